@@ -12,12 +12,12 @@ public import PikaCore
 /// ``shutdown()`` must be called before the last reference is released. Other parties choose the download URLs, so
 /// every address and redirect is checked before each request; uploads go to servers that the account chose.
 public final class BlossomClient: MediaStore {
-    private static let mostRedirects = 5
+    private static let maximumRedirects = 5
     /// Most bytes of a descriptor, which has a few hundred.
-    private static let mostDescriptorBytes = 64 << 10
+    private static let maximumDescriptorBytes = 64 << 10
 
     /// Most addresses of one host that are tried, one after the other.
-    private static let mostAddresses = 3
+    private static let maximumAddresses = 3
 
     private let client: HTTPClient
     private let settings: HTTPClient.Configuration
@@ -60,22 +60,24 @@ public final class BlossomClient: MediaStore {
         request.body = .bytes(ByteBuffer(bytes: blob.bytes))
         let response = try await self.execute(request, self.client)
         guard (200...201).contains(response.status.code) else { throw Self.refusal(response) }
-        let descriptor = try await Self.collect(response, limit: Self.mostDescriptorBytes)
+        let descriptor = try await Self.collect(response, limit: Self.maximumDescriptorBytes)
         guard let json = try? JSONValue(json: descriptor), let url = json["url"]?.string,
             let hash = json["sha256"]?.string.flatMap({ Bytes32(hex: $0) })
-        else { throw BlossomError(.badAnswer, "the server's answer is no descriptor with url and sha256 (BUD-02)") }
+        else {
+            throw BlossomError(.badAnswer, "the response is not a blob descriptor with `url` and `sha256` (BUD-02)")
+        }
         return StoredBlob(url: url, hash: hash)
     }
 
     public func download(_ url: MediaURL, limit: Int) async throws -> [UInt8] {
         var address = url
-        for _ in 0...Self.mostRedirects {
+        for _ in 0...Self.maximumRedirects {
             switch try await self.get(address, limit: limit) {
             case .bytes(let bytes): return bytes
             case .redirection(let next): address = next
             }
         }
-        throw BlossomError(.badAnswer, "more than \(Self.mostRedirects) redirections")
+        throw BlossomError(.badAnswer, "more than \(Self.maximumRedirects) redirects")
     }
 
     private enum Answer {
@@ -85,19 +87,19 @@ public final class BlossomClient: MediaStore {
 
     /// Sends a GET to an address that the guard allows.
     private func get(_ address: MediaURL, limit: Int) async throws -> Answer {
-        let places: AddressGuard.Places
-        do { places = try await self.addresses.places(of: address.host, port: address.port) } catch {
+        let allowed: AddressGuard.AllowedAddresses
+        do { allowed = try await self.addresses.allowedAddresses(of: address.host, port: address.port) } catch {
             throw BlossomError(.notAllowed, "\(address.host): \(error)", cause: error)
         }
-        guard case .only(let found) = places else { return try await self.get(address, limit: limit, self.client) }
+        guard case .only(let found) = allowed else { return try await self.get(address, limit: limit, self.client) }
         // The client must use exactly the name that was resolved.
         guard let host = URL(string: address.description)?.host, host.lowercased() == address.host else {
-            throw BlossomError(.notAllowed, "the host of the address can be read in two ways")
+            throw BlossomError(.notAllowed, "the URL's host is ambiguous")
         }
         var failure: any Error = AddressRefusal.unknownHost
-        for place in found.prefix(Self.mostAddresses) {
+        for candidate in found.prefix(Self.maximumAddresses) {
             do {
-                return try await withPinnedHTTPClient(to: host, at: place, configuration: self.settings) { client in
+                return try await withPinnedHTTPClient(to: host, at: candidate, configuration: self.settings) { client in
                     try await self.get(address, limit: limit, client)
                 }
             } catch let error as BlossomError where error.code == .unreachable { failure = error }
@@ -138,12 +140,12 @@ public final class BlossomClient: MediaStore {
             throw error
         } catch let error as CancellationError {
             throw error
-        } catch { throw BlossomError(.unreachable, "the answer ended early: \(error)", cause: error) }
+        } catch { throw BlossomError(.unreachable, "the response ended early: \(error)", cause: error) }
         return bytes
     }
 
     private static func tooLarge(_ limit: Int) -> BlossomError {
-        BlossomError(.tooLarge, "the answer has more than \(limit) bytes")
+        BlossomError(.tooLarge, "the response exceeds \(limit) bytes")
     }
 
     private static func refusal(_ response: HTTPClientResponse) -> BlossomError {
@@ -155,11 +157,11 @@ public final class BlossomClient: MediaStore {
     private static func redirection(_ response: HTTPClientResponse, from address: MediaURL) throws -> MediaURL {
         guard let location = response.headers.first(name: "Location"), location.utf8.count <= RelayURL.maximumLength,
             let target = URL(string: location, relativeTo: URL(string: address.description))?.absoluteString
-        else { throw BlossomError(.badAnswer, "a redirection without an address") }
+        else { throw BlossomError(.badAnswer, "a redirect without a valid `Location`") }
         let next = try MediaURL(target)
         let isSecure = { (url: MediaURL) in url.description.lowercased().hasPrefix("https:") }
         guard isSecure(next) || !isSecure(address) else {
-            throw BlossomError(.badAnswer, "a redirection from https to http")
+            throw BlossomError(.badAnswer, "a redirect from https to http")
         }
         return next
     }

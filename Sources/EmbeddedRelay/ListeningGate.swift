@@ -24,7 +24,7 @@ final class ListeningGate: Sendable {
             waiting.state = .starting
             return true
         }
-        guard isFirst else { throw RelayError(.alreadyRun, "a relay runs once; make another one") }
+        guard isFirst else { throw RelayError(.alreadyRun, "a relay can run only once; create another one") }
     }
 
     func open(port: Int) {

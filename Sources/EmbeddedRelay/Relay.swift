@@ -33,14 +33,14 @@ public final class Relay: Service {
         do {
             let server = try await start()
             gate.open(port: server.port)
-            logger.info("Relay listens", metadata: ["host": "\(configuration.host)", "port": "\(server.port)"])
+            logger.info("Relay listening", metadata: ["host": "\(configuration.host)", "port": "\(server.port)"])
             await serve(server.core)
             running.withLock { $0 = nil }
             try await server.stop()
             logger.info("Relay stopped")
             gate.end(RelayError(.notListening, "the relay has stopped"))
         } catch {
-            gate.end(RelayError(.notListening, "the relay could not run", cause: error))
+            gate.end(RelayError(.notListening, "the relay failed", cause: error))
             throw error
         }
     }

@@ -15,7 +15,7 @@ extension RelayConfiguration {
         host = value("HOST") ?? host
         let port = value("PORT") ?? "3334"
         guard let number = UInt16(port) else {
-            throw RelayError(.invalidConfiguration, "PORT is not a number from 0 to 65535")
+            throw RelayError(.invalidConfiguration, "PORT must be a number from 0 to 65535")
         }
         self.port = Int(number)
         let folder = value("DATA_DIR") ?? "./data"
@@ -38,6 +38,6 @@ extension RelayConfiguration {
             else { break }
             return String(address.prefix(address.utf8.last == UInt8(ascii: "/") ? address.count - 1 : address.count))
         }
-        throw RelayError(.invalidConfiguration, "SERVICE_URL is not an address that begins with http:// or https://")
+        throw RelayError(.invalidConfiguration, "SERVICE_URL must be an http:// or https:// URL")
     }
 }

@@ -44,10 +44,10 @@ public struct RelayConfiguration: Sendable {
     /// Throws ``RelayError/Code/invalidConfiguration`` for values that no socket or frame can have.
     func validate() throws(RelayError) {
         guard (0...65_535).contains(port) else {
-            throw RelayError(.invalidConfiguration, "the port is not a number from 0 to 65535")
+            throw RelayError(.invalidConfiguration, "the port must be a number from 0 to 65535")
         }
         guard (1...Int(UInt32.max)).contains(limits.messageBytes) else {
-            throw RelayError(.invalidConfiguration, "a message has 1 to \(UInt32.max) bytes")
+            throw RelayError(.invalidConfiguration, "the maximum message size must be 1 to \(UInt32.max) bytes")
         }
         for rate in [limits.messagesPerSecond, limits.messagesPerSecondPerAddress, limits.connectionsPerAddress] {
             guard rate.map({ $0 > 0 }) ?? true else {
@@ -58,7 +58,7 @@ public struct RelayConfiguration: Sendable {
             throw RelayError(.invalidConfiguration, "a disk quota must be at least 1 byte")
         }
         guard limits.blobBytes > 0 else {
-            throw RelayError(.invalidConfiguration, "a file of the media store has at least 1 byte")
+            throw RelayError(.invalidConfiguration, "the maximum file size must be at least 1 byte")
         }
     }
 }

@@ -10,7 +10,7 @@ public enum ApplicationMessages {
     /// The id is always recomputed; a stated id that differs is refused.
     public static func read(_ data: [UInt8], from sender: PublicKey) throws(MarmotError) -> UnsignedEvent {
         guard data.count <= self.maximumBytes else {
-            throw MarmotError(.tooLarge, "the inner event has \(data.count) bytes, \(self.maximumBytes) are allowed")
+            throw MarmotError(.tooLarge, "the inner event has \(data.count) bytes, the maximum is \(self.maximumBytes)")
         }
         let parsed: (event: UnsignedEvent, statedID: EventID?)
         do { parsed = try UnsignedEvent.parseRumor(data) } catch {

@@ -1,8 +1,8 @@
 public import MLS
 public import Nostr
 
-/// Precedence of two commits for the same epoch: the earlier one wins, on a tie the one with the smaller id
-/// (docs/protocol/marmot.md §5.7).
+/// Precedence of two commits for the same epoch: the earlier one wins, on a tie the one with the smaller id (wire
+/// §5.7).
 public struct CommitOrder: Hashable, Comparable, Sendable {
     public let createdAt: Int64
     public let id: EventID
@@ -39,7 +39,7 @@ struct RaceSnapshot: Sendable {
     var undo: GroupStorageChanges
 }
 
-/// Race resolution for commits of past epochs (docs/protocol/marmot.md §5.7).
+/// Race resolution for commits of past epochs (wire §5.7).
 extension MarmotGroup {
     /// Records how to return to the current state before `order`'s commit is applied.
     ///
@@ -74,24 +74,26 @@ extension MarmotGroup {
     /// Returns the MLS group as it was at a snapshot.
     private func mls(at position: Int) throws(MarmotError) -> MLSGroup {
         do { return try self.mls.reverting(self.snapshots[position...].reversed().map(\.undo)) } catch {
-            throw MarmotError(.mls, "a snapshot cannot be restored: \(error)")
+            throw MarmotError(.mls, "cannot restore a snapshot: \(error)")
         }
     }
 
     /// Handles a handshake message of a past epoch, which may be a commit that beats the one applied then.
-    mutating func race(_ message: MLSMessage, _ digest: [UInt8], _ event: Event) throws(MarmotError) -> Disposition {
+    mutating func resolveRace(_ message: MLSMessage, _ digest: [UInt8], _ event: Event) throws(MarmotError)
+        -> Disposition
+    {
         let order = CommitOrder(event)
         guard let (epoch, isCommit) = message.handshake,
             let position = self.snapshots.firstIndex(where: { $0.epoch == epoch })
-        else { return .refused(Refusal("past_epoch", "a message of an epoch that is over")) }
-        guard isCommit else { return try self.noteLate(message, event, position) }
+        else { return .refused(Refusal("past_epoch", "a message of a past epoch")) }
+        guard isCommit else { return try self.storeLateProposal(message, event, position) }
         let snapshot = self.snapshots[position]
         guard order.id != snapshot.order.id else {
-            return snapshot.isOwn ? .ownEcho : .refused(Refusal("duplicate", "this commit was applied before"))
+            return snapshot.isOwn ? .ownEcho : .refused(Refusal("duplicate", "this commit was already applied"))
         }
         guard order < snapshot.order else {
-            self.noteLoser(message, digest, event, position)
-            return .refused(Refusal("lost_race", "an earlier commit for epoch \(epoch) was applied (MIP-03)"))
+            self.recordLosingCommit(message, digest, event, position)
+            return .refused(Refusal("lost_race", "an earlier commit for epoch \(epoch) was applied (wire §5.7)"))
         }
         // Anyone can rewrap a ciphertext with an earlier time; rolling back later epochs for that would gain nothing.
         guard digest != snapshot.digest else { return self.lower(position, to: order) }
@@ -103,29 +105,30 @@ extension MarmotGroup {
             return Disposition(refusedBy: error)
         } catch { throw MarmotError(.mls, "\(error)") }
         guard case .commit(let staged) = received else {
-            return .refused(Refusal("past_epoch", "a message of an epoch that is over"))
+            return .refused(Refusal("past_epoch", "a message of a past epoch"))
         }
         guard staged.next?.epochAuthenticator != snapshot.outcome else { return self.lower(position, to: order) }
-        guard case .commit(let report) = try restored.take(staged, digest, order) else {
+        guard case .commit(let report) = try restored.apply(staged, digest, order) else {
             return .refused(Refusal("lost_race", "the commit for epoch \(epoch) was not applied"))
         }
         let (rolledBackFrom, hadPending) = (self.epoch, self.pending != nil)
-        self.giveUp(for: restored)
+        self.abandonBranch(for: restored)
         return .commit(report.rollingBack(from: rolledBackFrom, displacingOwnCommit: hadPending))
     }
 
     /// Keeps the branch of a losing commit aside: other members may have followed it alone for too long to come back.
-    private mutating func noteLoser(_ message: MLSMessage, _ digest: [UInt8], _ event: Event, _ position: Int) {
+    private mutating func recordLosingCommit(_ message: MLSMessage, _ digest: [UInt8], _ event: Event, _ position: Int)
+    {
         var branch = self
         guard (try? branch.restore(position)) != nil,
             case .commit(let staged)? = try? branch.mls.process(message, now: event.commitTime),
-            case .commit? = try? branch.take(staged, digest, CommitOrder(event)), branch.isActive
+            case .commit? = try? branch.apply(staged, digest, CommitOrder(event)), branch.isActive
         else { return }
         self.abandoned = [branch.bare]
     }
 
     /// Replaces this value by `other` and keeps the old branch aside.
-    mutating func giveUp(for other: MarmotGroup) {
+    mutating func abandonBranch(for other: MarmotGroup) {
         let old = self.bare
         self = other
         self.abandoned = [old]
@@ -142,27 +145,27 @@ extension MarmotGroup {
         return bare
     }
 
-    /// Removes and returns the branch kept aside: the last one given up, or the one of a commit that lost.
-    public mutating func takeAbandoned() -> MarmotGroup? { self.abandoned.popLast() }
+    /// Removes and returns the branch kept aside: the last abandoned one, or that of a losing commit.
+    public mutating func popAbandoned() -> MarmotGroup? { self.abandoned.popLast() }
 
     /// Records that the applied commit arrived again in an event that takes precedence over the recorded one.
     private mutating func lower(_ position: Int, to order: CommitOrder) -> Disposition {
         self.snapshots[position].order = order
         self.changedParts.insert(.snapshot(epoch: self.snapshots[position].epoch))
-        return .refused(Refusal("duplicate", "this commit was applied before, from another event"))
+        return .refused(Refusal("duplicate", "this commit was already applied, from another event"))
     }
 
     /// Stores a proposal that arrives after a commit ended its epoch, because a better commit may still refer to it.
-    private mutating func noteLate(
+    private mutating func storeLateProposal(
         _ message: MLSMessage, _ event: Event, _ position: Int
     ) throws(MarmotError) -> Disposition {
         do {
             var mls = try self.mls(at: position)
             let data = try Self.data(mls.extensions, self.profile)
             guard case .proposal(let received) = try mls.process(message, now: event.commitTime) else {
-                return .refused(Refusal("past_epoch", "a message of an epoch that is over"))
+                return .refused(Refusal("past_epoch", "a message of a past epoch"))
             }
-            let report = try Self.note(received, in: &mls, data, for: self.account)
+            let report = try Self.classify(received, in: &mls, data, for: self.account)
             self.snapshots[position].undo.records[.core] = .some(mls.record(.core))
             self.changedParts.insert(.snapshot(epoch: self.snapshots[position].epoch))
             return .proposal(ProposalReport(sender: report.sender, effect: .ignored, isDeparture: report.isDeparture))

@@ -15,10 +15,10 @@ extension MarmotGroup {
     public mutating func leave(now: Int64, using rng: inout some RandomNumberGenerator) throws -> Event {
         try self.requireActive()
         guard self.members.count > 1 else {
-            throw MarmotError(.lastMember, "the only member has nobody who could commit its departure")
+            throw MarmotError(.lastMember, "the only member cannot leave: no other member can commit it")
         }
         guard !self.isAdmin else {
-            throw MarmotError(.adminStays, "an admin cannot leave; it gives up that role first (self-demote, MIP-03)")
+            throw MarmotError(.adminStays, "an admin must give up its role before leaving (self-demote, MIP-03)")
         }
         guard self.pending == nil else {
             throw MarmotError(.commitPending, "a commit for epoch \(self.epoch) is not confirmed yet")
@@ -67,7 +67,7 @@ extension MarmotGroup {
     /// (docs/protocol/marmot.md §11.17).
     func departureRequest() throws(MarmotError) -> CommitRequest {
         let departures = self.departures
-        guard !departures.isEmpty else { throw MarmotError(.notFound, "nobody asked to leave") }
+        guard !departures.isEmpty else { throw MarmotError(.notFound, "no departure is proposed") }
         var request = CommitRequest()
         request.references = departures.filter { $0.proposal == .selfRemove }.map(\.reference)
         request.removing = departures.filter { $0.proposal != .selfRemove }.map(\.sender)
@@ -93,7 +93,7 @@ extension MarmotGroup {
     }
 
     /// Returns those of `removed` who had proposed their departure in this epoch.
-    func leavers(among removed: Set<PublicKey>) -> [PublicKey] {
+    func departed(among removed: Set<PublicKey>) -> [PublicKey] {
         guard !removed.isEmpty else { return [] }
         let asked = self.mls.pendingProposals.filter(\.isDeparture)
             .compactMap { try? self.mls.member($0.sender)?.identity() }

@@ -23,16 +23,16 @@ enum GroupAdministration {
         try self.requireFixedIdentities(changes)
         for member in changes.added { _ = try member.leaf.identity() }
         let committer = try changes.committerLeaf.identity()
-        guard before.isAdmin(committer) || self.isAllowedToEveryone(changes) else {
-            throw MarmotError(.notAdmin, "a member who is not an admin committed more than its own keys (MIP-03)")
+        guard before.isAdmin(committer) || self.isAllowedForNonAdmins(changes) else {
+            throw MarmotError(.notAdmin, "a non-admin committed more than its own key update (MIP-03)")
         }
         guard after.admins.contains(where: { members.contains($0) && $0.isOnCurve }) else {
-            throw MarmotError(.noAdminLeft, "after the commit no member is an admin (MIP-01)")
+            throw MarmotError(.noAdminLeft, "the commit would leave no admin (MIP-01)")
         }
     }
 
     /// Returns whether the commit is a pure self-update, or holds nothing but SelfRemoves.
-    private static func isAllowedToEveryone(_ changes: CommitChanges) -> Bool {
+    private static func isAllowedForNonAdmins(_ changes: CommitChanges) -> Bool {
         if !changes.proposals.isEmpty, changes.proposals.allSatisfy({ $0.proposal == .selfRemove }) { return true }
         return changes.proposals.allSatisfy { proposed in
             if case .update = proposed.proposal { proposed.sender == changes.committer } else { false }

@@ -28,14 +28,14 @@ extension MarmotGroup {
         var required = self.requirements
         let type = self.profile.selfRemoveProposal
         guard !required.proposals.contains(type) else {
-            throw MarmotError(.unchanged, "the group requires proposal type \(type) already")
+            throw MarmotError(.unchanged, "the group already requires proposal type \(type)")
         }
         let lacking = self.membersWithoutSelfRemove
         guard lacking.isEmpty else {
             let names = lacking.map { $0.hex.prefix(8) }.joined(separator: ", ")
             throw MarmotError(
                 .incompatible,
-                "these members do not support proposal type \(type) yet and have to renew their keys: \(names)")
+                "these members do not support proposal type \(type) yet and must update their keys: \(names)")
         }
         required.proposals.append(type)
         if !required.extensions.contains(self.profile.groupDataExtension.rawValue) {
@@ -59,7 +59,8 @@ extension MarmotGroup {
         data.admins.removeAll { $0 == self.account || !members.contains($0) }
         guard !data.admins.isEmpty else {
             throw MarmotError(
-                .noAdminLeft, "the last admin cannot give up that role; it makes another member an admin first (MIP-01)"
+                .noAdminLeft,
+                "the last admin cannot demote itself unless it makes another member an admin first (MIP-01)"
             )
         }
         return self.extensions(with: data)

@@ -47,14 +47,14 @@ public struct Invitee: Sendable {
         }
         // Every client supports extension types 1 to 5 and proposal types 1 to 7 (RFC 9420 §7.2).
         for type in types where type > 5 && !capabilities.extensions.contains(type) {
-            throw self.lacking("extension", type)
+            throw self.missingCapability("extension", type)
         }
         for type in proposals where type > 7 && !capabilities.proposals.contains(type) {
-            throw self.lacking("proposal", type)
+            throw self.missingCapability("proposal", type)
         }
     }
 
-    private func lacking(_ what: String, _ type: UInt16) -> MarmotError {
+    private func missingCapability(_ what: String, _ type: UInt16) -> MarmotError {
         MarmotError(
             .incompatible,
             "the key package of \(self.identity.hex.prefix(8)) lacks \(what) type \(type), which the group requires")
@@ -85,9 +85,9 @@ extension MarmotGroup {
         // Require what every invitee supports, so that later members must support it too
         // (docs/protocol/marmot.md §3.2).
         let selfRemove = profile.selfRemoveProposal
-        let everybodyCan = !invitees.isEmpty && invitees.allSatisfy { $0.supports(proposal: selfRemove) }
+        let allSupportSelfRemove = !invitees.isEmpty && invitees.allSatisfy { $0.supports(proposal: selfRemove) }
         let required = RequiredCapabilities(
-            extensions: [profile.groupDataExtension.rawValue], proposals: everybodyCan ? [selfRemove] : [])
+            extensions: [profile.groupDataExtension.rawValue], proposals: allSupportSelfRemove ? [selfRemove] : [])
         let member = try KeyPackageEvents.makeBundle(for: founder, profile: profile, now: now, using: &rng)
         let extensions = [
             Extension(type: profile.groupDataExtension, data: data.encoded()), required.asExtension,
@@ -112,7 +112,7 @@ extension MarmotGroup {
         let identities = invitees.map(\.identity)
         guard data.isAdmin(founder) else { throw MarmotError(.notAdmin, "the founder must be an admin (MIP-01)") }
         guard !identities.contains(founder), Set(identities).count == identities.count else {
-            throw MarmotError(.incompatible, "somebody is invited twice, or the founder invites itself")
+            throw MarmotError(.incompatible, "an invitee appears twice, or is the founder")
         }
         for admin in data.admins where admin != founder && !identities.contains(admin) {
             throw MarmotError(.notFound, "admin \(admin.hex.prefix(8)) is neither the founder nor invited (MIP-01)")

@@ -93,7 +93,7 @@ extension GroupData {
         if let image {
             guard image.hash.count == 32, image.key.count == 32, image.nonce.count == 12,
                 image.uploadKey.isEmpty || image.uploadKey.count == 32
-            else { throw MarmotError(.badGroupData, "the image's hash and key need 32 bytes, its nonce 12") }
+            else { throw MarmotError(.badGroupData, "the image's hash and key must have 32 bytes, its nonce 12") }
         }
         guard self.disappearingSeconds != 0 else {
             throw MarmotError(.badGroupData, "a disappearing timer of 0 is not allowed; leave it out")
@@ -136,7 +136,7 @@ extension GroupData {
                 throw TLSCodecError(.invalidValue, offset: 0, "group data version 0 does not exist")
             }
             guard let id = Bytes32(try reader.readFixed(32)) else {
-                throw TLSCodecError(.invalidValue, offset: 2, "nostr_group_id is not 32 bytes")
+                throw TLSCodecError(.invalidValue, offset: 2, "nostr_group_id must be 32 bytes")
             }
             self.nostrGroupID = id
             self.name = try reader.readText("name")
@@ -167,7 +167,7 @@ extension GroupData {
             while !inner.isAtEnd {
                 let offset = inner.offset
                 guard let key = try? PublicKey(bytes: try inner.readFixed(32)) else {
-                    throw TLSCodecError(.invalidValue, offset: offset, "admin_pubkeys is not a list of 32-byte keys")
+                    throw TLSCodecError(.invalidValue, offset: offset, "admin_pubkeys must be a list of 32-byte keys")
                 }
                 admins.append(key)
             }
@@ -181,7 +181,7 @@ extension GroupData {
             while !inner.isAtEnd {
                 let offset = inner.offset
                 guard let relay = try? RelayURL(try inner.readText("relay")) else {
-                    throw TLSCodecError(.invalidValue, offset: offset, "a relay is not a ws or wss address")
+                    throw TLSCodecError(.invalidValue, offset: offset, "a relay is not a ws:// or wss:// URL")
                 }
                 relays.append(relay)
             }

@@ -35,7 +35,7 @@ public enum GroupEvents {
     /// Returns the public group id of a group event, which needs exactly one `h` tag of 64 hex digits (MIP-03).
     public static func nostrGroupID(of event: Event) throws(MarmotError) -> Bytes32 {
         guard event.kind == .groupEvent else {
-            throw MarmotError(.wrongKind, "kind \(event.kind.rawValue) is not a group event (445)")
+            throw MarmotError(.wrongKind, "expected a group event (kind 445), found kind \(event.kind.rawValue)")
         }
         let tags = event.tags(named: "h")
         guard tags.count == 1, let id = tags[0].value.flatMap({ Bytes32(hex: $0) }) else {

@@ -19,7 +19,7 @@ public enum GroupImageEncryption {
     ) throws(MarmotError) -> Encrypted {
         try EncryptedMedia.requireSize(picture.count, atMost: EncryptedMedia.maximumFileBytes)
         guard type.isImage, type.matches(picture) else {
-            throw MarmotError(.badMedia, "a group's picture is an image that begins like one of its type (MIP-01)")
+            throw MarmotError(.badMedia, "a group image's first bytes must match its image type (MIP-01)")
         }
         func random(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &rng) } }
         let seed = random(32)
@@ -40,16 +40,16 @@ public enum GroupImageEncryption {
     public static func decrypt(_ blob: [UInt8], of image: GroupImage) throws(MarmotError) -> [UInt8] {
         try EncryptedMedia.requireSize(blob.count, atMost: EncryptedMedia.maximumFileBytes + ChaCha20Poly1305.tagLength)
         guard image.key.count == 32, image.nonce.count == ChaCha20Poly1305.nonceLength else {
-            throw MarmotError(.badMedia, "the image's key needs 32 bytes, its nonce 12")
+            throw MarmotError(.badMedia, "the image's key must have 32 bytes, its nonce 12")
         }
         guard image.hash.isEmpty || SHA256Derivation.digest(blob) == image.hash else {
-            throw MarmotError(.badMedia, "the blob is not the one that the group names (MIP-01)")
+            throw MarmotError(.badMedia, "the blob's hash is not the one in the group data (MIP-01)")
         }
         let seed = Secret(image.key)
         for key in [self.encryptionKey(seed: seed), seed] {
             if let picture = try? ChaCha20Poly1305.open(blob, key: key, nonce: image.nonce) { return picture }
         }
-        throw MarmotError(.badMedia, "neither version of the key opens the image (MIP-01)")
+        throw MarmotError(.badMedia, "neither key version decrypts the image (MIP-01)")
     }
 
     /// Derives the key pair that the Blossom server knows as the uploader, for replacing or deleting the blob.
@@ -59,11 +59,13 @@ public enum GroupImageEncryption {
     /// - Throws: ``MarmotError/Code/badMedia`` unless the seed has 32 bytes.
     public static func uploadIdentity(of image: GroupImage) throws(MarmotError) -> KeyPair {
         let seed = image.uploadKey.isEmpty ? image.key : image.uploadKey
-        guard seed.count == 32 else { throw MarmotError(.badMedia, "an upload seed has 32 bytes, not \(seed.count)") }
+        guard seed.count == 32 else {
+            throw MarmotError(.badMedia, "upload seed: expected 32 bytes, found \(seed.count)")
+        }
         let label = image.uploadKey.isEmpty ? "mip01-blossom-upload-v1" : "mip01-blossom-upload-v2"
         let secret = self.derive(label, from: Secret(seed))
         do { return try secret.withUnsafeBytes { try KeyPair(secretKey: $0) } } catch {
-            throw MarmotError(.badMedia, "the upload seed gives no key: \(error)")
+            throw MarmotError(.badMedia, "the upload seed yields no valid key: \(error)")
         }
     }
 

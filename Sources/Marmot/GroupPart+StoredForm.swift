@@ -104,7 +104,7 @@ extension StoredGroupPart {
             while !inner.isAtEnd {
                 let offset = inner.offset
                 guard let recipient = try? PublicKey(bytes: try inner.readFixed(32)) else {
-                    throw TLSCodecError(.invalidValue, offset: offset, "a recipient is no public key")
+                    throw TLSCodecError(.invalidValue, offset: offset, "invalid public key of a recipient")
                 }
                 let rumor = try Self.reading(&inner) { try UnsignedEvent.parseRumor($0).event }
                 welcomes.append(DueWelcome(recipient: recipient, rumor: rumor))
@@ -126,7 +126,7 @@ extension StoredGroupPart {
                 let offset = inner.offset
                 let text = String(decoding: try inner.readOpaque(), as: UTF8.self)
                 guard let name = GroupRecord(text) else {
-                    throw TLSCodecError(.invalidValue, offset: offset, "not a record's name")
+                    throw TLSCodecError(.invalidValue, offset: offset, "invalid record name")
                 }
                 names.append(name)
             }
@@ -147,7 +147,7 @@ extension StoredGroupPart {
     private static func readID(_ reader: inout TLSReader) throws(TLSCodecError) -> EventID {
         let offset = reader.offset
         guard let id = try? EventID(bytes: try reader.readFixed(32)) else {
-            throw TLSCodecError(.invalidValue, offset: offset, "not an event id")
+            throw TLSCodecError(.invalidValue, offset: offset, "invalid event id")
         }
         return id
     }
@@ -180,11 +180,12 @@ enum OuterKeys {
                 let epoch = try Epoch(from: &inner)
                 guard epoch <= last else {
                     throw TLSCodecError(
-                        .invalidValue, offset: offset, "an outer key is of epoch \(epoch), still to come")
+                        .invalidValue, offset: offset, "an outer key is of the future epoch \(epoch)")
                 }
                 let key = Secret(try inner.readOpaque())
                 guard key.count == 32 else {
-                    throw TLSCodecError(.invalidValue, offset: offset, "an outer key has \(key.count) bytes, not 32")
+                    throw TLSCodecError(
+                        .invalidValue, offset: offset, "outer key: expected 32 bytes, found \(key.count)")
                 }
                 keys[epoch] = key
             }

@@ -1,13 +1,13 @@
 public import MLS
 public import Nostr
 
-/// One event in, one disposition out (MIP-03, docs/protocol/marmot.md §5.8).
+/// Processing of received group events: each event yields one disposition (MIP-03, wire §5.8).
 extension MarmotGroup {
-    /// Takes in a kind 445 event whose id and signature hold.
+    /// Processes a kind 445 event whose id and signature are verified.
     ///
     /// The members' state changes only when the disposition is a message, a commit or a proposal. A message that MLS
-    /// proves genuine uses up its key even if its inner event is then refused: its sender is known, and the same
-    /// ciphertext must not open twice (RFC 9420 §9.2).
+    /// authenticates consumes its key even if its inner event is then refused: its sender is known, and the same
+    /// ciphertext must not decrypt twice (RFC 9420 §9.2).
     /// - Parameter now: Unix seconds.
     public mutating func ingest(_ event: Event, now: Int64) -> Disposition {
         do {
@@ -17,7 +17,7 @@ extension MarmotGroup {
             }
             try GroupEvents.checkAge(event, profile: self.profile, now: now)
             if let pending = self.pending, pending.event.id == event.id { return .ownCommit }
-            if let shelved = self.shelved(where: { $0.event.id == event.id }) { return try self.take(shelved) }
+            if let shelved = self.shelved(where: { $0.event.id == event.id }) { return try self.reinstate(shelved) }
             guard let bytes = try self.openOuter(event) else {
                 guard self.isActive else { throw Self.removed }
                 return .waiting(.noKey)
@@ -26,11 +26,13 @@ extension MarmotGroup {
             let message: MLSMessage
             do { message = try MLSMessage(bytes) } catch { throw MarmotError(.mls, "\(error)") }
             let digest = SHA256Derivation.digest(bytes)
-            // Anybody can wrap a commit of one's own anew, and others go by the time that the wrapper states.
+            // Anyone can rewrap an own commit, and other members order it by the wrapper's time.
             if self.pending?.digest == digest { return .waiting(.ownCommitPending) }
-            if let shelved = self.shelved(where: { $0.digest == digest }) { return try self.take(shelved, in: event) }
-            guard self.isActive else { return try self.takeAfterRemoval(message, digest, event) }
-            return try self.take(message, digest, event)
+            if let shelved = self.shelved(where: { $0.digest == digest }) {
+                return try self.reinstate(shelved, in: event)
+            }
+            guard self.isActive else { return try self.applyAfterRemoval(message, digest, event) }
+            return try self.apply(message, digest, event)
         } catch let error as MarmotError {
             return .refused(Refusal(error))
         } catch {
@@ -38,30 +40,30 @@ extension MarmotGroup {
         }
     }
 
-    /// Where the message of an event stands among those of its sender, without taking it in; nil for what is no message
-    /// or cannot be opened.
+    /// Returns the epoch, sender and generation of an event's message without processing it; nil if the event holds no
+    /// message or cannot be decrypted.
     public func place(of event: Event) -> MessagePlace? {
         guard let bytes = try? self.openOuter(event), let message = try? MLSMessage(bytes) else { return nil }
         return self.mls.place(of: message)
     }
 
-    /// Whether one of the group's outer keys opens an event.
+    /// Returns whether one of the group's outer keys decrypts an event.
     public func opens(_ event: Event) -> Bool { ((try? self.openOuter(event)) ?? nil) != nil }
 
     private static var removed: MarmotError {
         MarmotError(.inactive, "this account is no longer in the group")
     }
 
-    private mutating func takeAfterRemoval(
+    private mutating func applyAfterRemoval(
         _ message: MLSMessage, _ digest: [UInt8], _ event: Event
     ) throws -> Disposition {
-        // What was sent before the removal may arrive after it; a better commit may bring this member back.
-        guard let handshake = message.handshake else { return try self.take(message, digest, event) }
+        // Earlier messages may arrive after the removal, and a better commit may undo it.
+        guard let handshake = message.handshake else { return try self.apply(message, digest, event) }
         guard handshake.isCommit else { throw Self.removed }
-        return try self.race(message, digest, event)
+        return try self.resolveRace(message, digest, event)
     }
 
-    /// Tries the outer keys from the current epoch backwards; nil if none fits.
+    /// Tries the outer keys from the current epoch backwards; nil if none decrypts it.
     private func openOuter(_ event: Event) throws(MarmotError) -> [UInt8]? {
         let (nonce, ciphertext) = try GroupEvents.ciphertext(event)
         for epoch in self.outerKeys.keys.sorted(by: >) {
@@ -71,7 +73,7 @@ extension MarmotGroup {
         return nil
     }
 
-    private mutating func take(_ message: MLSMessage, _ digest: [UInt8], _ event: Event) throws -> Disposition {
+    private mutating func apply(_ message: MLSMessage, _ digest: [UInt8], _ event: Event) throws -> Disposition {
         do {
             switch try self.mls.process(message, now: event.commitTime) {
             case .application(let application):
@@ -81,8 +83,8 @@ extension MarmotGroup {
                     ReceivedMessage(rumor: rumor, id: rumor.id, epoch: application.epoch, wrapper: event.id))
             case .proposal(let proposal):
                 self.sendingClock.follow(event.createdAt)
-                return .proposal(try Self.note(proposal, in: &self.mls, self.data, for: self.account))
-            case .commit(let staged): return try self.take(staged, digest, CommitOrder(event))
+                return .proposal(try Self.classify(proposal, in: &self.mls, self.data, for: self.account))
+            case .commit(let staged): return try self.apply(staged, digest, CommitOrder(event))
             }
         } catch let error as MLSError {
             if error.code == .ownMessage, message.handshake?.isCommit == true, self.mls.isSignedByOwnLeaf(message) {
@@ -92,19 +94,19 @@ extension MarmotGroup {
                 return .otherCopy(epoch: epoch)
             }
             guard error.code == .pastEpoch else { return Disposition(refusedBy: error) }
-            return try self.race(message, digest, event)
+            return try self.resolveRace(message, digest, event)
         }
     }
 
-    /// Applies a commit of another member if its author may make it.
-    mutating func take(
+    /// Applies a commit of another member if its author is authorized to make it.
+    mutating func apply(
         _ staged: StagedCommit, _ digest: [UInt8], _ order: CommitOrder
     ) throws(MarmotError) -> Disposition {
         let data = try staged.next.map { next throws(MarmotError) in try Self.data(next.extensions, self.profile) }
         try self.authorize(staged, data)
         var displaced = false
         if let pending = self.pending {
-            // Ours may already be with a relay and stand; what the relay says decides (docs/protocol/marmot.md §5.7).
+            // A relay may already have the own commit; the relay's answer decides (wire §5.7).
             guard order < CommitOrder(pending.event) else { return .waiting(.ownCommitPending) }
             displaced = true
         }
@@ -137,16 +139,16 @@ extension MarmotGroup {
             staged.changes, before: self.data, after: after, members: remaining.union(added))
     }
 
-    /// Proposals that one member may have waiting in an epoch; more are dropped, so that nobody fills the store.
+    /// Proposals that one member may have waiting in an epoch; more are dropped, which bounds the store.
     static let maximumProposals = 16
 
-    /// Decides what a proposal is good for (docs/protocol/marmot.md §5.5). Even one that this member will never commit
-    /// is kept: a commit of another member may name it, and can then be judged.
-    static func note(
+    /// Determines the effect of a proposal (wire §5.5). Proposals that this member will never commit are kept too,
+    /// because another member's commit may refer to them.
+    static func classify(
         _ received: ReceivedProposal, in mls: inout MLSGroup, _ data: GroupData, for account: PublicKey
     ) throws(MarmotError) -> ProposalReport {
         guard let leaf = mls.member(received.sender) else {
-            throw MarmotError(.notFound, "the proposer is no member")
+            throw MarmotError(.notFound, "the proposer is not a member")
         }
         let sender = try leaf.identity()
         let waiting = mls.pendingProposals.filter { $0.sender == received.sender }
@@ -165,7 +167,7 @@ extension MarmotGroup {
 }
 
 extension Disposition {
-    /// Sorts what the MLS layer refused: kept for later, one's own, or of no use.
+    /// Maps an MLS refusal to a disposition: waiting, own message, or refused.
     init(refusedBy error: MLSError) {
         switch error.code {
         case .futureEpoch: self = .waiting(.futureEpoch)
@@ -177,7 +179,7 @@ extension Disposition {
 }
 
 extension Event {
-    /// The time at which key packages that a commit adds must be valid: when it was made, since every member has to
-    /// come to the same result, also one that was away until they expired.
+    /// The time at which a commit's added key packages must be valid: the commit's own time, so that every member
+    /// reaches the same result, even if it was offline until they expired.
     var commitTime: UInt64 { UInt64(max(0, self.createdAt)) }
 }

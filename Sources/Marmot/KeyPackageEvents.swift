@@ -91,7 +91,8 @@ public enum KeyPackageEvents {
         guard event.kind == .keyPackage || event.kind == .addressableKeyPackage else {
             throw KeyPackageFailure(
                 .kind,
-                MarmotError(.wrongKind, "kind \(event.kind.rawValue) is not a key package event (443, 30443)"))
+                MarmotError(
+                    .wrongKind, "expected a key package event (kind 443 or 30443), found kind \(event.kind.rawValue)"))
         }
         try self.checking(.tags) { () throws(MarmotError) in try self.checkTags(event) }
         try self.checking(.reference) { () throws(MarmotError) in try self.checkReferenceForm(event) }
@@ -188,7 +189,7 @@ public enum KeyPackageEvents {
         var relays: [RelayURL] = []
         for text in event.firstTag("relays")?.values.dropFirst() ?? [] {
             do { relays.append(try RelayURL(text)) } catch {
-                throw MarmotError(.badTag, "tag relays holds an address that is not ws or wss (MIP-00)")
+                throw MarmotError(.badTag, "tag relays holds a value that is not a ws:// or wss:// URL (MIP-00)")
             }
         }
         return relays

@@ -10,7 +10,7 @@ extension LeafNode {
     /// Returns the Nostr identity of a member, or throws ``MarmotError/Code/badCredential``.
     public func identity() throws(MarmotError) -> PublicKey {
         guard let key = self.statedIdentity, key.isOnCurve else {
-            throw MarmotError(.badCredential, "the credential is not basic with the 32 bytes of a Nostr public key")
+            throw MarmotError(.badCredential, "expected a basic credential with a 32-byte Nostr public key")
         }
         return key
     }

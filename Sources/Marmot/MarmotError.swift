@@ -44,7 +44,7 @@ public struct MarmotError: Error, Equatable, Sendable, CustomStringConvertible {
         public static let commitPending = Code(description: "commit_pending")
         /// The Welcome does not fit into a gift wrap, or the event exceeds a relay's limit.
         public static let tooLarge = Code(description: "too_large")
-        /// An admin cannot leave before it has given up that role (MIP-03).
+        /// An admin must demote itself before leaving (MIP-03).
         public static let adminStays = Code(description: "admin_stays")
         /// The group has no other member.
         public static let lastMember = Code(description: "last_member")

@@ -14,9 +14,9 @@ public struct MarmotGroup: Sendable {
     var snapshots: [RaceSnapshot] = []
     /// This account's own commit that no relay has confirmed yet.
     public internal(set) var pending: OwnCommit?
-    /// This account's own commits that were given up but may have reached a relay; few, oldest first.
+    /// This account's abandoned commits that may have reached a relay; bounded, oldest first.
     var shelved: [ShelvedCommit] = []
-    /// The branch given up last for a better commit, until ``takeAbandoned()`` removes it; at most one.
+    /// The branch abandoned last for a better commit, until ``popAbandoned()`` removes it; at most one.
     var abandoned: [MarmotGroup] = []
     /// Stored parts that changed since the last ``drainChanges()``.
     var changedParts: Set<GroupPart> = []
@@ -92,12 +92,13 @@ public struct MarmotGroup: Sendable {
     ) throws -> Event {
         try self.requireActive()
         guard rumor.pubkey == self.account else {
-            throw MarmotError(.identityMismatch, "an inner event must be by the account that sends it (MIP-03)")
+            throw MarmotError(.identityMismatch, "an inner event's author must be the sending account (MIP-03)")
         }
         let json = rumor.rumorJSON()
         guard json.count <= ApplicationMessages.maximumBytes else {
             throw MarmotError(
-                .tooLarge, "the message has \(json.count) bytes, peers store \(ApplicationMessages.maximumBytes)")
+                .tooLarge,
+                "the message has \(json.count) bytes, peers store at most \(ApplicationMessages.maximumBytes)")
         }
         let message = try self.mls.protect(json, using: &rng)
         return try self.sealOuter(

@@ -19,7 +19,7 @@ public struct MediaKey: Equatable, Sendable {
     /// Restores a stored key; throws ``MarmotError/Code/badStoredForm`` unless it has 32 bytes.
     public init(stored: Secret) throws(MarmotError) {
         guard stored.count == 32 else {
-            throw MarmotError(.badStoredForm, "a file's key has 32 bytes, not \(stored.count)")
+            throw MarmotError(.badStoredForm, "file key: expected 32 bytes, found \(stored.count)")
         }
         self.secret = stored
     }
@@ -64,7 +64,7 @@ extension EncryptedMedia {
         try self.requireSize(file.count, atMost: self.maximumFileBytes)
         try MediaReference.validate(filename: filename)
         guard type.matches(file) else {
-            throw MarmotError(.badMedia, "the file does not begin like one of type \(type) (MIP-04)")
+            throw MarmotError(.badMedia, "the file's first bytes do not match type \(type) (MIP-04)")
         }
         let hash = SHA256Derivation.digest(file)
         let key = self.key(secret, hash: hash, mimeType: type.description, filename: filename)
@@ -96,15 +96,17 @@ extension EncryptedMedia {
                     blob, key: key.secret, nonce: file.nonce, additionalData: context)
             else { continue }
             guard SHA256Derivation.digest(plaintext) == file.hash.bytes else {
-                throw MarmotError(.badMedia, "the file's hash is not the one in its reference (MIP-04)")
+                throw MarmotError(.badMedia, "the file's hash does not match its reference (MIP-04)")
             }
             return plaintext
         }
-        throw MarmotError(.badMedia, "none of \(keys.count) keys opens the file (MIP-04)")
+        throw MarmotError(.badMedia, "none of \(keys.count) keys decrypts the file (MIP-04)")
     }
 
     static func requireSize(_ count: Int, atMost limit: Int) throws(MarmotError) {
-        guard count <= limit else { throw MarmotError(.tooLarge, "a file has \(count) bytes, \(limit) are allowed") }
+        guard count <= limit else {
+            throw MarmotError(.tooLarge, "the file has \(count) bytes, the maximum is \(limit)")
+        }
     }
 
     static func seal(

@@ -36,8 +36,8 @@ public struct MediaReference: Hashable, Sendable {
         url: String, type: MediaType, filename: String, dimensions: Dimensions? = nil, blurhash: String? = nil,
         thumbhash: String? = nil, hash: Bytes32, nonce: [UInt8]
     ) throws(MarmotError) {
-        guard !url.isEmpty else { throw MarmotError(.badMedia, "a file needs an address") }
-        guard nonce.count == 12 else { throw MarmotError(.badMedia, "a nonce has 12 bytes, not \(nonce.count)") }
+        guard !url.isEmpty else { throw MarmotError(.badMedia, "a file needs a URL") }
+        guard nonce.count == 12 else { throw MarmotError(.badMedia, "nonce: expected 12 bytes, found \(nonce.count)") }
         try Self.validate(filename: filename)
         self.url = url
         self.type = type
@@ -52,13 +52,13 @@ public struct MediaReference: Hashable, Sendable {
     static func validate(filename: String) throws(MarmotError) {
         let count = filename.utf8.count
         guard count > 0, count <= self.maximumFilenameBytes else {
-            throw MarmotError(.badMedia, "a filename has 1 to \(self.maximumFilenameBytes) bytes, not \(count)")
+            throw MarmotError(.badMedia, "filename: expected 1 to \(self.maximumFilenameBytes) bytes, found \(count)")
         }
         let isForbidden = { (scalar: Unicode.Scalar) in
             scalar == "/" || scalar == "\\" || scalar.properties.generalCategory == .control
         }
         guard !filename.unicodeScalars.contains(where: isForbidden) else {
-            throw MarmotError(.badMedia, "a filename has no path separators and no control characters (MIP-04)")
+            throw MarmotError(.badMedia, "a filename must not contain path separators or control characters (MIP-04)")
         }
     }
 }
@@ -81,15 +81,15 @@ extension MediaReference {
     /// - Throws: ``MarmotError/Code/badTag`` if an item needed for decryption is missing or malformed, or if the
     ///   version is not ``version``.
     public init(_ tag: Tag) throws(MarmotError) {
-        guard tag.name == "imeta" else { throw MarmotError(.badTag, "a file is described by a tag imeta") }
+        guard tag.name == "imeta" else { throw MarmotError(.badTag, "expected a tag imeta") }
         // Six required items plus the tag's name.
         guard tag.values.count >= 7 else {
-            throw MarmotError(.badTag, "tag imeta has \(tag.values.count) values, fewer than 7 (MIP-04)")
+            throw MarmotError(.badTag, "tag imeta: expected at least 7 values, found \(tag.values.count) (MIP-04)")
         }
         var items = Items()
         for value in tag.values.dropFirst() { try items.read(value) }
         guard items.version == Self.version else {
-            throw MarmotError(.badTag, "tag imeta is not of version \(Self.version)")
+            throw MarmotError(.badTag, "tag imeta must be of version \(Self.version)")
         }
         guard let url = items.url, let type = items.type, let filename = items.filename, let hash = items.hash,
             let nonce = items.nonce
@@ -127,12 +127,12 @@ extension MediaReference {
             case "thumbhash": self.thumbhash = value
             case "x":
                 guard let hash = Bytes32(hex: value) else {
-                    throw MarmotError(.badTag, "item x of tag imeta is not 64 hexadecimal digits")
+                    throw MarmotError(.badTag, "item x of tag imeta must be 64 hexadecimal digits")
                 }
                 self.hash = hash
             case "n":
                 guard let nonce = Hex.decode(value), nonce.count == 12 else {
-                    throw MarmotError(.badTag, "item n of tag imeta is not 24 hexadecimal digits")
+                    throw MarmotError(.badTag, "item n of tag imeta must be 24 hexadecimal digits")
                 }
                 self.nonce = nonce
             case "v": self.version = value

@@ -5,38 +5,38 @@ public import Nostr
 public enum GroupChange: Sendable {
     case add([Invitee])
     case remove([PublicKey])
-    /// New group data: name, description, admins, relays, picture.
+    /// New group data: name, description, admins, relays, image.
     case update(GroupData)
-    /// Fresh keys for this member, and nothing else.
+    /// Renews this member's keys, and nothing else.
     case selfUpdate
-    /// The departure of all members who asked for it and whom this member may remove.
+    /// Commits the departures that this member may commit.
     case commitDepartures
-    /// Gives up the role of an admin; what an admin does before it leaves.
+    /// Demotes this member from admin, as required before it leaves.
     case selfDemote
-    /// Requires SelfRemove of all members from now on, once everybody supports it.
+    /// Requires SelfRemove of all members, once all of them support it.
     case upgrade
 }
 
-/// A commit of one's own: published, but not confirmed by a relay.
+/// An own commit that was published, but not confirmed by a relay.
 public struct OwnCommit: Sendable {
     /// The kind 445 event.
     public let event: Event
-    /// Invitations that may go out after the commit was merged.
+    /// Invitations to send after the commit is merged.
     public let welcomes: [DueWelcome]
     /// The group after the commit.
     let next: MLSGroup
     let data: GroupData
     /// SHA-256 of the MLSMessage.
     let digest: [UInt8]
-    /// The epoch that this member gives up for it; nil if none.
+    /// The epoch that this commit rolls back from; nil if none.
     var rolledBackFrom: Epoch?
 }
 
 extension MarmotGroup {
     /// Makes a commit and keeps it pending: publish its event, wait for one relay's OK, then ``mergePending()``
-    /// (docs/protocol/marmot.md §4.4); if no relay takes it, ``clearPending()``.
+    /// (wire §4.4); if no relay accepts it, ``clearPending()``.
     ///
-    /// - Parameter limits: what the Welcomes and the commit must fit into; nothing is committed otherwise.
+    /// - Parameter limits: size limits of the Welcomes and the commit; nothing is committed if one is exceeded.
     @discardableResult
     public mutating func commit(
         _ change: GroupChange, client: String, limits: SizeLimits = .common, now: Int64,
@@ -74,7 +74,7 @@ extension MarmotGroup {
             request.capabilities = self.profile.capabilities(using: &rng)
         case .commitDepartures: request = try self.departureRequest()
         case .selfDemote:
-            try self.requireAdmin("give up that role")
+            try self.requireAdmin("demote itself")
             request.extensions = try self.demotedExtensions()
         case .upgrade:
             try self.requireAdmin("change what the group requires")
@@ -87,7 +87,7 @@ extension MarmotGroup {
         _ request: CommitRequest, _ invitees: [Invitee], client: String, _ limits: SizeLimits, now: Int64,
         using rng: inout some RandomNumberGenerator
     ) throws -> OwnCommit {
-        // On a copy: what is refused below leaves no trace, not even a used message key.
+        // On a copy, so that a refusal below changes nothing, not even the message keys.
         var mls = self.mls
         let commit = try mls.commit(request, using: &rng)
         let data = try Self.data(commit.next.extensions, self.profile)
@@ -107,7 +107,7 @@ extension MarmotGroup {
         return own
     }
 
-    /// Applies the pending commit after a relay has it; returns what it did and the invitations to send now.
+    /// Merges the pending commit after a relay accepted it; returns its report and the invitations to send now.
     public mutating func mergePending() throws(MarmotError) -> (report: CommitReport, welcomes: [DueWelcome]) {
         guard let pending = self.pending else { throw MarmotError(.notFound, "no commit is pending") }
         let order = CommitOrder(pending.event)
@@ -116,7 +116,7 @@ extension MarmotGroup {
             rolledBackFrom: pending.rolledBackFrom)
         self.takeSnapshot(order, digest: pending.digest, next: pending.next, isOwn: true)
         self.setPending(nil)
-        // Its invitations go out now, and not again if it loses and wins again.
+        // Its invitations are sent now, and not again if the commit loses and wins again.
         self.shelve(
             OwnCommit(
                 event: pending.event, welcomes: [], next: pending.next, data: pending.data, digest: pending.digest))
@@ -124,8 +124,8 @@ extension MarmotGroup {
         return (report, pending.welcomes)
     }
 
-    /// Gives the pending commit up: no relay took it, or another one stands. If a relay has it after all and it comes
-    /// back, it is taken in by the rules of every other commit.
+    /// Abandons the pending commit, because no relay accepted it or another commit won. If a relay has it after all and
+    /// it arrives, it is processed like any other commit.
     public mutating func clearPending() {
         guard let pending = self.pending else { return }
         self.setPending(nil)
@@ -149,13 +149,13 @@ extension MarmotGroup {
         for invitee in invitees {
             guard members.insert(invitee.identity).inserted else {
                 throw MarmotError(
-                    .incompatible, "\(invitee.identity.hex.prefix(8)) is a member already, or named twice")
+                    .incompatible, "\(invitee.identity.hex.prefix(8)) is already a member, or appears twice")
             }
             try invitee.requireSupport(of: self.mls.extensions)
         }
     }
 
-    /// Admins who are no members any more drop out; a new admin must be a member (docs/protocol/marmot.md §3.5).
+    /// Drops admins who have left the group; a new admin must be a member (wire §3.5).
     private func withMembersAsAdmins(_ data: GroupData) throws(MarmotError) -> GroupData {
         let members = Set(self.members)
         var data = data
@@ -168,7 +168,7 @@ extension MarmotGroup {
 
     private func leaves(of keys: [PublicKey]) throws(MarmotError) -> [LeafIndex] {
         guard !keys.contains(self.account) else {
-            throw MarmotError(.incompatible, "a member cannot remove itself; it leaves")
+            throw MarmotError(.incompatible, "a member cannot remove itself; leave the group instead")
         }
         let members = self.mls.members
         var leaves: [LeafIndex] = []
@@ -180,13 +180,13 @@ extension MarmotGroup {
         return leaves
     }
 
-    /// What all leaves state. Whoever takes a single one out asks whether it is on the curve.
+    /// Returns the identities that the leaves state. Callers check whether a key is on the curve.
     static func identities(_ group: MLSGroup) -> Set<PublicKey> {
         Set(group.members.compactMap(\.leaf.statedIdentity))
     }
 
-    /// What a commit does in terms of people and group data; `next` is nil if it removed this member, and then
-    /// `removed` says who left.
+    /// Reports a commit's changes of members and group data; `next` is nil if it removed this member, and then
+    /// `removed` lists the removed members.
     func report(
         committer: PublicKey, next: MLSGroup?, data: GroupData, order: CommitOrder, isOwn: Bool,
         removed: [PublicKey] = [], rolledBackFrom: Epoch? = nil, displacedOwnCommit: Bool = false
@@ -198,7 +198,7 @@ extension MarmotGroup {
             epochAfter: next?.epoch ?? self.epoch.later(by: 1),
             added: after.subtracting(before).filter(\.isOnCurve).sorted(),
             removed: before.subtracting(after).filter(\.isOnCurve).sorted(),
-            left: self.leavers(among: before.subtracting(after)), before: self.data, after: data,
+            left: self.departed(among: before.subtracting(after)), before: self.data, after: data,
             removedSelf: next == nil, event: order.id, createdAt: order.createdAt, rolledBackFrom: rolledBackFrom,
             displacedOwnCommit: displacedOwnCommit)
     }

@@ -46,7 +46,7 @@ public enum PushNotifications {
             let rumor = try self.rumor(chunk, by: author.publicKey, now: now)
             do {
                 events.append(try GiftWrap.wrap(rumor, from: author, to: batch.server, now: now, using: &rng))
-            } catch { throw MarmotError(.badPushToken, "a request cannot be wrapped: \(error.message)") }
+            } catch { throw MarmotError(.badPushToken, "a request cannot be gift-wrapped: \(error.message)") }
         }
         return events
     }
@@ -71,14 +71,14 @@ public enum PushNotifications {
     ///   ``MarmotError/Code/badPushToken`` as ``rumor(_:by:now:)`` does.
     public static func read(_ rumor: UnsignedEvent) throws(MarmotError) -> [PushToken] {
         guard rumor.kind == .pushNotification else {
-            throw MarmotError(.wrongKind, "kind \(rumor.kind) is not a notification request (446)")
+            throw MarmotError(.wrongKind, "expected a notification request (kind 446), found kind \(rumor.kind)")
         }
         let expected = [["v", self.version], ["encoding", self.encoding]]
         guard rumor.tags.count == 2, expected.allSatisfy({ rumor.tags.contains(Tag(values: $0)) }) else {
-            throw MarmotError(.badTag, "kind 446 has the tags v mip05-v1 and encoding base64 and no other (MIP-05)")
+            throw MarmotError(.badTag, "kind 446 must have exactly the tags v mip05-v1 and encoding base64 (MIP-05)")
         }
         guard let bytes = Base64.decode(rumor.content), bytes.count.isMultiple(of: PushToken.count) else {
-            throw MarmotError(.badContent, "the content of kind 446 is not Base64 of whole tokens (MIP-05)")
+            throw MarmotError(.badContent, "the content of kind 446 must be Base64 of complete tokens (MIP-05)")
         }
         var tokens: [PushToken] = []
         for start in stride(from: 0, to: bytes.count, by: PushToken.count) {
@@ -91,7 +91,7 @@ public enum PushNotifications {
     private static func check(_ tokens: [PushToken]) throws(MarmotError) {
         guard (1...self.maximumTokens).contains(tokens.count) else {
             throw MarmotError(
-                .badPushToken, "a request has 1 to \(self.maximumTokens) tokens, not \(tokens.count) (MIP-05)")
+                .badPushToken, "request: expected 1 to \(self.maximumTokens) tokens, found \(tokens.count) (MIP-05)")
         }
         guard Set(tokens).count == tokens.count else {
             throw MarmotError(.badPushToken, "a request holds the same token twice (MIP-05)")

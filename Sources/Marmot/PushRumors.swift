@@ -56,16 +56,16 @@ public enum PushRumor: Hashable, Sendable {
     public init(_ rumor: UnsignedEvent) throws(MarmotError) {
         let kinds: [Kind] = [.pushTokenRequest, .pushTokenList, .pushTokenRemoval]
         guard kinds.contains(rumor.kind) else {
-            throw MarmotError(.wrongKind, "kind \(rumor.kind) is none of 447, 448 and 449 (MIP-05)")
+            throw MarmotError(.wrongKind, "expected kind 447, 448 or 449, found \(rumor.kind) (MIP-05)")
         }
         guard rumor.content.isEmpty else {
-            throw MarmotError(.badContent, "the content of kind \(rumor.kind) is not empty (MIP-05)")
+            throw MarmotError(.badContent, "the content of kind \(rumor.kind) must be empty (MIP-05)")
         }
         switch rumor.kind {
         case .pushTokenRequest: self = .request(try Self.readRequest(rumor.tags))
         case .pushTokenList: self = try Self.readList(rumor.tags)
         default:
-            guard rumor.tags.isEmpty else { throw MarmotError(.badTag, "kind 449 has no tags (MIP-05)") }
+            guard rumor.tags.isEmpty else { throw MarmotError(.badTag, "kind 449 must have no tags (MIP-05)") }
             self = .removal
         }
     }
@@ -93,21 +93,21 @@ public enum PushRumor: Hashable, Sendable {
                 }
             case "e":
                 guard request == nil, let id = tag.value.flatMap({ try? EventID(hex: $0) }) else {
-                    throw MarmotError(.badTag, "a token list has exactly one e tag, an event's id (MIP-05)")
+                    throw MarmotError(.badTag, "a token list must have exactly one e tag, an event id (MIP-05)")
                 }
                 request = id
             default: throw Self.unknown(tag, .pushTokenList)
             }
         }
         try Self.requireSome(routes.count, .pushTokenList)
-        guard let request else { throw MarmotError(.badTag, "a token list does not say what it answers (MIP-05)") }
+        guard let request else { throw MarmotError(.badTag, "a token list lacks the e tag of its request (MIP-05)") }
         return .list(routes, answering: request)
     }
 
     private static func leaf(_ text: String) throws(MarmotError) -> LeafIndex {
         // Check the digits first, because UInt32's initializer also accepts a plus sign.
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt32(text) else {
-            throw MarmotError(.badTag, "a leaf index of a token list is not a number of 32 bits (MIP-05)")
+            throw MarmotError(.badTag, "a leaf index of a token list must be a 32-bit number (MIP-05)")
         }
         return LeafIndex(rawValue: number)
     }
@@ -117,7 +117,7 @@ public enum PushRumor: Hashable, Sendable {
     }
 
     private static func unknown(_ tag: Tag, _ kind: Kind) -> MarmotError {
-        MarmotError(.badTag, "kind \(kind) has no tag \(tag.name.debugDescription.prefix(40)) (MIP-05)")
+        MarmotError(.badTag, "kind \(kind) does not allow tag \(tag.name.debugDescription.prefix(40)) (MIP-05)")
     }
 }
 
@@ -129,14 +129,14 @@ extension PushRoute {
     /// Parses a `token` tag with exactly `count` strings; the caller reads the fifth one, which only lists have.
     init(_ tag: Tag, values count: Int) throws(MarmotError) {
         guard tag.values.count == count else {
-            throw MarmotError(.badTag, "a token tag has \(count) strings, not \(tag.values.count) (MIP-05)")
+            throw MarmotError(.badTag, "token tag: expected \(count) strings, found \(tag.values.count) (MIP-05)")
         }
         let token = try PushToken(base64: tag.values[1])
         guard let server = try? PublicKey(hex: tag.values[2]) else {
-            throw MarmotError(.badTag, "a token tag names no server's key (MIP-05)")
+            throw MarmotError(.badTag, "a token tag lacks a valid server key (MIP-05)")
         }
         guard let relay = try? RelayURL(tag.values[3]) else {
-            throw MarmotError(.badTag, "the relay of a token tag is not ws or wss (MIP-05)")
+            throw MarmotError(.badTag, "the relay of a token tag is not a ws:// or wss:// URL (MIP-05)")
         }
         self.init(token, server: server, relay: relay)
     }

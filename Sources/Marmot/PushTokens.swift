@@ -24,7 +24,7 @@ public struct DeviceToken: Equatable, Sendable, CustomStringConvertible {
     public init(_ platform: Platform, _ secret: Secret) throws(MarmotError) {
         guard (1...Self.maximumBytes).contains(secret.count) else {
             throw MarmotError(
-                .badPushToken, "a device token has 1 to \(Self.maximumBytes) bytes, not \(secret.count) (MIP-05)")
+                .badPushToken, "device token: expected 1 to \(Self.maximumBytes) bytes, found \(secret.count) (MIP-05)")
         }
         self.platform = platform
         self.secret = secret
@@ -33,7 +33,7 @@ public struct DeviceToken: Equatable, Sendable, CustomStringConvertible {
     /// Parses a decrypted plaintext; bytes after the token are padding of any value.
     init(padded: Secret) throws(MarmotError) {
         guard padded.count == PushToken.plaintextBytes else {
-            throw MarmotError(.badPushToken, "a token's plaintext has \(padded.count) bytes (MIP-05)")
+            throw MarmotError(.badPushToken, "a token's plaintext has a wrong size, \(padded.count) bytes (MIP-05)")
         }
         let header = padded.withUnsafeBytes { Array($0.prefix(Self.headerBytes)) }
         guard let platform = Platform(rawValue: header[0]) else {
@@ -75,7 +75,7 @@ public struct PushToken: Hashable, Sendable, CustomStringConvertible {
     public init(bytes: some Collection<UInt8>) throws(MarmotError) {
         guard bytes.count == Self.count else {
             throw MarmotError(
-                .badPushToken, "an encrypted token has \(Self.count) bytes, not \(bytes.count) (MIP-05)")
+                .badPushToken, "encrypted token: expected \(Self.count) bytes, found \(bytes.count) (MIP-05)")
         }
         self.bytes = Array(bytes)
     }
@@ -131,7 +131,7 @@ public struct PushToken: Hashable, Sendable, CustomStringConvertible {
 
     static func key(_ own: KeyPair, _ peer: PublicKey) throws(MarmotError) -> Secret {
         guard let shared = own.withSharedX(of: peer, { Secret($0) }) else {
-            throw MarmotError(.badPushToken, "\(peer) is no point of secp256k1")
+            throw MarmotError(.badPushToken, "\(peer) is not a point on secp256k1")
         }
         let key = SHA256Derivation.extract(salt: Array("mip05-v1".utf8), inputKeyMaterial: shared)
         return SHA256Derivation.expand(key, info: Array("mip05-token-encryption".utf8), length: 32)

@@ -1,25 +1,25 @@
 import MLS
 import Nostr
 
-/// A commit of one's own that is not pending: it was given up without knowing whether a relay has it, or it was merged.
-/// In another wrapper, with an earlier time, it can win again.
+/// An own commit that is not pending: abandoned without knowing whether a relay has it, or merged. In another wrapper
+/// with an earlier time it can win again.
 struct ShelvedCommit: Sendable {
     let event: Event
     let welcomes: [DueWelcome]
-    /// The epoch that it ends, and what tells that epoch from the same one on another branch.
+    /// The epoch that the commit ends. The authenticator distinguishes it from the same epoch on another branch.
     let epoch: Epoch
     let authenticator: Secret
     let digest: [UInt8]
-    /// From the group before it to the group after it.
+    /// Changes from the group before the commit to the group after it.
     let changes: GroupStorageChanges
 }
 
 extension MarmotGroup {
-    /// Commits that are kept; older ones are forgotten. A group that commits alone needs one for each epoch that can be
-    /// rolled back.
+    /// The maximum number of shelved commits; older ones are deleted. A member that commits alone needs one for each
+    /// epoch that can be rolled back.
     static let maximumShelved = 6
 
-    /// The kept commit that is meant, unless it is the one that stands for its epoch.
+    /// Returns the first matching shelved commit, unless it is the one applied in its epoch.
     func shelved(where isMeant: (ShelvedCommit) -> Bool) -> ShelvedCommit? {
         self.shelved.first { commit in
             isMeant(commit) && !self.snapshots.contains { $0.digest == commit.digest }
@@ -44,24 +44,24 @@ extension MarmotGroup {
         self.shelved.removeAll(where: isDropped)
     }
 
-    /// A given-up commit came back: a relay has it, so others have taken it in. It counts like anybody's
-    /// (docs/protocol/marmot.md §5.7), and is pending again if it stands.
+    /// Handles an abandoned commit that arrives from a relay: other members have applied it. It competes like any other
+    /// commit (wire §5.7), and becomes pending again if it wins.
     ///
-    /// - Parameter event: what carried it; nil for its own event.
-    mutating func take(_ commit: ShelvedCommit, in event: Event? = nil) throws(MarmotError) -> Disposition {
+    /// - Parameter event: the event that contained it; nil for its original event.
+    mutating func reinstate(_ commit: ShelvedCommit, in event: Event? = nil) throws(MarmotError) -> Disposition {
         let event = event ?? commit.event
         let order = CommitOrder(event)
         var candidate = self
         if commit.epoch != self.epoch || commit.authenticator != self.mls.epochAuthenticator {
             guard let position = self.snapshots.firstIndex(where: { $0.epoch == commit.epoch }) else {
-                return .refused(Refusal("past_epoch", "a commit of one's own for an epoch that is over"))
+                return .refused(Refusal("past_epoch", "an own commit for a past epoch"))
             }
             guard order < self.snapshots[position].order else {
                 return .refused(Refusal("lost_race", "an earlier commit for epoch \(commit.epoch) was applied"))
             }
             try candidate.restore(position)
             guard commit.authenticator == candidate.mls.epochAuthenticator else {
-                return .refused(Refusal("past_epoch", "a commit of one's own on a branch that was given up"))
+                return .refused(Refusal("past_epoch", "an own commit on an abandoned branch"))
             }
         } else if let pending = self.pending, CommitOrder(pending.event) < order {
             return .waiting(.ownCommitPending)
@@ -73,16 +73,16 @@ extension MarmotGroup {
                 event: event, welcomes: restored.welcomes, next: restored.next, data: restored.data,
                 digest: restored.digest,
                 rolledBackFrom: candidate.epoch < self.epoch ? self.epoch : nil))
-        if candidate.epoch < self.epoch { self.giveUp(for: candidate) } else { self = candidate }
+        if candidate.epoch < self.epoch { self.abandonBranch(for: candidate) } else { self = candidate }
         return .ownCommit
     }
 
-    /// Reads a given-up or stored commit back; this value must be the one that it was made on.
+    /// Restores a shelved or stored commit; this group must be the one that it was created in.
     func restore(_ commit: ShelvedCommit) throws(MarmotError) -> OwnCommit {
         do {
             let next = try self.mls.successor(by: commit.changes)
             guard self.epoch.isFollowed(by: next.epoch), next.groupID == self.mls.groupID else {
-                throw MarmotError(.badStoredForm, "the commit does not follow on the group")
+                throw MarmotError(.badStoredForm, "the commit does not follow the group's epoch")
             }
             return OwnCommit(
                 event: commit.event, welcomes: commit.welcomes, next: next,

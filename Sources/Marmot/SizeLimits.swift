@@ -30,7 +30,7 @@ public struct SizeLimits: Sendable, Hashable {
         guard size > limit else { return }
         let holder =
             if let relayEventBytes, limit < most {
-                "a gift wrap of \(relayEventBytes) bytes, the relays' limit for an event, holds \(limit)"
+                "a gift wrap of \(relayEventBytes) bytes, the relays' event limit, holds \(limit)"
             } else { "a gift wrap holds \(limit) (NIP-44)" }
         throw MarmotError(
             .tooLarge,
@@ -46,6 +46,6 @@ public struct SizeLimits: Sendable, Hashable {
         guard let relayEventBytes, size > relayEventBytes else { return }
         throw MarmotError(
             .tooLarge,
-            "the commit's event has \(size) bytes and relays take events of \(relayEventBytes); do it in smaller steps")
+            "the commit's event has \(size) bytes, relays accept at most \(relayEventBytes); split the change")
     }
 }

@@ -5,7 +5,7 @@ public import Nostr
 public enum GroupPart: Hashable, Sendable {
     /// Undo information for the commit that ended this epoch.
     case snapshot(epoch: Epoch)
-    /// A commit of this account that is pending or was given up.
+    /// A commit of this account that is pending or was abandoned.
     case ownCommit(EventID)
 }
 

@@ -32,11 +32,11 @@ public enum WelcomeEvents {
     /// Parses the inner event of a gift wrap (docs/protocol/marmot.md §4.1).
     public static func read(_ rumor: UnsignedEvent) throws(MarmotError) -> Invitation {
         guard rumor.kind == .welcome else {
-            throw MarmotError(.wrongKind, "kind \(rumor.kind.rawValue) is not a Welcome (444)")
+            throw MarmotError(.wrongKind, "expected a Welcome (kind 444), found kind \(rumor.kind.rawValue)")
         }
         let encodings = rumor.tags.filter { $0.name == "encoding" }
         guard !encodings.isEmpty, encodings.allSatisfy({ $0.value == "base64" }) else {
-            throw MarmotError(.badTag, "every encoding tag of a Welcome must be base64, and one must be there (MIP-02)")
+            throw MarmotError(.badTag, "a Welcome needs an encoding tag, and each must be base64 (MIP-02)")
         }
         guard rumor.tags.contains(where: { $0.name == "e" && !($0.value ?? "").isEmpty }) else {
             throw MarmotError(.badTag, "tag e of a Welcome is missing or empty (MIP-02)")
@@ -47,7 +47,8 @@ public enum WelcomeEvents {
         var relays: [RelayURL] = []
         for text in rumor.tags.filter({ $0.name == "relays" }).flatMap({ $0.values.dropFirst() }) {
             guard let relay = try? RelayURL(text) else {
-                throw MarmotError(.badTag, "tag relays of a Welcome holds an address that is not ws or wss (MIP-02)")
+                throw MarmotError(
+                    .badTag, "tag relays of a Welcome holds a value that is not a ws:// or wss:// URL (MIP-02)")
             }
             relays.append(relay)
         }

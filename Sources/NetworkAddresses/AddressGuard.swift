@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Other parties choose group relays, relay lists, media addresses and redirects, and a name can resolve to another
 /// address each time. So every connection to an endpoint that the configuration does not name goes through
-/// ``places(of:port:)``, and only to the addresses that it returns.
+/// ``allowedAddresses(of:port:)``, and only to the addresses that it returns.
 public final class AddressGuard: Sendable {
     private struct Endpoint: Hashable {
         let host: String
@@ -26,7 +26,7 @@ public final class AddressGuard: Sendable {
     }
 
     /// Allowed addresses of an endpoint.
-    package enum Places: Hashable, Sendable {
+    package enum AllowedAddresses: Hashable, Sendable {
         /// Any address that the system's resolver returns.
         case anywhere
         /// Only these addresses, the best first.
@@ -69,7 +69,7 @@ public final class AddressGuard: Sendable {
     }
 
     /// Adds relays that bots' settings name.
-    package func nameAlso(_ relays: [RelayURL]) {
+    package func addNamedRelays(_ relays: [RelayURL]) {
         state.withLock { $0.others.formUnion(relays.map { Endpoint($0.host, $0.port) }) }
     }
 
@@ -88,7 +88,7 @@ public final class AddressGuard: Sendable {
     // MARK: Decisions
 
     /// Resolves an endpoint and checks its addresses.
-    package func places(of host: String, port: Int) async throws(AddressRefusal) -> Places {
+    package func allowedAddresses(of host: String, port: Int) async throws(AddressRefusal) -> AllowedAddresses {
         let endpoint = Endpoint(host, port)
         let isTrusted =
             trustsAll
@@ -96,19 +96,19 @@ public final class AddressGuard: Sendable {
                 state.allowsPrivate || state.relays.contains(endpoint) || state.servers.contains(endpoint)
                     || state.others.contains(endpoint)
             }
-        return isTrusted ? .anywhere : .only(try await Self.judged(host, addresses: addresses))
+        return isTrusted ? .anywhere : .only(try await Self.checkedAddresses(host, addresses: addresses))
     }
 
     /// Returns the addresses of a host, all of them public. A name that also resolves to a private address is refused,
     /// because a public service has none.
     ///
     /// - Parameter reachesPrivate: Whether private addresses are allowed.
-    package static func judged(
+    package static func checkedAddresses(
         _ host: String, reachesPrivate: Bool = false, addresses: @Sendable (_ host: String) async -> [HostAddress]
     ) async throws(AddressRefusal) -> [HostAddress] {
         let found = await addresses(host)
         guard !found.isEmpty else { throw .unknownHost }
-        guard reachesPrivate || found.allSatisfy({ $0.scope == .everywhere }) else { throw .privateAddress }
+        guard reachesPrivate || found.allSatisfy({ $0.scope == .global }) else { throw .privateAddress }
         return found
     }
 }
@@ -120,9 +120,9 @@ package enum AddressRefusal: Error, Hashable, Sendable, CustomStringConvertible 
 
     package var description: String {
         switch self {
-        case .unknownHost: "the host name is not known"
+        case .unknownHost: "unknown host name"
         case .privateAddress:
-            "it is at a private address, which the configuration neither names nor allows (relays: private: allow)"
+            "its address is private; name it in the configuration, or allow private addresses (relays: private: allow)"
         }
     }
 }

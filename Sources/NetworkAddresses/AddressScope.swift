@@ -3,15 +3,15 @@
 /// Follows IANA's special-purpose address registries (RFC 6890 and its successors). An IPv6 address that embeds an IPv4
 /// address (mapped, NAT64, 6to4, Teredo) is classified by the embedded one, or as not public.
 package enum AddressScope: Hashable, Sendable {
-    case everywhere
+    case global
     case local
 
     /// Classifies an address of 4 or 16 bytes in network order; any other length is local.
     package init(_ bytes: some Collection<UInt8>) {
         let bytes = Array(bytes)
         switch bytes.count {
-        case 4: self = Self.isPublicIPv4(bytes) ? .everywhere : .local
-        case 16: self = Self.isPublicIPv6(bytes) ? .everywhere : .local
+        case 4: self = Self.isPublicIPv4(bytes) ? .global : .local
+        case 16: self = Self.isPublicIPv6(bytes) ? .global : .local
         default: self = .local
         }
     }

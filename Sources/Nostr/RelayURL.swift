@@ -19,9 +19,9 @@ public struct RelayURL: Hashable, Comparable, Sendable, CustomStringConvertible 
     /// Throws ``NostrError/Code/invalidRelayURL`` for anything else, including user names, fragments, blanks and
     /// non-ASCII characters.
     public init(_ text: String) throws(NostrError) {
-        guard text.utf8.count <= RelayURL.maximumLength else { throw RelayURL.invalid("too long") }
+        guard text.utf8.count <= RelayURL.maximumLength else { throw RelayURL.invalid("it is too long") }
         guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) && !RelayURL.forbidden.contains($0) }) else {
-            throw RelayURL.invalid("a character that addresses do not have")
+            throw RelayURL.invalid("it contains a character not allowed in URLs")
         }
         let (isSecure, rest) = try RelayURL.splitScheme(text)
         let pathStart = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
@@ -53,28 +53,28 @@ extension RelayURL {
     private static let hostCharacters = Set("abcdefghijklmnopqrstuvwxyz0123456789-._".utf8)
 
     private static func invalid(_ reason: String) -> NostrError {
-        NostrError(.invalidRelayURL, "no relay address: \(reason)")
+        NostrError(.invalidRelayURL, "invalid relay URL: \(reason)")
     }
 
     private static func splitScheme(_ text: String) throws(NostrError) -> (isSecure: Bool, rest: Substring) {
         let lower = text.prefix(6).lowercased()
         if lower == "wss://" { return (true, text.dropFirst(6)) }
         if lower.hasPrefix("ws://") { return (false, text.dropFirst(5)) }
-        throw invalid("it begins neither with wss:// nor with ws://")
+        throw invalid("it must begin with ws:// or wss://")
     }
 
     private static func splitAuthority(_ text: Substring) throws(NostrError) -> (host: String, port: Int?) {
         let lower = text.lowercased()
         if lower.hasPrefix("[") {
-            guard let end = lower.firstIndex(of: "]") else { throw invalid("an open bracket") }
+            guard let end = lower.firstIndex(of: "]") else { throw invalid("unclosed bracket") }
             let host = lower[lower.index(after: lower.startIndex)..<end]
             let digits = Set("0123456789abcdef:.".utf8)
-            guard host.contains(":"), host.utf8.allSatisfy(digits.contains) else { throw invalid("the host") }
+            guard host.contains(":"), host.utf8.allSatisfy(digits.contains) else { throw invalid("invalid host") }
             return (String(host), try port(lower[lower.index(after: end)...]))
         }
         let end = lower.firstIndex(of: ":") ?? lower.endIndex
         let host = lower[..<end]
-        guard !host.isEmpty, host.utf8.allSatisfy(hostCharacters.contains) else { throw invalid("the host") }
+        guard !host.isEmpty, host.utf8.allSatisfy(hostCharacters.contains) else { throw invalid("invalid host") }
         return (String(host), try port(lower[end...]))
     }
 
@@ -82,7 +82,7 @@ extension RelayURL {
     private static func port(_ text: Substring) throws(NostrError) -> Int? {
         guard !text.isEmpty else { return nil }
         guard text.hasPrefix(":"), let port = UInt16(decimal: text.dropFirst()), port > 0 else {
-            throw invalid("the port")
+            throw invalid("invalid port")
         }
         return Int(port)
     }

@@ -58,14 +58,14 @@ public struct TransportConfiguration: Hashable, Sendable {
             backoff.cap, backoff.provenCap, backoff.provenFor,
         ]
         guard times.allSatisfy({ $0 > .zero }) else {
-            throw TransportError(.badConfiguration, "a time is zero or negative")
+            throw TransportError(.badConfiguration, "every duration must be positive")
         }
         let limits = [
             maximumMessageBytes, maximumFragments, bufferedUpdates, bufferedBytes, unansweredEvents, fetchedBytes,
             pageEvents, pageBytes, surplusBytes, smallestCap, rememberedEvents, verifiedSignatures,
         ]
         guard limits.allSatisfy({ $0 > 0 }), maximumMessageBytes <= Int(UInt32.max) else {
-            throw TransportError(.badConfiguration, "a limit is not positive, or a message larger than 4 GiB")
+            throw TransportError(.badConfiguration, "every limit must be positive, and a message at most 4 GiB")
         }
     }
 }

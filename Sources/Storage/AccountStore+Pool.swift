@@ -25,7 +25,7 @@ extension AccountStore {
         let value = try String.fetchOne(database, sql: "PRAGMA \(pragma)") ?? "nothing"
         guard value == expected else {
             throw StoreError(
-                .io, "SQLite has \(pragma) = \(value) where \(expected) is needed; is this a local file system?")
+                .io, "SQLite: expected \(pragma) = \(expected), found \(value); use a local file system")
         }
     }
 }

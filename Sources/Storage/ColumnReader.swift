@@ -27,7 +27,7 @@ struct ColumnReader {
     }
 
     mutating func text() throws(StoreError) -> String {
-        guard case .string(let value) = self.next() else { throw self.corrupt("a text") }
+        guard case .string(let value) = self.next() else { throw self.corrupt("text") }
         return value
     }
 
@@ -57,7 +57,7 @@ struct ColumnReader {
         let key = self.row.databaseValues.first.map { "\($0)" } ?? ""
         return StoreError(
             .corrupt,
-            "table \(self.table), row \(key): column \(column) does not hold \(wanted); "
+            "table \(self.table), row \(key): column \(column): expected \(wanted); "
                 + "restore the state directory from a backup")
     }
 }

@@ -21,14 +21,14 @@ struct Metadata {
         let check = Place(.check, [])
         guard (try? sealer.openBytes(try columns.data(), in: check)) == Self.checkValue else {
             throw StoreError(
-                .wrongKey, "the sealing key is not the one that this database was written with; give the right one")
+                .wrongKey, "the database was written with another sealing key; supply that key")
         }
         guard let account, let sealedOwner = try columns.optionalData() else { return sealer }
         let owner = try sealer.openBytes(sealedOwner, in: Place(.account, []))
         guard owner == account.bytes else {
             throw StoreError(
                 .wrongAccount,
-                "this state directory belongs to another account than \(account.npub); give each its own directory")
+                "this state directory belongs to another account than \(account.npub); use one directory per account")
         }
         return sealer
     }
@@ -79,5 +79,5 @@ struct Metadata {
     }
 
     private static let newerFormat = StoreError(
-        .newerFormat, "a newer version of this program has written this database; use that version or a later one")
+        .newerFormat, "the database was written by a newer version of this program; use that version or a later one")
 }

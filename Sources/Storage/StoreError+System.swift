@@ -16,7 +16,8 @@ extension StoreError {
         case EACCES, EPERM, EROFS:
             self.init(
                 .permission,
-                "\(path): \(doing): \(reason); make the directory writable for user \(geteuid()), who runs this")
+                "\(path): \(doing): \(reason); make the directory writable for user \(geteuid()), which runs this program"
+            )
         case ENOSPC, EDQUOT:
             self.init(.diskFull, "\(path): \(doing): \(reason); free some space and start again")
         default:
@@ -44,14 +45,14 @@ extension StoreError {
         case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_CANTOPEN:
             (
                 .permission,
-                "not writable; the file and its directory must be writable for user \(geteuid()), who runs this"
+                "not writable; the file and its directory must be writable for user \(geteuid()), which runs this program"
             )
         case .SQLITE_BUSY, .SQLITE_LOCKED:
-            (.locked, "another program has the database open and keeps it locked; end that program")
+            (.locked, "another program holds the database lock; end that program")
         case .SQLITE_CORRUPT, .SQLITE_NOTADB:
-            (.corrupt, "the file is damaged or no database; restore the state directory from a backup")
+            (.corrupt, "the file is damaged or not a database; restore the state directory from a backup")
         case .SQLITE_MISUSE: (.closed, "the store was closed")
-        case .SQLITE_IOERR: (.io, "the disk did not read or write; look at the system's log")
+        case .SQLITE_IOERR: (.io, "disk read or write error; check the system log")
         default: (.io, "the database refused the operation")
         }
     }

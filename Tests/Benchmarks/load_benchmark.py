@@ -130,7 +130,7 @@ async def cost(options, relay):
         totals[size] = (busy[2] - quiet[2]) / (count(busy) - count(quiet)) * 1000
     # One is sent, all others take it.
     taken = (totals[options.size] - totals[2]) / (options.size - 2)
-    print(f"\n| a message, processor ms | |\n|---|---|\n| sent | {totals[2] - taken:.2f} |\n| taken | {taken:.2f} |", flush=True)
+    print(f"\n| a message, processor ms | |\n|---|---|\n| sent | {totals[2] - taken:.2f} |\n| received | {taken:.2f} |", flush=True)
 
 
 async def measure(options):
@@ -178,10 +178,10 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pikabot", type=lambda text: Path(text).resolve(), help="the executable, a release build")
     parser.add_argument("--idle", type=counts, default=[500, 2000, 8000], help="accounts at rest")
-    parser.add_argument("--idle-disk", type=counts, default=[500, 1000, 2000], help="the same with their state on disk")
-    parser.add_argument("--accounts", type=int, default=500, help="that are in groups")
+    parser.add_argument("--idle-disk", type=counts, default=[500, 1000, 2000], help="accounts at rest with their state on disk")
+    parser.add_argument("--accounts", type=int, default=500, help="accounts in groups")
     parser.add_argument("--size", type=int, default=20, help="members of the larger groups")
     parser.add_argument("--rates", type=counts, default=[50, 100, 150, 200, 300, 400, 600, 800], help="messages a second")
-    parser.add_argument("--seconds", type=int, default=20, help="of each rate")
+    parser.add_argument("--seconds", type=int, default=20, help="duration of each rate")
     parser.add_argument("--only", nargs="*", choices=["idle", "joining", "messages", "cost"])
     asyncio.run(measure(parser.parse_args()))

@@ -35,19 +35,19 @@ GROUPS, MEMBERS = 50, 20
 
 def options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--peers", type=pathlib.Path, default=TOP / ".build/peers", help="what setup-peers.sh made")
+    parser.add_argument("--peers", type=pathlib.Path, default=TOP / ".build/peers", help="folder made by setup-peers.sh")
     parser.add_argument(
         "--ours", type=pathlib.Path, default=HERE / ".build/release/group-benchmarks", help="a release build"
     )
     parser.add_argument("--disk", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir()))
     parser.add_argument("--memory", type=pathlib.Path, default=pathlib.Path("/dev/shm"), help="a memory file system")
     parser.add_argument("--rounds", type=int, default=4)
-    parser.add_argument("--json", type=pathlib.Path, help="where all samples go")
+    parser.add_argument("--json", type=pathlib.Path, help="file for all samples")
     chosen = parser.parse_args()
     if is_in_memory(chosen.disk):
-        parser.error(f"{chosen.disk} is no disk")
+        parser.error(f"{chosen.disk} must not be on a memory file system")
     if not is_in_memory(chosen.memory):
-        parser.error(f"{chosen.memory} is no memory file system")
+        parser.error(f"{chosen.memory} must be on a memory file system")
     return chosen
 
 

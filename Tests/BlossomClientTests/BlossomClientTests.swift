@@ -54,7 +54,7 @@ struct BlossomClientTests {
         }
     }
 
-    @Test func whatIsUploadedComesBack() async throws {
+    @Test func uploadsRoundTrip() async throws {
         try await withServer { client, server in
             let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
             let blob = try upload(bytes)
@@ -68,12 +68,12 @@ struct BlossomClientTests {
         }
     }
 
-    @Test func refusalsCarryTheServersReason() async throws {
+    @Test func refusalsIncludeServerReason() async throws {
         try await withServer(blobBytes: 10) { client, server in
             let other = await #expect(throws: BlossomError(.refused, "")) {
                 try await client.upload(try upload([1], authorizing: [2]), to: server)
             }
-            #expect(other?.message.hasPrefix("403 Forbidden: the authorization is for another file") == true)
+            #expect(other?.message.hasPrefix("403 Forbidden: the authorization does not allow file") == true)
             let tooLarge = await #expect(throws: BlossomError.self) {
                 try await client.upload(try upload([UInt8](repeating: 0, count: 11)), to: server)
             }
@@ -91,7 +91,7 @@ struct BlossomClientTests {
         }
     }
 
-    @Test func anAnswerWithoutEndIsCutAtTheLimit() async throws {
+    @Test func stopsReadingAtTheSizeLimit() async throws {
         let endless = "HTTP/1.1 200 OK\r\n\r\n" + String(repeating: "x", count: 1 << 20)
         try await withCannedServer(endless) { server in
             try await withClient { client in
@@ -108,7 +108,7 @@ struct BlossomClientTests {
         ("HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n", .badAnswer),
         ("HTTP/1.1 302 Found\r\nLocation: /again\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", .badAnswer),
     ])
-    func otherAnswersAreErrors(answer: String, code: BlossomError.Code) async throws {
+    func unexpectedResponsesFail(answer: String, code: BlossomError.Code) async throws {
         try await withCannedServer(answer) { server in
             try await withClient { client in
                 let error = await #expect(throws: BlossomError.self) { try await client.download(server, limit: 1000) }
@@ -118,7 +118,7 @@ struct BlossomClientTests {
     }
 
     @Test(arguments: ["file:///etc/passwd", "ftp://x.example/y", "http://user@x.example/", "gopher:x"])
-    func redirectionsLeadToMediaAddressesOnly(location: String) async throws {
+    func followsRedirectsToMediaURLsOnly(location: String) async throws {
         try await withCannedServer("HTTP/1.1 302 Found\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n") {
             server in
             try await withClient { client in
@@ -129,7 +129,7 @@ struct BlossomClientTests {
     }
 
     /// Members choose the addresses of their files.
-    @Test func filesAtPrivateAddressesAreNotAsked() async throws {
+    @Test func refusesPrivateAddresses() async throws {
         try await withServer { _, server in
             try await withClient(addresses: AddressGuard(allowsPrivate: false)) { client in
                 let stored = try await client.upload(try upload([1, 2, 3]), to: server)
@@ -143,7 +143,7 @@ struct BlossomClientTests {
         }
     }
 
-    @Test func redirectionsToPrivateAddressesAreNotFollowed() async throws {
+    @Test func refusesRedirectsToPrivateAddresses() async throws {
         try await withServer { open, server in
             let stored = try await open.upload(try upload([1, 2, 3]), to: server)
             let answer = "HTTP/1.1 307 Moved\r\nLocation: \(stored.url)\r\nContent-Length: 0\r\n\r\n"
@@ -160,7 +160,7 @@ struct BlossomClientTests {
     }
 
     /// The name leads to a public address when it is judged, and to a private one when it is asked the next time.
-    @Test func filesComeFromTheJudgedAddress() async throws {
+    @Test func connectsToTheCheckedAddress() async throws {
         try await withServer { open, server in
             let stored = try await open.upload(try upload([1, 2, 3]), to: server)
             let url = try MediaURL(stored.url.replacing("127.0.0.1", with: "Media.invalid"))
@@ -171,7 +171,7 @@ struct BlossomClientTests {
                     count += 1
                     return count
                 }
-                return [HostAddress(text: "127.0.0.1", scope: count == 1 ? .everywhere : .local)]
+                return [HostAddress(text: "127.0.0.1", scope: count == 1 ? .global : .local)]
             }
             try await withClient(addresses: addresses) { client in
                 let found = try await client.download(url, limit: 3)
@@ -181,7 +181,7 @@ struct BlossomClientTests {
         }
     }
 
-    @Test func redirectionsAreFollowed() async throws {
+    @Test func followsRedirects() async throws {
         try await withServer { client, server in
             let stored = try await client.upload(try upload([1, 2, 3]), to: server)
             let answer = "HTTP/1.1 307 Moved\r\nLocation: \(stored.url)\r\nContent-Length: 0\r\n\r\n"
@@ -196,7 +196,7 @@ struct BlossomClientTests {
         }
     }
 
-    @Test func silenceEndsTheCall() async throws {
+    @Test func silentServerTimesOut() async throws {
         try await withCannedServer(nil) { server in
             try await withClient(idle: .milliseconds(50)) { client in
                 await #expect(throws: BlossomError(.unreachable, "")) { try await client.download(server, limit: 10) }
@@ -205,7 +205,7 @@ struct BlossomClientTests {
     }
 
     @Test(arguments: ["", "[]", "{}", "{\"url\":1,\"sha256\":\"00\"}", "{\"url\":\"http://x\",\"sha256\":\"zz\"}"])
-    func aDescriptorHasAnAddressAndAHash(body: String) async throws {
+    func descriptorRequiresURLAndHash(body: String) async throws {
         let answer = "HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
         try await withCannedServer(answer) { server in
             try await withClient { client in

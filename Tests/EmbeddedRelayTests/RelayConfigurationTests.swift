@@ -5,7 +5,7 @@ import Testing
 @testable import EmbeddedRelay
 
 struct RelayConfigurationTests {
-    @Test func readsTheContractOfTheDevelopmentRelay() throws {
+    @Test func readsEnvironmentOfDevelopmentRelay() throws {
         let configuration = try RelayConfiguration(environment: [
             "PORT": "0", "DATA_DIR": "/srv/data", "MEDIA_DIR": "/srv/media", "HOST": "0.0.0.0",
         ])
@@ -15,7 +15,7 @@ struct RelayConfigurationTests {
         #expect(configuration.mediaDirectory == "/srv/media")
     }
 
-    @Test func saysOfItselfWhatItIsTold() throws {
+    @Test func announcesConfiguredInformation() throws {
         let key = Author.alice.keys.publicKey
         let configuration = try RelayConfiguration(environment: [
             "SERVICE_URL": "http://localhost:3334/", "RELAY_NAME": "ours", "RELAY_DESCRIPTION": "for tests",
@@ -30,7 +30,7 @@ struct RelayConfigurationTests {
     }
 
     @Test(arguments: ["localhost:3334", "ftp://x", "http://", "http://a b", "http://x?y", "https://x/#z"])
-    func refusesAServiceURLThatIsNone(address: String) {
+    func refusesInvalidServiceURL(address: String) {
         #expect(throws: RelayError(.invalidConfiguration, "")) {
             try RelayConfiguration(environment: ["SERVICE_URL": address])
         }
@@ -46,7 +46,7 @@ struct RelayConfigurationTests {
     }
 
     @Test(arguments: ["x", "-1", "65536", "80 ", "99999999999999999999"])
-    func refusesAPortThatIsNone(port: String) {
+    func refusesInvalidPort(port: String) {
         #expect(throws: RelayError(.invalidConfiguration, "")) {
             try RelayConfiguration(environment: ["PORT": port])
         }
@@ -62,13 +62,13 @@ struct HTTPRouterTests {
         return answer.status
     }
 
-    @Test func resolvesRoutesWithAndWithoutAQuery() {
+    @Test func resolvesRoutesWithAndWithoutQuery() {
         #expect(status(.GET, "/health") == nil)
         #expect(status(.HEAD, "/health?verbose") == nil)
         #expect(status(.GET, "/") == nil)
     }
 
-    @Test func refusesTheRest() {
+    @Test func refusesUnknownRoutes() {
         #expect(status(.GET, "/healthy") == .notFound)
         #expect(status(.GET, "") == .notFound)
         #expect(status(.POST, "/health") == .methodNotAllowed)

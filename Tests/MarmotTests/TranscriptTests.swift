@@ -8,7 +8,7 @@ import Testing
 @Suite(.enabled(if: Transcript.isPresent, "set MDK_TRANSCRIPTS to the folder with the recorded MDK groups"))
 struct TranscriptTests {
     @Test(arguments: ["0.7.0-basic", "0.8.0-basic", "0.8.0-membership"])
-    func aRecordedGroupReplaysToTheRecordedStateAfterEveryStep(name: String) throws {
+    func replaysRecordedGroupToRecordedState(name: String) throws {
         let transcript = try Transcript.load(name)
         var group = try transcript.join()
         try transcript.welcome.state.check(group)
@@ -39,7 +39,7 @@ struct TranscriptTests {
     }
 
     @Test(arguments: ["0.7.0-basic", "0.8.0-basic", "0.8.0-membership"])
-    func aGroupThatIsStoredAndReadBackAfterEveryStepReplaysTheSame(name: String) throws {
+    func storedGroupReplaysToTheSameState(name: String) throws {
         let transcript = try Transcript.load(name)
         var stored: [GroupRecord: Secret] = [:]
         var header = Secret([UInt8]())

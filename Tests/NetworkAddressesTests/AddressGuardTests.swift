@@ -5,7 +5,7 @@ import Testing
 @testable import NetworkAddresses
 
 struct AddressGuardTests {
-    private let outside = HostAddress(text: "192.0.2.1", scope: .everywhere)
+    private let outside = HostAddress(text: "192.0.2.1", scope: .global)
     private let inside = HostAddress(text: "10.0.0.1", scope: .local)
 
     private func relay(_ text: String) throws -> RelayURL { try RelayURL(text) }
@@ -14,66 +14,66 @@ struct AddressGuardTests {
         AddressGuard(allowsPrivate: allowsPrivate) { _ in found }
     }
 
-    @Test func publicAddressesAreAllowed() async throws {
-        #expect(try await guardian(outside).places(of: "a.example", port: 443) == .only([outside]))
+    @Test func allowsPublicAddresses() async throws {
+        #expect(try await guardian(outside).allowedAddresses(of: "a.example", port: 443) == .only([outside]))
     }
 
-    @Test func privateAddressesAreRefused() async {
+    @Test func refusesPrivateAddresses() async {
         for addresses in [guardian(inside), guardian(outside, inside), guardian(inside, outside)] {
             await #expect(throws: AddressRefusal.privateAddress) {
-                try await addresses.places(of: "a.example", port: 443)
+                try await addresses.allowedAddresses(of: "a.example", port: 443)
             }
         }
     }
 
-    @Test func unknownHostsAreRefused() async {
+    @Test func refusesUnknownHosts() async {
         await #expect(throws: AddressRefusal.unknownHost) {
-            try await guardian().places(of: "a.example", port: 443)
+            try await guardian().allowedAddresses(of: "a.example", port: 443)
         }
     }
 
-    @Test func namedRelaysMayBeAnywhere() async throws {
+    @Test func configuredRelaysMayBePrivate() async throws {
         let addresses = guardian(inside)
         addresses.nameRelays([try relay("ws://Home.example:7777/path")])
-        #expect(try await addresses.places(of: "home.example", port: 7777) == .anywhere)
+        #expect(try await addresses.allowedAddresses(of: "home.example", port: 7777) == .anywhere)
         #expect(addresses.names(try relay("ws://home.example:7777")))
         // Another service of the same machine is not named by that.
         await #expect(throws: AddressRefusal.privateAddress) {
-            try await addresses.places(of: "home.example", port: 22)
+            try await addresses.allowedAddresses(of: "home.example", port: 22)
         }
         #expect(!addresses.names(try relay("ws://home.example")))
         addresses.nameRelays([])
         await #expect(throws: AddressRefusal.privateAddress) {
-            try await addresses.places(of: "home.example", port: 7777)
+            try await addresses.allowedAddresses(of: "home.example", port: 7777)
         }
     }
 
-    @Test func namedServersMayBeAnywhereButGetNoLogin() async throws {
+    @Test func configuredServersMayBePrivateWithoutLogin() async throws {
         let addresses = guardian(inside)
         addresses.nameServers([("media.example", 80)])
-        #expect(try await addresses.places(of: "MEDIA.example", port: 80) == .anywhere)
+        #expect(try await addresses.allowedAddresses(of: "MEDIA.example", port: 80) == .anywhere)
         #expect(!addresses.names(try relay("ws://media.example")))
     }
 
-    @Test func relaysOfBotsStayNamed() async throws {
+    @Test func botRelaysStayConfigured() async throws {
         let addresses = guardian(inside)
-        addresses.nameAlso([try relay("ws://bot.example")])
+        addresses.addNamedRelays([try relay("ws://bot.example")])
         addresses.nameRelays([])
         #expect(addresses.names(try relay("ws://bot.example")))
     }
 
-    @Test func privateAddressesMayBeAllowed() async throws {
+    @Test func allowsPrivateAddressesIfConfigured() async throws {
         let addresses = guardian(allowsPrivate: true, inside)
-        #expect(try await addresses.places(of: "a.example", port: 443) == .anywhere)
+        #expect(try await addresses.allowedAddresses(of: "a.example", port: 443) == .anywhere)
         // That names no relay: nobody logs in there.
         #expect(!addresses.names(try relay("wss://a.example")))
         addresses.setAllowsPrivate(false)
         await #expect(throws: AddressRefusal.privateAddress) {
-            try await addresses.places(of: "a.example", port: 443)
+            try await addresses.allowedAddresses(of: "a.example", port: 443)
         }
     }
 
-    @Test func addressesAreLookedUpAnewEachTime() async throws {
+    @Test func resolvesHostsOnEveryCheck() async throws {
         let count = Mutex(0)
         let (outside, inside) = (outside, inside)
         let addresses = AddressGuard(allowsPrivate: false) { _ in
@@ -82,9 +82,9 @@ struct AddressGuardTests {
                 return count == 1 ? [outside] : [inside]
             }
         }
-        #expect(try await addresses.places(of: "a.example", port: 443) == .only([outside]))
+        #expect(try await addresses.allowedAddresses(of: "a.example", port: 443) == .only([outside]))
         await #expect(throws: AddressRefusal.privateAddress) {
-            try await addresses.places(of: "a.example", port: 443)
+            try await addresses.allowedAddresses(of: "a.example", port: 443)
         }
     }
 
@@ -92,14 +92,14 @@ struct AddressGuardTests {
         "127.0.0.1", "localhost", "::1", "169.254.169.254", "10.1.2.3", "0.0.0.0", "2130706433", "0x7f.1", "127.1",
         "::ffff:127.0.0.1", "64:ff9b::7f00:1",
     ])
-    func writingsOfPrivateAddressesAreRefused(_ host: String) async {
+    func refusesAlternateSpellingsOfPrivateAddresses(_ host: String) async {
         await #expect(throws: AddressRefusal.self) {
-            try await AddressGuard(allowsPrivate: false).places(of: host, port: 80)
+            try await AddressGuard(allowsPrivate: false).allowedAddresses(of: host, port: 80)
         }
     }
 
-    @Test func toolsMayGoAnywhere() async throws {
-        #expect(try await AddressGuard.unrestricted.places(of: "127.0.0.1", port: 1) == .anywhere)
+    @Test func unrestrictedGuardAllowsEveryAddress() async throws {
+        #expect(try await AddressGuard.unrestricted.allowedAddresses(of: "127.0.0.1", port: 1) == .anywhere)
         #expect(AddressGuard.unrestricted.names(try relay("ws://127.0.0.1")))
     }
 }

@@ -8,7 +8,7 @@ struct AddressScopeTests {
         "223.255.255.255", "2606:4700::1111", "2a00:1450:4001::1", "64:ff9b::808:808", "::ffff:8.8.8.8",
     ])
     func publicAddresses(_ text: String) {
-        #expect(HostAddresses.lookUp(text).map(\.scope) == [.everywhere])
+        #expect(HostAddresses.lookUp(text).map(\.scope) == [.global])
     }
 
     @Test(arguments: [
@@ -22,13 +22,13 @@ struct AddressScopeTests {
         #expect(HostAddresses.lookUp(text).map(\.scope) == [.local])
     }
 
-    @Test func whatIsNoAddressIsLocal() {
+    @Test func invalidAddressesCountAsLocal() {
         #expect(AddressScope([8, 8, 8]) == .local)
         #expect(AddressScope([]) == .local)
         #expect(AddressScope([UInt8](repeating: 0x20, count: 17)) == .local)
     }
 
-    @Test func unknownNamesHaveNoAddress() async {
+    @Test func unknownHostNamesHaveNoAddress() async {
         #expect(await HostAddresses.of("no-such-host.invalid") == [])
     }
 }

@@ -16,7 +16,7 @@ import Testing
         try store.close()
     }
 
-    @Test func commitsAreSynchronousAndDeletionsOverwrite() async throws {
+    @Test func commitsSynchronouslyAndOverwritesDeletions() async throws {
         let directory = try TemporaryDirectory()
         let store = try directory.open()
         let pragmas = try await store.pool.writeWithoutTransaction { database in
@@ -38,7 +38,7 @@ import Testing
         #expect(rows == 50_500)
     }
 
-    @Test func refusedEventsForgetNoSeenOne() async throws {
+    @Test func refusedEventsDoNotEvictSeenEvents() async throws {
         let directory = try TemporaryDirectory()
         let store = try directory.open()
         let ids = try (0..<22_500).map { try Sample.id($0) }
@@ -50,7 +50,7 @@ import Testing
         #expect(rows == 20_500)
     }
 
-    @Test func concurrentCommitsAreAllOrNothingEachForItself() async throws {
+    @Test func concurrentCommitsAreAtomic() async throws {
         let directory = try TemporaryDirectory()
         let store = try directory.open()
         let bad = StoredInvite(wrapper: try Sample.id(1), rumor: Sample.rumor("early", at: -1))
@@ -72,7 +72,7 @@ import Testing
         #expect(try await store.load().inbox.map(\.id) == (1...200).filter { !$0.isMultiple(of: 10) })
     }
 
-    @Test func aFailingChangeLeavesNothingOfItsCommit() async throws {
+    @Test func failingChangeRollsBackItsCommit() async throws {
         let directory = try TemporaryDirectory()
         let store = try directory.open()
         try await store.pool.writeWithoutTransaction {
@@ -93,7 +93,7 @@ import Testing
         #expect(try await store.messages(in: GroupID(Sample.bytes(1)), before: nil, limit: 1).isEmpty)
     }
 
-    @Test func aFullDiskIsNamed() async throws {
+    @Test func reportsFullDisk() async throws {
         let directory = try TemporaryDirectory()
         let store = try directory.open()
         try await store.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA max_page_count = 60") }
@@ -108,7 +108,7 @@ import Testing
 
     /// The disk is full in the middle of a commit of many changes: nothing of it is there, before and after another
     /// start, and once there is room it can be made whole.
-    @Test func aCommitThatFillsTheDiskLeavesNothing() async throws {
+    @Test func commitThatFillsDiskRollsBack() async throws {
         let directory = try TemporaryDirectory()
         let store = try directory.open()
         try await store.commit([.putInbox(InboxRow(id: 0, payload: [1])), .advanceCursor(name: "a", to: 1)])
@@ -132,7 +132,7 @@ import Testing
         #expect(state.inbox.allSatisfy { $0.id == 1000 || $0.payload == Sample.bytes(1, count: 1000) })
     }
 
-    @Test func whatCannotBeReadBackIsRefused() async throws {
+    @Test func refusesUnreadableValues() async throws {
         let directory = try TemporaryDirectory()
         let store = try directory.open()
         let changes: [StoreChange] = [
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func aClosedStoreSaysSo() async throws {
+    @Test func closedStoreReportsClosed() async throws {
         let directory = try TemporaryDirectory()
         let store = try directory.open()
         try store.close()

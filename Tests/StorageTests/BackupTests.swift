@@ -39,7 +39,7 @@ import Testing
         ])
     }
 
-    @Test func aRestoredStateHoldsEverythingAndIsAnotherCopy() async throws {
+    @Test func restoredStateIsACompleteNewInstance() async throws {
         var store = try self.directory.open(account: Sample.account)
         try await self.fill(store)
         let first = try await store.load().instance
@@ -76,7 +76,7 @@ import Testing
         #expect(try await store.load().instance == first)
     }
 
-    @Test func aRunningAccountIsBackedUpAtOneInstant() async throws {
+    @Test func backsUpRunningAccountConsistently() async throws {
         let store = try self.directory.open()
         let directory = self.directory.state
         let file = self.file
@@ -99,7 +99,7 @@ import Testing
         #expect(Int64(state.inbox.count) == state.cursors["count"] ?? 0 && state.cursors["later"] == nil)
     }
 
-    @Test func everyRestoreIsLaterThanTheCopyItComesFrom() async throws {
+    @Test func restoreAdvancesTheInstance() async throws {
         let store = try self.directory.open()
         try await store.pool.write { try $0.execute(sql: "UPDATE meta SET generation = ?", arguments: [Self.now + 7]) }
         try store.close()
@@ -116,7 +116,7 @@ import Testing
         #expect(ids.count == 2)
     }
 
-    @Test func aStateOfBeforeThereWereCopiesBecomesTheFirstOne() async throws {
+    @Test func migratedStateBecomesTheFirstInstance() async throws {
         let store = try self.directory.open()
         try await self.fill(store)
         try await store.pool.write { database in
@@ -139,7 +139,7 @@ import Testing
     }
 
     /// What a stranger with a name in the same folder, or an earlier process of the same id, can leave there.
-    @Test func followsNoPlantedLinks() throws {
+    @Test func refusesPlantedSymbolicLinks() throws {
         try self.directory.open().close()
         let victim = self.directory.path + "/victim"
         try Data("precious".utf8).write(to: URL(fileURLWithPath: victim))
@@ -156,7 +156,7 @@ import Testing
         #expect(FileManager.default.contents(atPath: victim) == Data("precious".utf8))
     }
 
-    @Test func draftsOfACrashedProcessAreInNobodysWay() throws {
+    @Test func ignoresLeftoverDrafts() throws {
         _ = try self.backup()
         try FileManager.default.createDirectory(atPath: self.target, withIntermediateDirectories: true)
         #expect(chmod(self.target, 0o700) == 0)
@@ -187,7 +187,7 @@ import Testing
         return Array(try Data(contentsOf: URL(fileURLWithPath: self.file)))
     }
 
-    @Test func damagedAndForeignFilesAreRefusedAndLeaveNothing() throws {
+    @Test func refusesDamagedBackupsWithoutLeftovers() throws {
         let bytes = try self.backup()
         let database = BackupHeader.count
         var files: [[UInt8]] = [[], Array("SQLite format 3\0".utf8), Array(bytes.dropFirst(database)), bytes + [0]]
@@ -207,7 +207,7 @@ import Testing
     }
 
     /// Whole by its hashes, and no account's database all the same.
-    @Test func aBackupOfSomethingElseIsRefused() throws {
+    @Test func refusesForeignBackup() throws {
         _ = try self.backup()
         for content in [Sample.bytes(3, count: 9000), []] {
             let header = BackupHeader(length: UInt64(content.count), digest: BackupDigest.of(content))
@@ -216,19 +216,19 @@ import Testing
         }
     }
 
-    @Test func aLaterVersionIsRefused() throws {
+    @Test func refusesLaterVersion() throws {
         var bytes = try self.backup()
         bytes[19] = 2
         try Data(bytes).write(to: URL(fileURLWithPath: self.file))
         try self.expectRefusal(.newerFormat) { try self.restore() }
     }
 
-    @Test func aWrongKeyIsRefused() throws {
+    @Test func refusesWrongKey() throws {
         _ = try self.backup()
         try self.expectRefusal(.wrongKey) { try self.restore(SealingKey(bytes: Sample.bytes(8))) }
     }
 
-    @Test func aDirectoryWithAStateIsLeftAsItIs() async throws {
+    @Test func refusesToOverwriteExistingState() async throws {
         _ = try self.backup()
         let before = try self.directory.contents()
         try self.expectRefusal(.stateExists) { try self.restore(to: self.directory.state) }
@@ -238,7 +238,7 @@ import Testing
         try store.close()
     }
 
-    @Test func whereThereIsNoStateThereIsNoBackup() throws {
+    @Test func refusesBackupWithoutState() throws {
         try FileManager.default.createDirectory(
             atPath: self.directory.state, withIntermediateDirectories: true)
         try self.expectRefusal(.noState) { try StateBackup.write(of: self.directory.state, to: self.file) }
@@ -248,7 +248,7 @@ import Testing
         try self.expectRefusal(.corrupt) { try StateBackup.write(of: self.directory.state, to: self.file) }
     }
 
-    @Test func aBackupThatFailsLeavesTheFormerOne() throws {
+    @Test func failedBackupKeepsTheFormerOne() throws {
         let bytes = try self.backup()
         try Data(Sample.bytes(1, count: 8192)).write(
             to: URL(fileURLWithPath: self.directory.state + "/state.sqlite"))

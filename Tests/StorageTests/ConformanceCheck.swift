@@ -23,7 +23,7 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             #expect(state.inbox.isEmpty && state.outbox.isEmpty && state.cursors.isEmpty && state.seen.isEmpty)
             try await store.commit([])
         },
-        ConformanceCheck("key packages are put, replaced and deleted") { store in
+        ConformanceCheck("key packages are stored, replaced and deleted") { store in
             let kept = Sample.keyPackage(1)
             let deleted = Sample.keyPackage(2)
             try await store.commit([.putKeyPackage(kept), .putKeyPackage(deleted), .putKeyPackage(kept)])
@@ -44,27 +44,27 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             try await store.commit([.advanceCursor(name: "a", to: 9), .advanceCursor(name: "b", to: .max)])
             #expect(try await store.load().cursors == ["a": 10, "b": .max])
         },
-        ConformanceCheck("seen events come newest first and once") { store in
+        ConformanceCheck("seen events load newest first, each once") { store in
             let ids = try (0..<5).map { try Sample.id($0) }
             try await store.commit(ids.enumerated().map { .putSeen($1, at: Int64($0)) })
             try await store.commit([.putSeen(ids[4], at: 9)])
             #expect(try await store.load().seen == ids.reversed())
         },
-        ConformanceCheck("refused events are kept apart from seen ones") { store in
+        ConformanceCheck("refused and seen events are separate") { store in
             let ids = try (0..<4).map { try Sample.id($0) }
             try await store.commit(ids.map { .putRefused($0, at: 1) } + [.putRefused(ids[0], at: 2)])
             try await store.commit([.putSeen(ids[1], at: 3)])
             let state = try await store.load()
             #expect(state.refused == ids.reversed() && state.seen == [ids[1]])
         },
-        ConformanceCheck("waiting events come oldest first") { store in
+        ConformanceCheck("waiting events load oldest first") { store in
             let events = (0..<3).map { WaitingEvent(event: Sample.event("\($0)"), arrivedAt: Int64(30 - $0)) }
             try await store.commit(events.map { .putWaiting($0) } + [.putWaiting(events[0])])
             #expect(try await store.load().waiting == events.reversed())
             try await store.commit([.deleteWaiting(events[1].event.id), .deleteWaiting(try Sample.id(1))])
             #expect(try await store.load().waiting == [events[2], events[0]])
         },
-        ConformanceCheck("invitations come oldest first") { store in
+        ConformanceCheck("invitations load oldest first") { store in
             let invites = try (0..<3).map { StoredInvite(wrapper: try Sample.id($0), rumor: Sample.rumor("\($0)")) }
             try await store.commit(invites.map { .putInvite($0) } + [.putInvite(invites[0])])
             #expect(try await store.load().invites == invites)
@@ -124,7 +124,7 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             expected[.node(0)] = nil
             #expect(found.records == expected)
         },
-        ConformanceCheck("replacing all records leaves no earlier one") { store in
+        ConformanceCheck("replacing all records deletes earlier ones") { store in
             let group = Sample.bytes(1)
             try await store.commit([
                 .putGroupHeader(groupID: group, header: Sample.secret(1)),
@@ -157,7 +157,7 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
     ]
 
     private static let messageChecks = [
-        ConformanceCheck("a message comes back as it was, and a second one changes nothing") { store in
+        ConformanceCheck("a message round-trips, and a duplicate changes nothing") { store in
             let message = try Sample.message("caf\u{e9} \u{1F980}\n\"\\\u{0}\u{1}\u{7F}\u{2028}")
             var second = message
             second.epoch = 1
@@ -174,7 +174,7 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             #expect(try await store.message(in: GroupID(Sample.bytes(3)), id: message.id) == nil)
             #expect(try await store.message(in: message.groupID, id: message.wrapper) == nil)
         },
-        ConformanceCheck("messages that end are deleted when due, all others stay") { store in
+        ConformanceCheck("only expired messages are deleted") { store in
             #expect(try await store.nextExpiry() == nil)
             var messages: [StoredMessage] = []
             let ends: [Int64?] = [nil, 500, 700, 900]
@@ -202,7 +202,7 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             try await store.commit([.putMessage(messages[1])])
             #expect(try await found() == [messages[0], messages[1]])
         },
-        ConformanceCheck("messages are ordered and kept by their own time, not by the rumor's") { store in
+        ConformanceCheck("messages are ordered and kept by their own time, not the rumor's") { store in
             var future = try Sample.message("future", in: 1, at: .max)
             future.time = 150
             let honest = try [100, 200].map { try Sample.message("\($0)", in: 1, at: $0) }
@@ -214,7 +214,7 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             )
             #expect(try await store.surplus(MessageSurplus(before: 151), limit: 9) == 2)
         },
-        ConformanceCheck("messages that are not kept any longer are counted and deleted, so many at once") { store in
+        ConformanceCheck("surplus messages are counted and deleted in batches") { store in
             var messages: [StoredMessage] = []
             for number in 0..<20 {
                 messages.append(try Sample.message("\(number)", in: 1 + number % 2, at: Int64(100 + number)))
@@ -273,7 +273,7 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
     ]
 
     private static let mediaChecks = [
-        ConformanceCheck("the files of a message come back in order, and a second one changes nothing") { store in
+        ConformanceCheck("files of a message load in order, and a duplicate changes nothing") { store in
             let message = try Sample.message("with files")
             func media(_ index: Int, _ text: String) -> StoredMedia {
                 StoredMedia(
@@ -286,7 +286,7 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             #expect(try await store.media(in: GroupID(Sample.bytes(2)), message: message.id).isEmpty)
             #expect(try await store.media(in: message.groupID, message: Sample.id(5)).isEmpty)
         },
-        ConformanceCheck("files go with the group") { store in
+        ConformanceCheck("files are deleted with the group") { store in
             let message = try Sample.message("with a file")
             let file = StoredMedia(
                 groupID: message.groupID, messageID: message.id, index: 0, reference: Tag("imeta"), keys: [])
@@ -299,14 +299,14 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
     ]
 
     private static let queueChecks = [
-        ConformanceCheck("inbox rows come in order and go") { store in
+        ConformanceCheck("inbox rows load in order and are deleted") { store in
             let rows = [7, 2, 5].map { InboxRow(id: $0, payload: Sample.bytes(Int($0), count: 300)) }
             try await store.commit(rows.map { .putInbox($0) } + [.putInbox(rows[0])])
             #expect(try await store.load().inbox == rows.sorted { $0.id < $1.id })
             try await store.commit([.deleteInbox(id: 2), .deleteInbox(id: 100)])
             #expect(try await store.load().inbox.map(\.id) == [5, 7])
         },
-        ConformanceCheck("outbox rows come in order, count attempts and go") { store in
+        ConformanceCheck("outbox rows load in order, count attempts and are deleted") { store in
             let rows = [try Sample.outboxRow("b", sequence: 2), try Sample.outboxRow("a", sequence: 1)]
             var second = rows[0]
             second.sequence = 9
@@ -322,7 +322,7 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             #expect(found.map(\.attempts) == [4])
             #expect(found.first?.relays.map(\.string) == ["wss://one.example/", "ws://two.example:7000"])
         },
-        ConformanceCheck("outbox rows say which relays lack them") { store in
+        ConformanceCheck("outbox rows name the pending relays") { store in
             var rows = [try Sample.outboxRow("a", sequence: 1), try Sample.outboxRow("b", sequence: 2)]
             rows[1].leftover = OutboxRow.Leftover(settledAt: 5, relays: [rows[1].relays[0]])
             let leftover = OutboxRow.Leftover(settledAt: 1_800_000_000, relays: rows[0].relays)

@@ -9,7 +9,7 @@ import Testing
 @testable import Storage
 
 @Suite struct DurabilityTests {
-    @Test func everythingIsThereAfterReopening() async throws {
+    @Test func reopenedStoreKeepsEverything() async throws {
         let directory = try TemporaryDirectory()
         var store = try directory.open()
         let message = try Sample.message("x")
@@ -43,7 +43,7 @@ import Testing
 
     /// Commits until another thread kills the process, at whatever it is just doing.
     @Test(arguments: [1, 40, 300])
-    func whatWasCommittedSurvivesAKill(_ acknowledged: Int64) async throws {
+    func committedChangesSurviveAKill(_ acknowledged: Int64) async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path
         await #expect(processExitsWith: .signal(SIGKILL)) {
@@ -62,7 +62,7 @@ import Testing
         try await store.commit([.putInbox(InboxRow(id: count + 1, payload: []))])
     }
 
-    @Test func aKilledProcessLeavesNoLock() async throws {
+    @Test func killedProcessReleasesItsLock() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in

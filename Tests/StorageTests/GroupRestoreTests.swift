@@ -8,7 +8,7 @@ import Testing
 @Suite struct GroupRestoreTests {
     private static let suite = CipherSuite.x25519AES128GCM
 
-    @Test func aStoredGroupContinuesAfterEachStep() async throws {
+    @Test func storedGroupContinuesAfterEachStep() async throws {
         var rng = Seeded(11)
         let directory = try TemporaryDirectory()
         var stored = try StoredMember(directory)

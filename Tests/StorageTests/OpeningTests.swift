@@ -11,7 +11,7 @@ import Testing
 
     init() throws { self.directory = try TemporaryDirectory() }
 
-    @Test func aWrongKeyIsRefusedAndTheRightOneStillOpens() async throws {
+    @Test func refusesWrongKeyWithoutDamage() async throws {
         let store = try self.directory.open()
         try await store.commit([.advanceCursor(name: "a", to: 1)])
         try store.close()
@@ -21,7 +21,7 @@ import Testing
         #expect(try await self.directory.open().load().cursors == ["a": 1])
     }
 
-    @Test func anotherAccountIsRefused() throws {
+    @Test func refusesAnotherAccount() throws {
         try self.directory.open().close()
         try self.directory.open(account: Sample.account).close()
         try self.directory.open(account: Sample.account).close()
@@ -30,7 +30,7 @@ import Testing
         #expect(throws: StoreError(.wrongAccount, "")) { try self.directory.open(account: other) }
     }
 
-    @Test func aNewerDatabaseIsRefused() async throws {
+    @Test func refusesNewerDatabase() async throws {
         for change in [
             "INSERT INTO grdb_migrations (identifier) VALUES ('999 later')", "UPDATE meta SET format = 2",
         ] {
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func theHolderOfTheLockIsNamed() throws {
+    @Test func namesTheLockHolder() throws {
         let store = try self.directory.open(program: "greeter worker")
         let error = #expect(throws: StoreError.self) { try self.directory.open() }
         #expect(error?.code == .locked)
@@ -51,7 +51,7 @@ import Testing
         try self.directory.open().close()
     }
 
-    @Test func theLockGoesWithItsOwner() throws {
+    @Test func lockIsReleasedWithItsOwner() throws {
         do {
             let lock = try StateDirectoryLock(directory: self.directory.path, program: "one")
             #expect(throws: StoreError(.locked, "")) {
@@ -65,7 +65,7 @@ import Testing
         _ = try StateDirectoryLock(directory: self.directory.path, program: "four")
     }
 
-    @Test func whoHoldsTheLockIsSaid() throws {
+    @Test func describesTheLockHolder() throws {
         let lock = try StateDirectoryLock(directory: self.directory.path, program: "one")
         let file = try String(contentsOfFile: "\(self.directory.path)/lock", encoding: .utf8)
         #expect(file.split(separator: "\n").count == 4)
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: ["", "x\n", "12", "12 pikabot\n", "12 pikabot\nsoon\nhost\ncommand\n", "12 pikabot\n5\nhost"])
-    func aLockFileOfAnotherKindIsReadAsFarAsItGoes(content: String) throws {
+    func readsPartialLockFiles(content: String) throws {
         let descriptor = open("\(self.directory.path)-lock", O_RDWR | O_CREAT, 0o600)
         defer {
             close(descriptor)
@@ -96,13 +96,13 @@ import Testing
         #expect(words == (isKnown ? name : "another process"))
     }
 
-    @Test func aFailedOpeningLeavesTheDirectoryUnlocked() throws {
+    @Test func failedOpenReleasesTheLock() throws {
         try self.directory.open().close()
         #expect(throws: StoreError(.wrongKey, "")) { try self.directory.open(SealingKey(bytes: Sample.bytes(8))) }
         try self.directory.open().close()
     }
 
-    @Test func filesAreForTheirOwnerOnly() async throws {
+    @Test func filesAreReadableByOwnerOnly() async throws {
         let store = try self.directory.open()
         try await store.commit([.advanceCursor(name: "a", to: 1)])
         #expect(try self.directory.mode("state") == 0o700)
@@ -113,7 +113,7 @@ import Testing
         #expect(try self.directory.contents()["state.sqlite-wal"]?.isEmpty != false)
     }
 
-    @Test func tooOpenADatabaseFileIsTightened() throws {
+    @Test func tightensDatabaseFilePermissions() throws {
         try self.directory.open().close()
         let file = self.directory.state + "/state.sqlite"
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
@@ -121,7 +121,7 @@ import Testing
         #expect(try self.directory.mode("state/state.sqlite") == 0o600)
     }
 
-    @Test func aDirectoryThatOthersCanWriteIsRefused() throws {
+    @Test func refusesDirectoryWritableByOthers() throws {
         try FileManager.default.createDirectory(atPath: self.directory.state, withIntermediateDirectories: true)
         try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: self.directory.state)
         let error = #expect(throws: StoreError.self) { try self.directory.open() }
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() != 0, "root may write everywhere"))
-    func aReadOnlyDirectoryIsNamed() throws {
+    func namesReadOnlyDirectory() throws {
         try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: self.directory.path)
         defer {
             try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: self.directory.path)
@@ -138,14 +138,14 @@ import Testing
         #expect(throws: StoreError(.permission, "")) { try self.directory.open() }
     }
 
-    @Test func aFileInPlaceOfTheDirectoryIsNamed() throws {
+    @Test func namesFileInPlaceOfDirectory() throws {
         try Data("x".utf8).write(to: URL(fileURLWithPath: self.directory.state))
         let error = #expect(throws: StoreError.self) { try self.directory.open() }
         #expect(error?.code == .io)
         #expect(error?.message == "\(self.directory.state): not a directory")
     }
 
-    @Test func aFileThatIsNoDatabaseIsNamed() throws {
+    @Test func namesFileThatIsNotADatabase() throws {
         try self.directory.open().close()
         let file = self.directory.state + "/state.sqlite"
         try Data(Sample.bytes(1, count: 8192)).write(to: URL(fileURLWithPath: file))

@@ -11,7 +11,7 @@ import Testing
 
     init() throws { self.directory = try TemporaryDirectory() }
 
-    @Test func aKeyHas32Bytes() throws {
+    @Test func requires32Bytes() throws {
         for count in [0, 31, 33, 64] {
             #expect(throws: StoreError(.invalidKey, "")) { try SealingKey(bytes: Sample.bytes(1, count: count)) }
         }
@@ -20,7 +20,7 @@ import Testing
         #expect(key.secret.copyBytes() == Sample.bytes(1))
     }
 
-    @Test func textIsHexadecimal() throws {
+    @Test func readsHexadecimalText() throws {
         let hex = Hex.encode(Sample.bytes(1))
         #expect(try SealingKey(parsing: " \(hex)\n").secret.copyBytes() == Sample.bytes(1))
         for text in ["", " ", String(hex.dropLast()), hex + "00", "g" + hex.dropFirst(), hex + " x"] {
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func aNewFileIsPrivateAndKeepsItsKey() throws {
+    @Test func newKeyFileIsPrivate() throws {
         #expect(throws: StoreError(.invalidKey, "")) { try SealingKey.load(file: self.file) }
         let key = try SealingKey.loadOrCreate(file: self.file)
         #expect(try self.directory.mode("sealing.key") == 0o600)
@@ -38,13 +38,13 @@ import Testing
         #expect(SealingKey.random().secret != key.secret)
     }
 
-    @Test func creatingNeverReplaces() throws {
+    @Test func createNeverReplacesAFile() throws {
         #expect(try PrivateFile.create(self.file, [1]))
         #expect(try !PrivateFile.create(self.file, [2]))
         #expect(try PrivateFile.read(self.file) == [1])
     }
 
-    @Test func aFileOthersCanReadIsRefused() throws {
+    @Test func refusesFileReadableByOthers() throws {
         _ = try SealingKey.loadOrCreate(file: self.file)
         for mode in [0o640, 0o604, 0o620] {
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: self.file)
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func otherContentIsRefusedWithoutShowingIt() throws {
+    @Test func refusesOtherContentWithoutRevealingIt() throws {
         for content in ["", "nsec1secretsecret", String(repeating: "a", count: 5000)] {
             try Data(content.utf8).write(to: URL(fileURLWithPath: self.file))
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: self.file)

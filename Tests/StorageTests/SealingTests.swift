@@ -5,7 +5,7 @@ import Testing
 @testable import Storage
 
 @Suite struct SealingTests {
-    @Test func sealedValuesOpenInTheirPlaceOnly() throws {
+    @Test func sealedValuesAreBoundToTheirPlace() throws {
         let sealer = Sealer(try TemporaryDirectory.key, database: 1)
         let place = Place(.header, [1, 2])
         for count in [0, 1, 15, 16, 1000] {
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func everyBitAndEveryLengthCounts() throws {
+    @Test func detectsEveryChangedBitAndLength() throws {
         let sealer = Sealer(try TemporaryDirectory.key, database: 1)
         let place = Place(.inbox, 1)
         let sealed = sealer.seal([1, 2, 3], in: place)
@@ -42,20 +42,20 @@ import Testing
 
     /// The form on disk: derived keys, hash and sealing are checked against values made with libsodium from another
     /// language.
-    @Test func theFormatIsFixed() throws {
+    @Test func sealedFormatIsStable() throws {
         let sealer = Sealer(try SealingKey(bytes: (0..<32).map { UInt8($0) }), database: 0x0102_0304_0506_0708)
         #expect(sealer.lookup("group", [1, 2, 3]) == FixedForm.lookup)
         #expect(try sealer.openBytes(Data(FixedForm.sealed), in: Place(.inbox, 5)) == Array("hello".utf8))
     }
 
-    @Test func lookupsKeepPartsApart() throws {
+    @Test func lookupsSeparateTheirParts() throws {
         let sealer = Sealer(try TemporaryDirectory.key, database: 1)
         #expect(sealer.lookup("value", [1], [2, 3]) != sealer.lookup("value", [1, 2], [3]))
         #expect(sealer.lookup("value", [1]) != sealer.lookup("group", [1]))
         #expect(sealer.lookup("value", [1]) == sealer.lookup("value", [1]))
     }
 
-    @Test func fieldsAreReadWholeOrNotAtAll() throws {
+    @Test func refusesPartialFields() throws {
         var writer = FieldWriter(capacity: 0)
         writer.integer(Int64(-2))
         try writer.text("é")
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func checkpointsComeAfterAPauseOrARun() {
+    @Test func checkpointsAfterPauseOrBurst() {
         let start = ContinuousClock.now  // not live: an origin of computed instants
         var policy = CheckpointPolicy(now: start)
         let run = (1...64).map { _ in policy.isDue(afterCommitAt: start + .seconds(1)) }

@@ -12,7 +12,7 @@ import Testing
 
     init() throws { self.directory = try TemporaryDirectory() }
 
-    @Test func nothingPrivateStandsInTheFiles() async throws {
+    @Test func filesContainNoPlaintext() async throws {
         let store = try self.directory.open(account: Sample.account)
         let text = "meet me at the old lighthouse at dawn"
         let secret = Sample.secret(60)
@@ -50,7 +50,7 @@ import Testing
         try search()
     }
 
-    @Test func whatIsDeletedIsInNoFileAfterACheckpoint() async throws {
+    @Test func checkpointErasesDeletedData() async throws {
         let store = try self.directory.open()
         let group = Sample.bytes(1)
         func record(_ number: Int) -> StoreChange {
@@ -108,7 +108,7 @@ import Testing
         #expect(error?.message.contains("state.sqlite: ") == true)
     }
 
-    @Test func valuesOfAnotherDatabaseDoNotOpenHere() async throws {
+    @Test func refusesValuesOfAnotherDatabase() async throws {
         let other = try TemporaryDirectory()
         for place in [self.directory, other] {
             let store = try place.open()

@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func deadlyRowIsSkippedAndCanBeDropped() async throws {
+    @Test func skipsQuarantinedRowAndCanDropIt() async throws {
         try await self.withStore { store in
             try await store.commit((1...3).map { .putInbox(InboxRow(id: $0, payload: [UInt8($0)])) })
         }
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func deadlyChangeIsSkipped() async throws {
+    @Test func skipsQuarantinedChange() async throws {
         let change = StoreChange.putInbox(InboxRow(id: 1, payload: [9]))
         try await self.die(of: change.crashSubject, at: .store, times: 1)
         try await self.withStore { store in
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func listIsReadWithoutTheDatabase() async throws {
+    @Test func readsQuarantineWithoutDatabase() async throws {
         try await self.die(of: .row(table: "memo", key: "ab"), at: .read, times: 1)
         try await self.withStore { _ in }
         try Data("no database".utf8).write(to: URL(fileURLWithPath: self.folder + "/state.sqlite"))

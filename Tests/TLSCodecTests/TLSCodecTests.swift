@@ -18,7 +18,7 @@ import Testing
         (0, [0x00]), (63, [0x3F]), (64, [0x40, 0x40]), (16_383, [0x7F, 0xFF]), (16_384, [0x80, 0x00, 0x40, 0x00]),
         ((1 << 30) - 1, [0xBF, 0xFF, 0xFF, 0xFF]),
     ])
-    func lengthHeadersTakeTheirShortestForm(length: Int, bytes: [UInt8]) throws {
+    func lengthHeadersUseShortestForm(length: Int, bytes: [UInt8]) throws {
         var writer = TLSWriter()
         writer.writeLength(length)
         #expect(writer.bytes == bytes)
@@ -32,13 +32,13 @@ import Testing
         ([0xC0, 0, 0, 0, 0, 0, 0, 1], .lengthTooLarge), ([0x40], .truncated), ([0x80, 0, 1], .truncated),
         ([], .truncated),
     ])
-    func badLengthHeadersAreRefused(bytes: [UInt8], expected: TLSCodecError.Code) {
+    func refusesInvalidLengthHeaders(bytes: [UInt8], expected: TLSCodecError.Code) {
         var reader = TLSReader(bytes)
         #expect(self.code { _ = try reader.readLength() } == expected)
     }
 
     @Test(arguments: [0, 1, 63, 64, 100, 16_383, 16_384, 70_000])
-    func vectorsAreBackPatchedToTheSameBytesAsOpaque(count: Int) throws {
+    func backPatchedVectorsMatchOpaque(count: Int) throws {
         let body = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
         var patched = TLSWriter()
         patched.write(UInt8(0xEE))
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func everyTruncationAndEveryExtensionIsRefused() throws {
+    @Test func refusesTruncatedAndTrailingBytes() throws {
         let pairs = [Pair(first: 7, second: [1, 2, 3]), Pair(first: 9, second: Array(repeating: 5, count: 100))]
         var writer = TLSWriter()
         writer.writeVector(pairs)
@@ -101,7 +101,7 @@ import Testing
         #expect(self.code { _ = try decode(whole + [0]) } == .trailingBytes)
     }
 
-    @Test func anElementMayNotCrossTheEndOfItsVector() {
+    @Test func elementsMayNotCrossVectorEnd() {
         // A vector of 3 bytes that holds a Pair announcing 5 bytes; the bytes exist, but outside.
         var reader = TLSReader([3, 0, 7, 5, 1, 2, 3, 4, 5])
         #expect(self.code { _ = try reader.readVector(of: Pair.self) } == .truncated)
@@ -109,14 +109,14 @@ import Testing
         #expect(self.code { _ = try uneven.readUInt16Vector() } == .unevenVector)
     }
 
-    @Test func aHugeLengthIsRefusedBeforeAnythingIsAllocated() {
+    @Test func refusesHugeLengthBeforeAllocating() {
         var reader = TLSReader([0xBF, 0xFF, 0xFF, 0xFC, 1, 2])
         #expect(self.code { _ = try reader.readUInt32Vector() } == .truncated)
         var opaque = TLSReader([0xBF, 0xFF, 0xFF, 0xFC, 1, 2])
         #expect(self.code { _ = try opaque.readOpaque() } == .truncated)
     }
 
-    @Test func optionalsHaveTwoFormsOnly() {
+    @Test func optionalPresenceMustBeZeroOrOne() {
         var reader = TLSReader([2, 0, 1, 0])
         #expect(self.code { _ = try reader.readOptional(Pair.self) } == .invalidValue)
     }

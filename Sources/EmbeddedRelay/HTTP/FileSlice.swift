@@ -61,7 +61,7 @@ final class OpenFile: Sendable {
                 return max(0, got)
             }
         } while got < 0 && errno == EINTR
-        guard got > 0 else { throw HTTPRefusal(.internalServerError, "a stored file cannot be read") }
+        guard got > 0 else { throw HTTPRefusal(.internalServerError, "cannot read a stored file") }
         return bytes
     }
 }

@@ -5,7 +5,7 @@ import NIOHTTP1
 protocol HTTPBodySink: AnyObject {
     /// Consumes the next part; the future completes when there is room for more. An ``HTTPRefusal`` becomes the
     /// response.
-    func take(_ part: ByteBuffer) -> EventLoopFuture<Void>
+    func receive(_ part: ByteBuffer) -> EventLoopFuture<Void>
 
     /// Called when the body is complete.
     func finish() -> EventLoopFuture<HTTPAnswer>

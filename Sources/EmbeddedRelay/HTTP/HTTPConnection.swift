@@ -28,10 +28,10 @@ final class HTTPConnection: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     /// Bytes queued for a sink beyond which reading from the socket stops.
-    private static let mostUnwritten = 1 << 20
+    private static let maximumUnwritten = 1 << 20
 
     private let router: HTTPRouter
-    private let mostDiscarded: Int
+    private let maximumDiscarded: Int
     private let now: @Sendable () -> Int64
     private let logger: Logger
     private let admits: @Sendable () -> Bool
@@ -42,15 +42,15 @@ final class HTTPConnection: ChannelDuplexHandler, RemovableChannelHandler {
     private var hasProgressed = false
 
     /// - Parameters:
-    ///   - mostDiscarded: most bytes read of a refused body, so that the client gets the response.
+    ///   - maximumDiscarded: most bytes read of a refused body, so that the client gets the response.
     ///   - now: Unix seconds.
     ///   - admits: called once per request; false if the client exceeds its rate.
     init(
-        router: HTTPRouter, mostDiscarded: Int, now: @escaping @Sendable () -> Int64, logger: Logger,
+        router: HTTPRouter, maximumDiscarded: Int, now: @escaping @Sendable () -> Int64, logger: Logger,
         admits: @escaping @Sendable () -> Bool
     ) {
         self.router = router
-        self.mostDiscarded = mostDiscarded
+        self.maximumDiscarded = maximumDiscarded
         self.now = now
         self.logger = logger
         self.admits = admits
@@ -61,7 +61,7 @@ final class HTTPConnection: ChannelDuplexHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head): begin(head, context)
-        case .body(let part): take(part, context)
+        case .body(let part): receive(part, context)
         case .end: end(context)
         }
     }
@@ -82,13 +82,13 @@ final class HTTPConnection: ChannelDuplexHandler, RemovableChannelHandler {
         } catch { refuse(error, head, context) }
     }
 
-    private func take(_ part: ByteBuffer, _ context: ChannelHandlerContext) {
+    private func receive(_ part: ByteBuffer, _ context: ChannelHandlerContext) {
         switch phase {
         case .gathering(var exchange): phase = .gathering(Self.gather(part, &exchange))
         case .streaming(let head, let sink):
             let count = part.readableBytes
             unwritten += count
-            sink.take(part).assumeIsolated().whenComplete { result in
+            sink.receive(part).assumeIsolated().whenComplete { result in
                 self.unwritten -= count
                 if case .failure(let error) = result { self.streamFailed(error, head, sink, context) }
                 self.resumeReading(context)
@@ -125,7 +125,7 @@ final class HTTPConnection: ChannelDuplexHandler, RemovableChannelHandler {
     private func refuse(_ error: any Error, _ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         var answer = self.answer(to: error)
         answer.headers.replaceOrAdd(name: "Connection", value: "close")
-        phase = .discarding(left: mostDiscarded, answered: send(answer, to: head, isLast: true, context))
+        phase = .discarding(left: maximumDiscarded, answered: send(answer, to: head, isLast: true, context))
     }
 
     private func end(_ context: ChannelHandlerContext) {
@@ -215,11 +215,11 @@ final class HTTPConnection: ChannelDuplexHandler, RemovableChannelHandler {
     // MARK: Channel events
 
     func read(context: ChannelHandlerContext) {
-        if unwritten > Self.mostUnwritten { readIsHeld = true } else { context.read() }
+        if unwritten > Self.maximumUnwritten { readIsHeld = true } else { context.read() }
     }
 
     private func resumeReading(_ context: ChannelHandlerContext) {
-        guard readIsHeld, unwritten <= Self.mostUnwritten else { return }
+        guard readIsHeld, unwritten <= Self.maximumUnwritten else { return }
         readIsHeld = false
         context.read()
     }

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// All operations block on the disk: call them from a blocking thread.
 final class BlobStore: Sendable {
-    let mostBytes: Int
+    let maximumBytes: Int
     let space: BlobSpace
     private let directory: String
     private let isTemporary: Bool
@@ -17,8 +17,8 @@ final class BlobStore: Sendable {
     /// - Parameters:
     ///   - directory: nil for a temporary folder that ``close()`` removes.
     ///   - quota: bytes that all files together may use on disk.
-    init(directory: String?, mostBytes: Int, quota: Int64) throws(RelayError) {
-        self.mostBytes = mostBytes
+    init(directory: String?, maximumBytes: Int, quota: Int64) throws(RelayError) {
+        self.maximumBytes = maximumBytes
         space = BlobSpace(quota: quota)
         isTemporary = directory == nil
         let path =
@@ -40,7 +40,7 @@ final class BlobStore: Sendable {
         do {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch { throw RelayError(.storageFailed, "the media folder \(path) cannot be made", cause: error) }
+        } catch { throw RelayError(.storageFailed, "cannot create the media folder \(path)", cause: error) }
     }
 
     /// Removes the drafts of uploads that a crash interrupted.
@@ -60,7 +60,7 @@ final class BlobStore: Sendable {
         }
         try Self.makeFolder(directory + "/draft")
         return try IncomingBlob(
-            path: "\(directory)/draft/\(getpid())-\(number)", mostBytes: mostBytes, space: space)
+            path: "\(directory)/draft/\(getpid())-\(number)", maximumBytes: maximumBytes, space: space)
     }
 
     /// Stores a complete upload under its hash, which the caller has verified; a repeated file only adds an owner.
@@ -71,9 +71,9 @@ final class BlobStore: Sendable {
             if var known = descriptor(of: hash), FileManager.default.fileExists(atPath: path(of: hash)) {
                 blob.discard()
                 guard !known.owners.contains(owner) else { return known }
-                guard known.owners.count < Self.mostOwners else {
+                guard known.owners.count < Self.maximumOwners else {
                     throw HTTPRefusal(
-                        .insufficientStorage, "the file has \(Self.mostOwners) owners, which is the limit")
+                        .insufficientStorage, "the file already has the maximum of \(Self.maximumOwners) owners")
                 }
                 known.owners.append(owner)
                 try write(known)
@@ -89,7 +89,7 @@ final class BlobStore: Sendable {
     }
 
     /// Bounded, because anyone can create keys and the descriptor lists all of them.
-    static let mostOwners = 1_000
+    static let maximumOwners = 1_000
 
     func find(_ hash: Bytes32) -> (BlobDescriptor, OpenFile)? {
         guard let descriptor = descriptor(of: hash), let file = OpenFile(path(of: hash)) else { return nil }
@@ -97,7 +97,7 @@ final class BlobStore: Sendable {
     }
 
     /// Most files in one listing, the newest ones.
-    static let mostListed = 1000
+    static let maximumListed = 1000
 
     /// Returns the files that a key has uploaded within the time bounds, newest first. Reads all descriptors.
     func list(of owner: PublicKey, since: Int64, until: Int64) -> [BlobDescriptor] {
@@ -109,7 +109,7 @@ final class BlobStore: Sendable {
             found.append(descriptor)
         }
         found.sort { ($0.uploaded, $0.hash.hex) > ($1.uploaded, $1.hash.hex) }
-        return Array(found.prefix(Self.mostListed))
+        return Array(found.prefix(Self.maximumListed))
     }
 
     enum Deletion {

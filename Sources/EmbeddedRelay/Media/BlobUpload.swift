@@ -19,7 +19,7 @@ final class BlobUpload: HTTPBodySink {
         written = blob.map { _ in }
     }
 
-    func take(_ part: ByteBuffer) -> EventLoopFuture<Void> {
+    func receive(_ part: ByteBuffer) -> EventLoopFuture<Void> {
         let blob = blob
         let eventLoop = eventLoop
         written = written.and(blob).flatMap { _, blob in

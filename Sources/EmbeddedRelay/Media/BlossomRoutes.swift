@@ -22,7 +22,7 @@ struct BlossomRoutes: Sendable {
         let isBlob = { @Sendable (path: String) in Self.hash(path: path) != nil }
         let isList = { @Sendable (path: String) in path.hasPrefix("/list/") }
         var upload = HTTPRoute(method: .PUT, matches: isUpload) { _, eventLoop in
-            eventLoop.makeFailedFuture(HTTPRefusal(.badRequest, "the body comes first"))
+            eventLoop.makeFailedFuture(HTTPRefusal(.badRequest, "the request has no body"))
         }
         upload.openBody = { head, eventLoop throws(HTTPRefusal) in try self.open(head, eventLoop) }
         return [
@@ -73,17 +73,17 @@ struct BlossomRoutes: Sendable {
         let event = try authorized(head, .upload)
         guard let hash = head.headers.first(name: "X-SHA-256").flatMap({ Bytes32(hex: $0) }),
             let length = head.headers.first(name: "X-Content-Length").flatMap({ Int($0) })
-        else { throw HTTPRefusal(.badRequest, "X-SHA-256 and X-Content-Length are needed (BUD-06)") }
+        else { throw HTTPRefusal(.badRequest, "X-SHA-256 and X-Content-Length are required (BUD-06)") }
         try checkSize(length)
         try Self.check(event, hash)
         return HTTPAnswer(status: .ok)
     }
 
     private func checkSize(_ length: Int) throws(HTTPRefusal) {
-        guard length <= store.mostBytes else {
-            throw HTTPRefusal(.payloadTooLarge, "a file has at most \(store.mostBytes) bytes")
+        guard length <= store.maximumBytes else {
+            throw HTTPRefusal(.payloadTooLarge, "the file exceeds the maximum of \(store.maximumBytes) bytes")
         }
-        guard length >= 0 else { throw HTTPRefusal(.badRequest, "a file has at least 0 bytes") }
+        guard length >= 0 else { throw HTTPRefusal(.badRequest, "the content length must not be negative") }
         guard store.space.hasRoom(for: length) else {
             throw HTTPRefusal(.insufficientStorage, "the media store is full")
         }
@@ -92,7 +92,7 @@ struct BlossomRoutes: Sendable {
     /// Checks the hash: an authorization that names blobs allows only those.
     private static func check(_ event: Event, _ hash: Bytes32) throws(HTTPRefusal) {
         guard event.firstTag("x") == nil || BlossomAuthorization.allows(event, hash) else {
-            throw HTTPRefusal(.forbidden, "the authorization is for another file than \(hash.hex)")
+            throw HTTPRefusal(.forbidden, "the authorization does not allow file \(hash.hex)")
         }
     }
 
@@ -100,7 +100,7 @@ struct BlossomRoutes: Sendable {
         _ head: HTTPRequestHead, _ action: BlossomAuthorization.Action
     ) throws(HTTPRefusal) -> Event {
         guard let header = head.headers.first(name: "Authorization") else {
-            throw HTTPRefusal(.unauthorized, "an authorization is needed (BUD-01)")
+            throw HTTPRefusal(.unauthorized, "an Authorization header is required (BUD-01)")
         }
         do {
             let event = try BlossomAuthorization.event(header: header)
@@ -160,10 +160,10 @@ struct BlossomRoutes: Sendable {
     /// Lists the requester's own files, newest first; `since` and `until` bound the upload time.
     private func list(_ head: HTTPRequestHead) throws(HTTPRefusal) -> HTTPAnswer {
         guard let owner = try? PublicKey(hex: String(path(head).dropFirst("/list/".count))) else {
-            throw HTTPRefusal(.badRequest, "the path names no public key")
+            throw HTTPRefusal(.badRequest, "the path must contain a public key")
         }
         guard try authorized(head, .list).pubkey == owner else {
-            throw HTTPRefusal(.forbidden, "only its owner may list the files of a key")
+            throw HTTPRefusal(.forbidden, "only the owner of a key may list its files")
         }
         let since = try query("since", of: head) ?? .min
         let until = try query("until", of: head) ?? .max
@@ -177,7 +177,7 @@ struct BlossomRoutes: Sendable {
         let fields = head.uri.drop { $0 != "?" }.dropFirst().split(separator: "&")
         guard let field = fields.first(where: { $0.hasPrefix("\(name)=") }) else { return nil }
         guard let value = Int64(field.dropFirst(name.count + 1)) else {
-            throw HTTPRefusal(.badRequest, "\(name) is a number of seconds")
+            throw HTTPRefusal(.badRequest, "\(name) must be a Unix time in seconds")
         }
         return value
     }

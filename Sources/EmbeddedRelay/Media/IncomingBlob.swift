@@ -23,13 +23,13 @@ final class IncomingBlob: Sendable {
     }
 
     private let path: String
-    private let mostBytes: Int
+    private let maximumBytes: Int
     private let space: BlobSpace
     /// Nil once discarded.
     private let draft: Mutex<Draft?>
 
     /// - Parameter space: reserves the draft's disk space until it is discarded; a draft that is moved keeps it.
-    init(path: String, mostBytes: Int, space: BlobSpace) throws {
+    init(path: String, maximumBytes: Int, space: BlobSpace) throws {
         try space.resize(from: nil, to: 0)
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
@@ -38,7 +38,7 @@ final class IncomingBlob: Sendable {
             throw failure
         }
         self.path = path
-        self.mostBytes = mostBytes
+        self.maximumBytes = maximumBytes
         self.space = space
         draft = Mutex(Draft(descriptor: descriptor))
     }
@@ -56,8 +56,8 @@ final class IncomingBlob: Sendable {
         try draft.withLock { draft in
             guard let before = draft?.count else { return }
             let count = before + part.readableBytes
-            guard count <= mostBytes else {
-                throw HTTPRefusal(.payloadTooLarge, "a file has at most \(mostBytes) bytes")
+            guard count <= maximumBytes else {
+                throw HTTPRefusal(.payloadTooLarge, "the file exceeds the maximum of \(maximumBytes) bytes")
             }
             try space.resize(from: before, to: count)
             draft?.count = count

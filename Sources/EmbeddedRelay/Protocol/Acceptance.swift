@@ -29,7 +29,7 @@ struct Acceptance: Sendable {
 
     private func malformation(of event: Event, now: Int64) -> Refusal? {
         if event.kind == .clientAuthentication {
-            return Refusal(.invalid, "authentication events travel in AUTH messages only")
+            return Refusal(.invalid, "kind 22242 is allowed only in AUTH messages")
         }
         if event.tags.count > limits.tagsPerEvent {
             return Refusal(.invalid, "more than \(limits.tagsPerEvent) tags")
@@ -52,7 +52,7 @@ struct Acceptance: Sendable {
         }
         guard event.isProtected, !authenticated.contains(event.pubkey) else { return nil }
         return authenticated.isEmpty
-            ? Refusal(.authenticationRequired, "a protected event is taken from its author only")
-            : Refusal(.restricted, "a protected event is taken from its author only")
+            ? Refusal(.authenticationRequired, "only its author may publish a protected event")
+            : Refusal(.restricted, "only its author may publish a protected event")
     }
 }

@@ -8,12 +8,12 @@ struct AddressUse: Sendable {
         var rate: RateLimit?
     }
 
-    private static let leastSweep = 64
+    private static let minimumSweep = 64
 
     private let limits: RelayLimits
     private var entries: [ClientAddress: Entry] = [:]
     /// The number of entries at which unused ones are swept next.
-    private var sweepAt = Self.leastSweep
+    private var sweepAt = Self.minimumSweep
 
     init(_ limits: RelayLimits) {
         self.limits = limits
@@ -41,7 +41,7 @@ struct AddressUse: Sendable {
     /// Consumes one message of a connected address's rate; returns false when it is exceeded.
     mutating func consumeMessage(_ address: ClientAddress, now: Int64) -> Bool {
         guard isLimited(address), limits.messagesPerSecondPerAddress != nil else { return true }
-        return entries[address]?.rate?.take(at: now) ?? true
+        return entries[address]?.rate?.consume(at: now) ?? true
     }
 
     private func entry(_ now: Int64) -> Entry {
@@ -52,6 +52,6 @@ struct AddressUse: Sendable {
     private mutating func sweep(_ now: Int64) {
         guard entries.count >= sweepAt else { return }
         entries = entries.filter { _, entry in entry.connections > 0 || entry.rate?.isFull(at: now) == false }
-        sweepAt = max(Self.leastSweep, 2 * entries.count)
+        sweepAt = max(Self.minimumSweep, 2 * entries.count)
     }
 }

@@ -44,7 +44,7 @@ struct ClientSession: Sendable {
     /// - Parameter isAddressLimited: whether the client's address has exceeded its rate.
     mutating func received(_ message: ClientMessage, now: Int64, isAddressLimited: Bool = false) -> Action {
         // Checked before signatures and queries, because the limits bound their cost.
-        if message.isMetered, isAddressLimited || rateLimit?.take(at: now) == false {
+        if message.isMetered, isAddressLimited || rateLimit?.consume(at: now) == false {
             return .reply(Self.rateLimited(message))
         }
         return switch message {
@@ -84,7 +84,7 @@ extension ClientSession {
     }
 
     private mutating func requested(_ name: String, _ filters: [Filter]) -> Action {
-        if let refusal = refusal(name, filters) ?? crowding(name) { return refuse(name, refusal) }
+        if let refusal = refusal(name, filters) ?? subscriptionLimitRefusal(name) { return refuse(name, refusal) }
         let serial = nextSerial
         nextSerial += 1
         let replaced = feeds.updateValue(SubscriptionFeed(serial: serial), forKey: name)
@@ -113,10 +113,10 @@ extension ClientSession {
             return Refusal(.authenticationRequired, "log in before reading")
         }
         if name.isEmpty || name.utf8.count > limits.subscriptionIDBytes {
-            return Refusal(.invalid, "a subscription id has 1 to \(limits.subscriptionIDBytes) bytes")
+            return Refusal(.invalid, "a subscription id must have 1 to \(limits.subscriptionIDBytes) bytes")
         }
         if filters.isEmpty || filters.count > limits.filtersPerRequest {
-            return Refusal(.invalid, "a request has 1 to \(limits.filtersPerRequest) filters")
+            return Refusal(.invalid, "a request must have 1 to \(limits.filtersPerRequest) filters")
         }
         if filters.contains(where: { $0.valueCount > limits.valuesPerFilter }) {
             return Refusal(.invalid, "a filter has more than \(limits.valuesPerFilter) values")
@@ -124,7 +124,7 @@ extension ClientSession {
         return nil
     }
 
-    private func crowding(_ name: String) -> Refusal? {
+    private func subscriptionLimitRefusal(_ name: String) -> Refusal? {
         let most = acceptance.limits.subscriptionsPerConnection
         guard feeds[name] == nil, feeds.count >= most else { return nil }
         return Refusal(.restricted, "more than \(most) subscriptions")
@@ -161,7 +161,7 @@ extension ClientSession {
     mutating func failed(_ name: String, serial: UInt64) -> RelayMessage? {
         guard feeds[name]?.serial == serial else { return nil }
         feeds[name] = nil
-        return .closed(subscription: name, message: Refusal(.error, "the store could not answer").message)
+        return .closed(subscription: name, message: Refusal(.error, "the store query failed").message)
     }
 }
 

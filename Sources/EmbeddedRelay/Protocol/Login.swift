@@ -9,7 +9,7 @@ struct Login: Hashable, Sendable {
     /// - Parameter now: Unix seconds.
     /// - Returns: nil when the event proves its author's key.
     func refusal(of event: Event, now: Int64) -> Refusal? {
-        guard let address else { return Refusal(.restricted, "this relay has no address to log in to") }
+        guard let address else { return Refusal(.restricted, "this relay has no public URL for a login") }
         do {
             try NIP42.verify(event, challenge: challenge, relay: address, now: now)
             return nil

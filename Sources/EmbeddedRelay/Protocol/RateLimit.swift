@@ -16,7 +16,7 @@ struct RateLimit: Hashable, Sendable {
     }
 
     /// Consumes one token; returns false if there is none.
-    mutating func take(at now: Int64) -> Bool {
+    mutating func consume(at now: Int64) -> Bool {
         refill(at: now)
         guard tokens > 0 else { return false }
         tokens -= 1

@@ -89,7 +89,7 @@ extension ClientConnection {
             if let held = session.answered(name, serial: serial, snapshot: answer.snapshot) {
                 answer.events.forEach { outbox.append($0) }
                 enqueue(.endOfStoredEvents(subscription: name))
-                for event in held where !outbox.appendLive(event.message) { return giveUp() }
+                for event in held where !outbox.appendLive(event.message) { return disconnectSlowClient() }
             }
         case .failure(let error):
             logger.error("Stored events could not be read", metadata: ["error": "\(error)"])
@@ -118,7 +118,7 @@ extension ClientConnection {
             enqueue(.count(subscription: name, count))
         case .failure(let error):
             logger.error("Stored events could not be counted", metadata: ["error": "\(error)"])
-            let refusal = Refusal(.error, "the store could not answer")
+            let refusal = Refusal(.error, "the store query failed")
             enqueue(.closed(subscription: name, message: refusal.message))
         }
         handleInbox()
@@ -136,9 +136,9 @@ extension ClientConnection {
             case .live(let event, let match):
                 guard phase == .open else { continue }
                 switch session.delivered(event, to: match.name, serial: match.key.serial) {
-                case .send: if !outbox.appendLive(event.message) { return giveUp() }
+                case .send: if !outbox.appendLive(event.message) { return disconnectSlowClient() }
                 case .drop: continue
-                case .overflow: return giveUp()
+                case .overflow: return disconnectSlowClient()
                 }
             }
         }

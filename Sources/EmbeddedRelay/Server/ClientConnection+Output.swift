@@ -33,7 +33,7 @@ extension ClientConnection {
         } else if stall == nil {
             let connection = NIOLoopBound(self, eventLoop: context.eventLoop)
             stall = context.eventLoop.scheduleTask(in: TimeAmount(core.limits.stallTimeout)) {
-                connection.value.giveUp()
+                connection.value.disconnectSlowClient()
             }
         }
     }
@@ -45,8 +45,8 @@ extension ClientConnection {
     // MARK: Closing
 
     /// Closes the connection of a client that is too slow; its socket is full, so no close frame would get through.
-    func giveUp() {
-        logger.info("Slow client is disconnected", metadata: ["waiting.bytes": "\(outbox.liveBytes)"])
+    func disconnectSlowClient() {
+        logger.info("Slow client disconnected", metadata: ["waiting.bytes": "\(outbox.liveBytes)"])
         outbox.removeAll()
         context?.close(promise: nil)
     }

@@ -63,7 +63,7 @@ final class ClientConnection: ChannelDuplexHandler {
         let interval = TimeAmount(core.limits.idleTimeout)
         let bound = handle.connection
         heartbeat = context.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
-            bound.value.beat()
+            bound.value.checkHeartbeat()
         }
         session.opened().forEach(enqueue)
         pump()
@@ -138,7 +138,7 @@ final class ClientConnection: ChannelDuplexHandler {
         context?.read()
     }
 
-    private func beat() {
+    private func checkHeartbeat() {
         guard phase == .open else { return }
         // While reading is held, the pong cannot be received; the stall timeout applies instead.
         guard heardSincePing || readIsHeld else {

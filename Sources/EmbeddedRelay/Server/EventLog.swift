@@ -4,8 +4,8 @@ import Nostr
 /// Logs client messages and replies, one line each, for development relays.
 struct EventLog: Sendable {
     private let logger: Logger
-    private static let mostFilterBytes = 512
-    private static let mostContentCharacters = 140
+    private static let maximumFilterBytes = 512
+    private static let maximumContentCharacters = 140
 
     init(_ logger: Logger) {
         self.logger = logger
@@ -17,12 +17,12 @@ struct EventLog: Sendable {
     func requested(_ filters: [Filter], by address: String) {
         for filter in filters {
             let text = String(decoding: filter.json(), as: UTF8.self)
-            write("req ip=\(address) filter=\(Self.cut(text, Self.mostFilterBytes))")
+            write("req ip=\(address) filter=\(Self.cut(text, Self.maximumFilterBytes))")
         }
     }
 
     func received(_ event: Event, from address: String) {
-        let content = Self.cut(Self.line(event.content), Self.mostContentCharacters)
+        let content = Self.cut(Self.line(event.content), Self.maximumContentCharacters)
         write("event_recv ip=\(address) \(Self.summary(of: event)) content=\(content)")
     }
 

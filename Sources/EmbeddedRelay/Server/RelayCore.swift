@@ -21,7 +21,7 @@ struct RelayCore: Sendable {
         let hub = RelayHub(limits: configuration.limits)
         let limits = configuration.limits
         blobs = try BlobStore(
-            directory: configuration.mediaDirectory, mostBytes: limits.blobBytes, quota: limits.mediaBytes)
+            directory: configuration.mediaDirectory, maximumBytes: limits.blobBytes, quota: limits.mediaBytes)
         store = try EventStore(configuration.storage, synchronousCommits: configuration.synchronousCommits)
         let eventLog = configuration.logsEvents ? EventLog(logger) : nil
         writer = GroupCommit(store, quota: limits.databaseBytes, logger: logger) { batch in

@@ -18,7 +18,7 @@ final class RelayServer: Sendable {
         } catch {
             try await group.shutdownGracefully()
             let address = "\(core.configuration.host):\(core.configuration.port)"
-            throw RelayError(.bindFailed, "\(address) cannot be listened on", cause: error)
+            throw RelayError(.bindFailed, "cannot listen on \(address)", cause: error)
         }
     }
 

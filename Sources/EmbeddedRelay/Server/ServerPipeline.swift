@@ -23,7 +23,7 @@ struct ServerPipeline: Sendable {
         try pipeline.configureHTTPServerPipeline(withServerUpgrade: upgrade)
         try pipeline.addHandler(
             HTTPConnection(
-                router: router, mostDiscarded: core.limits.blobBytes, now: core.now, logger: core.logger,
+                router: router, maximumDiscarded: core.limits.blobBytes, now: core.now, logger: core.logger,
                 admits: { [core] in core.consumeMessage(of: client) }))
     }
 

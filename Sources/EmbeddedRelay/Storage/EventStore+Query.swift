@@ -34,41 +34,41 @@ extension EventStore {
         _ filters: [Filter], limits: RelayLimits, now: Int64, _ database: Database
     ) throws -> StoredAnswer {
         let snapshot = try snapshot(database)
-        var found: [Place] = []
+        var found: [EventPosition] = []
         for filter in filters {
             let limit = min(filter.limit ?? limits.defaultEventsPerFilter, limits.eventsPerFilter)
-            if limit > 0 { found += try places(filter, limit: limit, now: now, database) }
+            if limit > 0 { found += try positions(filter, limit: limit, now: now, database) }
         }
         if filters.count > 1 { found = sorted(found) }
         return StoredAnswer(events: try events(found, most: limits.answerBytes, database), snapshot: snapshot)
     }
 
-    private static func places(
+    private static func positions(
         _ filter: Filter, limit: Int, now: Int64, _ database: Database
-    ) throws -> [Place] {
+    ) throws -> [EventPosition] {
         let queries = FilterQuery.queries(for: filter, now: now)
-        var found: [Place] = []
+        var found: [EventPosition] = []
         for query in queries {
             let page = query.page(limit: limit)
             let rows = try Row.fetchCursor(database, sql: page.sql, arguments: page.arguments)
             while let row = try rows.next() {
-                found.append(Place(createdAt: row[0], id: row[1], sequence: row[2]))
+                found.append(EventPosition(createdAt: row[0], id: row[1], sequence: row[2]))
             }
         }
         return queries.count > 1 ? Array(sorted(found).prefix(limit)) : found
     }
 
-    private static func sorted(_ places: [Place]) -> [Place] {
+    private static func sorted(_ positions: [EventPosition]) -> [EventPosition] {
         var seen = Set<Int64>()
-        return places.sorted(by: Place.precedes).filter { seen.insert($0.sequence).inserted }
+        return positions.sorted(by: EventPosition.precedes).filter { seen.insert($0.sequence).inserted }
     }
 
-    private static func events(_ places: [Place], most: Int, _ database: Database) throws -> [[UInt8]] {
+    private static func events(_ positions: [EventPosition], most: Int, _ database: Database) throws -> [[UInt8]] {
         let select = try database.cachedStatement(sql: "SELECT json FROM event WHERE seq = ?")
         var events: [[UInt8]] = []
         var bytes = 0
-        for place in places {
-            guard let row = try Row.fetchOne(select, arguments: [place.sequence]) else { continue }
+        for position in positions {
+            guard let row = try Row.fetchOne(select, arguments: [position.sequence]) else { continue }
             let json = try row.withUnsafeData(atIndex: 0) { $0.map { [UInt8]($0) } ?? [] }
             bytes += json.count
             if bytes > most { break }
@@ -85,20 +85,20 @@ extension EventStore {
         }
         var found = Set<Int64>()
         for query in queries {
-            let places = query.places
-            found.formUnion(try Int64.fetchSet(database, sql: places.sql, arguments: places.arguments))
+            let positions = query.positions
+            found.formUnion(try Int64.fetchSet(database, sql: positions.sql, arguments: positions.arguments))
         }
         return found.count
     }
 }
 
 /// An event's position in the answer and in the store.
-private struct Place {
+private struct EventPosition {
     let createdAt: Int64
     let id: Data
     let sequence: Int64
 
-    static func precedes(_ left: Place, _ right: Place) -> Bool {
+    static func precedes(_ left: EventPosition, _ right: EventPosition) -> Bool {
         left.createdAt != right.createdAt ? left.createdAt > right.createdAt : left.id.precedes(right.id)
     }
 }

@@ -23,7 +23,7 @@ struct FilterQuery: Hashable, Sendable {
         let authors = filter.authors?.map { [$0] }
         let kinds = filter.kinds?.map { [$0] }
         let branches = (authors?.count ?? 1).multipliedReportingOverflow(by: kinds?.count ?? 1)
-        guard !branches.overflow, branches.partialValue <= mostBranches else {
+        guard !branches.overflow, branches.partialValue <= maximumBranches else {
             return [FilterQuery(rest.all(), from: "event e", driver: "e")]
         }
         var queries: [FilterQuery] = []
@@ -38,11 +38,11 @@ struct FilterQuery: Hashable, Sendable {
         return queries
     }
 
-    private static let mostBranches = 16
+    private static let maximumBranches = 16
 
     private static func tagQueries(_ filter: Filter, _ name: String, _ rest: FilterConditions) -> [FilterQuery] {
         let values = filter.tags[name] ?? []
-        guard let number = name.indexedTagName, values.count <= mostBranches else {
+        guard let number = name.indexedTagName, values.count <= maximumBranches else {
             return [FilterQuery(rest.all(), from: "event e", driver: "e")]
         }
         return Set(values).map { value in
@@ -69,7 +69,7 @@ struct FilterQuery: Hashable, Sendable {
     }
 
     /// Selects `seq` of every match.
-    var places: (sql: String, arguments: StatementArguments) {
+    var positions: (sql: String, arguments: StatementArguments) {
         ("SELECT e.seq \(body)", StatementArguments(arguments))
     }
 

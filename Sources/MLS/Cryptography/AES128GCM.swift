@@ -25,6 +25,7 @@ public enum AES128GCM {
 
     private static func requireLengths(_ key: Secret, _ nonce: [UInt8]) {
         precondition(
-            key.count == self.keyLength && nonce.count == self.nonceLength, "a key has 16 bytes and a nonce 12")
+            key.count == self.keyLength && nonce.count == self.nonceLength,
+            "expected a key of 16 bytes and a nonce of 12")
     }
 }

@@ -9,7 +9,7 @@ public enum ChaCha20Poly1305 {
     public static func seal(
         _ plaintext: [UInt8], key: Secret, nonce: [UInt8], additionalData: [UInt8] = []
     ) throws -> [UInt8] {
-        precondition(key.count == 32 && nonce.count == self.nonceLength, "a key has 32 bytes and a nonce 12")
+        precondition(key.count == 32 && nonce.count == self.nonceLength, "expected a key of 32 bytes and a nonce of 12")
         return try AEAD.chaCha20Poly1305.seal(plaintext, key: key, nonce: nonce, additionalData: additionalData)
     }
 
@@ -17,7 +17,7 @@ public enum ChaCha20Poly1305 {
     public static func open(
         _ ciphertext: [UInt8], key: Secret, nonce: [UInt8], additionalData: [UInt8] = []
     ) throws(MLSError) -> [UInt8] {
-        precondition(key.count == 32 && nonce.count == self.nonceLength, "a key has 32 bytes and a nonce 12")
+        precondition(key.count == 32 && nonce.count == self.nonceLength, "expected a key of 32 bytes and a nonce of 12")
         return try AEAD.chaCha20Poly1305.open(ciphertext, key: key, nonce: nonce, additionalData: additionalData)
     }
 }

@@ -34,7 +34,7 @@ public struct CipherSuite: RawRepresentable, Hashable, Sendable, CustomStringCon
         guard Self.supported.contains(self) else {
             let reason =
                 self.rawValue == 4 || self.rawValue == 6
-                ? "needs X448 and Ed448, which no library here has" : "is not registered in RFC 9420 §17.1"
+                ? "needs X448 and Ed448, which are not supported" : "is not registered in RFC 9420 §17.1"
             throw MLSError(.unsupportedCipherSuite, "cipher suite \(self) \(reason)")
         }
     }

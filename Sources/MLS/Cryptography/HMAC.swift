@@ -63,7 +63,7 @@ extension HashAlgorithm {
     }
 
     private func expandLong(key: UnsafeRawBufferPointer, info: UnsafeRawBufferPointer, length: Int) -> Secret {
-        precondition(length <= 255 * self.length, "HKDF-Expand gives at most 255 digests")
+        precondition(length <= 255 * self.length, "HKDF-Expand outputs at most 255 digests")
         return Secret(count: length) { output in
             var previous = Secret(count: 0) { _ in }
             var counter: UInt8 = 0

@@ -78,7 +78,7 @@ enum KEM: Sendable {
             // The import fails for 0 and for values not below the order, which is the condition of the RFC's loop.
             if let key = try? HPKEPrivateKey(self, bytes: masked) { return key }
         }
-        throw MLSError(.invalidKey, "no key could be derived in 256 attempts (RFC 9180 §7.1.3)")
+        throw MLSError(.invalidKey, "key derivation failed after 256 attempts (RFC 9180 §7.1.3)")
     }
 
     /// Generates a key pair from `rng`.

@@ -52,7 +52,7 @@ enum ContentEncryption {
             let authenticated = try AuthenticatedContent(
                 wireFormat: .privateMessage, content: content, authFrom: &reader)
             guard plaintext[reader.offset...].allSatisfy({ $0 == 0 }) else {
-                throw TLSCodecError(.invalidValue, offset: reader.offset, "padding holds bytes other than zero")
+                throw TLSCodecError(.invalidValue, offset: reader.offset, "padding contains non-zero bytes")
             }
             return authenticated
         } catch let error as TLSCodecError {

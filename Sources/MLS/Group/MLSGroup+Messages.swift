@@ -129,20 +129,21 @@ extension MLSGroup {
     // MARK: Framing in
 
     private func requireThisGroup(_ groupID: [UInt8]) throws(MLSError) {
-        guard groupID == self.groupID else { throw MLSError(.wrongGroup, "the message names another group id") }
+        guard groupID == self.groupID else { throw MLSError(.wrongGroup, "the message has another group id") }
     }
 
     /// The secrets of a message's epoch.
     func messages(of epoch: Epoch, _ type: ContentType) throws(MLSError) -> EpochMessages {
         if epoch == self.epoch { return self.messages }
         guard epoch < self.epoch else {
-            throw MLSError(.futureEpoch, "the message is of epoch \(epoch), this member is at \(self.epoch)")
+            throw MLSError(.futureEpoch, "the message is of epoch \(epoch), this member is in epoch \(self.epoch)")
         }
         guard type == .application else {
-            throw MLSError(.pastEpoch, "a handshake message of epoch \(epoch) came at epoch \(self.epoch)")
+            throw MLSError(.pastEpoch, "a handshake message of epoch \(epoch) arrived in epoch \(self.epoch)")
         }
         guard let past = self.past.first(where: { $0.epoch == epoch }) else {
-            throw MLSError(.pastEpoch, "the secrets of epoch \(epoch) are gone, this member is at \(self.epoch)")
+            throw MLSError(
+                .pastEpoch, "the secrets of epoch \(epoch) were deleted, this member is in epoch \(self.epoch)")
         }
         return past
     }
@@ -155,7 +156,7 @@ extension MLSGroup {
         let suite = self.cipherSuite
         let senderData = try SenderData(suite, of: message, senderDataSecret: messages.senderDataSecret)
         guard senderData.leafIndex != self.own.leafIndex else {
-            throw MLSError(.ownMessage, "the message is this member's own; its key is gone")
+            throw MLSError(.ownMessage, "the message is this member's own; its key was deleted")
         }
         guard let leaf = self.leaf(senderData.leafIndex, in: message.epoch) else {
             throw MLSError(.invalidSender, "leaf \(senderData.leafIndex) was blank in epoch \(message.epoch)")

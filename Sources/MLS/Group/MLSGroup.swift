@@ -81,7 +81,7 @@ public struct MLSGroup: Sendable {
     /// Throws ``MLSError/Code/unsupported`` once the group has been reinitialised.
     func requireActive() throws(MLSError) {
         guard !self.isReinitialized else {
-            throw MLSError(.unsupported, "the group was reinitialised, nothing more may be sent (RFC 9420 §12.4.2)")
+            throw MLSError(.unsupported, "the group was reinitialised and accepts no more messages (RFC 9420 §12.4.2)")
         }
     }
 

@@ -64,7 +64,7 @@ extension MLSGroup {
         var queued: [QueuedProposal] = []
         for reference in request.references {
             guard let cached = self.proposals.first(where: { $0.reference == reference }) else {
-                throw MLSError(.unknownProposal, "a proposal to commit is not among the pending ones")
+                throw MLSError(.unknownProposal, "a proposal to commit is not pending")
             }
             queued.append(
                 QueuedProposal(proposal: cached.proposal, sender: cached.sender, reference: reference))

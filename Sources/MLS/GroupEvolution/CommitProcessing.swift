@@ -9,7 +9,7 @@ extension MLSGroup {
         let list = ProposalList(committer: sender, proposals: try self.resolve(commit, from: sender))
         try list.validate(self)
         guard commit.path != nil || !list.requiresPath else {
-            throw MLSError(.invalidCommit, "the commit needs an update path and has none (RFC 9420 §12.4)")
+            throw MLSError(.invalidCommit, "the commit lacks its required update path (RFC 9420 §12.4)")
         }
         var state = try list.apply(to: self, hasPath: commit.path != nil, now: now)
         guard !state.changes.removed.contains(where: { $0.index == self.own.leafIndex }) else {

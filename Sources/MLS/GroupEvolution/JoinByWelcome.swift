@@ -45,7 +45,8 @@ extension MLSGroup {
         _ welcome: Welcome, _ bundle: KeyPackageBundle, _ known: [PreSharedKey]
     ) throws(MLSError) -> (GroupSecrets, [PreSharedKey]) {
         guard bundle.keyPackage.cipherSuite == welcome.cipherSuite else {
-            throw MLSError(.invalidWelcome, "the Welcome is for suite \(welcome.cipherSuite), the key package is not")
+            throw MLSError(
+                .invalidWelcome, "the Welcome is for suite \(welcome.cipherSuite), the key package for another")
         }
         let reference = bundle.keyPackage.reference
         guard let entry = welcome.secrets.first(where: { $0.newMember == reference }) else {
@@ -58,7 +59,7 @@ extension MLSGroup {
         let secrets: GroupSecrets
         do { secrets = try GroupSecrets(tlsEncoded: bytes) } catch { throw MLSError(decoding: "GroupSecrets", error) }
         guard Set(secrets.psks).count == secrets.psks.count else {
-            throw MLSError(.invalidWelcome, "the Welcome names a PSK twice")
+            throw MLSError(.invalidWelcome, "the Welcome contains a PSK twice")
         }
         var keys: [PreSharedKey] = []
         for id in secrets.psks {
@@ -69,7 +70,7 @@ extension MLSGroup {
                         + "(RFC 9420 §8.4)")
             }
             if case .resumption(let usage, _, _) = id.key, usage != .application {
-                throw MLSError(.unsupported, "the group continues another one (\(usage)), which is not done here")
+                throw MLSError(.unsupported, "continuing another group (\(usage)) is not supported")
             }
             guard let key = known.first(where: { $0.id.key == id.key }) else {
                 throw MLSError(.unknownPSK, "the Welcome names a PSK that this member does not have")
@@ -97,14 +98,14 @@ extension MLSGroup {
         guard info.context.epoch <= .highestJoinable else {
             throw MLSError(
                 .epochTooHigh,
-                "the Welcome leads to epoch \(info.context.epoch), the highest allowed is \(Epoch.highestJoinable)")
+                "the Welcome is for epoch \(info.context.epoch), the highest allowed is \(Epoch.highestJoinable)")
         }
         return info
     }
 
     private static func ratchetTree(_ info: GroupInfo, _ separate: [UInt8]?) throws(MLSError) -> RatchetTree {
         guard let bytes = info.extensions.data(of: .ratchetTree) ?? separate else {
-            throw MLSError(.invalidWelcome, "the Welcome carries no ratchet tree and none was given")
+            throw MLSError(.invalidWelcome, "the Welcome contains no ratchet tree, and none was supplied")
         }
         return try RatchetTree(cipherSuite: info.context.cipherSuite, encoded: bytes)
     }

@@ -58,7 +58,7 @@ extension ProposalList {
         for queued in self.proposals {
             guard case .update(let leaf) = queued.proposal, let old = group.tree.leaf(queued.sender) else { continue }
             guard case .update = leaf.source else {
-                throw MLSError(.invalidLeafNode, "the leaf of an Update is not of source update (RFC 9420 §7.3)")
+                throw MLSError(.invalidLeafNode, "the leaf_node_source of an Update must be update (RFC 9420 §7.3)")
             }
             try state.tree.validate(
                 replacement: leaf, of: old, at: queued.sender, group.groupID, state.extensions, required)
@@ -130,12 +130,13 @@ extension RatchetTree {
         for (position, last) in self.keyBytes.encryption.enumerated() where encryptionKeys.mayContain(lastByte: last) {
             if let key = self.nodes[position].encryptionKey, encryptionKeys.meetsAgain(key) {
                 throw MLSError(
-                    .invalidProposals, "a new leaf's encryption_key stands twice in the tree (RFC 9420 §7.3)")
+                    .invalidProposals, "a new leaf's encryption_key appears twice in the tree (RFC 9420 §7.3)")
             }
         }
         for (position, last) in self.keyBytes.signature.enumerated() where signatureKeys.mayContain(lastByte: last) {
             if let key = self.nodes[position].signatureKey, signatureKeys.meetsAgain(key) {
-                throw MLSError(.invalidProposals, "a new leaf's signature_key stands twice in the tree (RFC 9420 §7.3)")
+                throw MLSError(
+                    .invalidProposals, "a new leaf's signature_key appears twice in the tree (RFC 9420 §7.3)")
             }
         }
     }

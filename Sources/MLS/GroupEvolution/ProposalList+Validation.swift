@@ -23,7 +23,7 @@ struct ProposalList {
                     throw self.refuse("leaf \(queued.sender) is updated or removed twice")
                 }
             case .remove(let index):
-                guard index != self.committer else { throw self.refuse("the committer is removed by its own commit") }
+                guard index != self.committer else { throw self.refuse("the committer removes itself") }
                 try self.requireRemoval(of: index, &touched, group)
             case .selfRemove:
                 guard queued.sender != self.committer else {
@@ -31,7 +31,7 @@ struct ProposalList {
                 }
                 try self.requireRemoval(of: queued.sender, &touched, group)
             case .preSharedKey(let id):
-                guard preSharedKeys.insert(id).inserted else { throw self.refuse("a PSK is named twice") }
+                guard preSharedKeys.insert(id).inserted else { throw self.refuse("a PSK appears twice") }
                 try self.validate(id, group.cipherSuite)
             case .reInit(let reInit):
                 guard self.proposals.count == 1 else { throw self.refuse("ReInit is not the only proposal") }
@@ -79,7 +79,7 @@ struct ProposalList {
     private func requireRemoval(
         of index: LeafIndex, _ touched: inout Set<LeafIndex>, _ group: MLSGroup
     ) throws(MLSError) {
-        guard group.tree.leaf(index) != nil else { throw self.refuse("leaf \(index) is removed and is not a member") }
+        guard group.tree.leaf(index) != nil else { throw self.refuse("leaf \(index) is removed but is not a member") }
         guard touched.insert(index).inserted else { throw self.refuse("leaf \(index) is updated or removed twice") }
     }
 
@@ -88,7 +88,7 @@ struct ProposalList {
             throw self.refuse("a PSK nonce has \(id.nonce.count) bytes, not \(suite.hashLength)")
         }
         if case .resumption(let usage, _, _) = id.key, usage != .application {
-            throw self.refuse("a PSK of usage \(usage) in a commit")
+            throw self.refuse("a commit must not contain a PSK of usage \(usage)")
         }
     }
 

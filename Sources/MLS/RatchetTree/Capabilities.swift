@@ -51,14 +51,14 @@ public struct Capabilities: Hashable, Sendable, TLSEncodable, TLSDecodable {
     /// Returns which part of `required` these capabilities lack; nil if none (RFC 9420 §11.1).
     func missing(from required: RequiredCapabilities) -> String? {
         for type in required.extensions where !self.supports(.init(rawValue: type)) {
-            return "extension type \(type) is required and not supported"
+            return "extension type \(type) is required but not supported"
         }
         // Proposal types 1 to 7 are default types (RFC 9420 §7.2).
         for type in required.proposals where !(1...7).contains(type) && !self.proposals.contains(type) {
-            return "proposal type \(type) is required and not supported"
+            return "proposal type \(type) is required but not supported"
         }
         for type in required.credentials where !self.credentials.contains(type) {
-            return "credential type \(type) is required and not supported"
+            return "credential type \(type) is required but not supported"
         }
         return nil
     }

@@ -128,7 +128,7 @@ extension RatchetTree {
         for (position, last) in self.keyBytes.encryption.enumerated() where fresh.mayContain(lastByte: last) {
             if let key = self.nodes[position].encryptionKey, fresh.contains(key) {
                 throw MLSError(
-                    .invalidCommit, "an encryption_key of the update path is in the tree already (RFC 9420 §12.4.2)")
+                    .invalidCommit, "an encryption_key of the update path is already in the tree (RFC 9420 §12.4.2)")
             }
         }
     }

@@ -71,7 +71,8 @@ extension RatchetTree {
                     self.leaf(LeafIndex(rawValue: leaf)) != nil
                 else {
                     throw MLSError(
-                        .invalidTree, "unmerged leaf \(leaf) of node \(position) is unordered, blank or elsewhere")
+                        .invalidTree,
+                        "unmerged leaf \(leaf) of node \(position) is unordered, blank or outside its subtree")
                 }
                 previous = leaf
             }
@@ -90,7 +91,7 @@ extension RatchetTree {
             if let parent = self.parent(node), !parent.unmergedLeaves.containsAscending(leaf) {
                 throw MLSError(
                     .invalidTree,
-                    "leaf \(leaf) is unmerged in node \(top.value) and not in node \(node.value) below it")
+                    "leaf \(leaf) is unmerged in node \(top.value) but not in node \(node.value) below it")
             }
             node = node.parent
         }

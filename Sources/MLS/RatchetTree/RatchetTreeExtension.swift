@@ -49,7 +49,8 @@ extension RatchetTree {
         case (2, false): return .parent(try ParentNode(from: &reader))
         default:
             throw TLSCodecError(
-                .invalidValue, offset: start + 1, "node type \(type) stands where a \(isLeaf ? "leaf" : "parent") must")
+                .invalidValue, offset: start + 1,
+                "expected a \(isLeaf ? "leaf" : "parent") node, found node type \(type)")
         }
     }
 

@@ -130,7 +130,7 @@ struct SecretTree: Sendable {
         let path = [leaf.node] + self.shape.directPath(of: leaf.node)
         guard let start = path.firstIndex(where: { self.nodeSecrets[$0.value] != nil }),
             var secret = self.nodeSecrets[path[start].value]
-        else { preconditionFailure("a leaf without ratchets has a secret above it") }
+        else { preconditionFailure("a leaf without ratchets must have a secret above it") }
         var changes: [Int: Secret?] = [path[start].value: Secret?.none]
         for position in stride(from: start - 1, through: 0, by: -1) {
             let (left, right) = self.children(secret)

@@ -43,7 +43,7 @@ struct SenderRatchet: Sendable {
     {
         if generation < self.generation {
             guard let key = self.skipped.removeValue(forKey: generation) else {
-                throw MLSError(.keyConsumed, "the key of generation \(generation) was used already, or is too old")
+                throw MLSError(.keyConsumed, "the key of generation \(generation) was already used, or is too old")
             }
             return key
         }

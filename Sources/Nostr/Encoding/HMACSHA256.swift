@@ -8,7 +8,7 @@ struct HMACSHA256 {
 
     /// Creates an HMAC with a key of at most 64 bytes, SHA-256's block size; every key of NIP-44 has at most 32 bytes.
     init(key: UnsafeRawBufferPointer) {
-        precondition(key.count <= 64, "longer keys would have to be hashed first")
+        precondition(key.count <= 64, "keys longer than 64 bytes are not supported")
         var block = [UInt8](repeating: 0, count: 64)
         block.withUnsafeMutableBytes { $0.copyMemory(from: key) }
         for index in 0..<64 { block[index] ^= 0x36 }

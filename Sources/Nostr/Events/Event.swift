@@ -29,7 +29,9 @@ public struct Event: Hashable, Sendable {
     /// - Throws: ``NostrError/Code/idMismatch``, or ``NostrError/Code/badSignature``, also if the author's key is not
     ///   on the curve.
     public func verify() throws(NostrError) {
-        guard unsigned.id == id else { throw NostrError(.idMismatch, "event \(id) has other content than its id") }
+        guard unsigned.id == id else {
+            throw NostrError(.idMismatch, "event \(id): the id is not the hash of its content")
+        }
         guard Schnorr.isValid(signature, message: id.bytes, key: pubkey) else {
             throw NostrError(.badSignature, "event \(id) is not signed by \(pubkey)")
         }

@@ -7,7 +7,7 @@ public struct EventID: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// Throws ``NostrError/Code/invalidLength`` unless there are 32 bytes.
     public init(bytes: some Collection<UInt8>) throws(NostrError) {
         guard let value = Bytes32(bytes) else {
-            throw NostrError(.invalidLength, "an event id has 32 bytes, not \(bytes.count)")
+            throw NostrError(.invalidLength, "event id: expected 32 bytes, found \(bytes.count)")
         }
         self.value = value
     }
@@ -15,7 +15,7 @@ public struct EventID: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// Throws ``NostrError/Code/invalidHex`` unless there are 64 hexadecimal digits.
     public init(hex: String) throws(NostrError) {
         guard let value = Bytes32(hex: hex) else {
-            throw NostrError(.invalidHex, "an event id has 64 hexadecimal digits")
+            throw NostrError(.invalidHex, "event id: expected 64 hexadecimal digits")
         }
         self.value = value
     }

@@ -23,7 +23,7 @@ extension ClientMessage {
         case "COUNT":
             self = .count(subscription: try reader.subscription(), filters: try reader.filters())
             return
-        default: throw NostrError(.unknownMessage, "no message of clients is called \(type.prefix(32))")
+        default: throw NostrError(.unknownMessage, "unknown client message type \(type.prefix(32))")
         }
         try reader.leaveArray()
     }
@@ -55,7 +55,7 @@ extension ClientMessage {
 extension JSONReader {
     /// Throws unless the message array has one more element, to be read next.
     mutating func requireElement(_ what: String) throws(NostrError) {
-        guard try nextElement() else { throw NostrError(.missingField, "a message without \(what)") }
+        guard try nextElement() else { throw NostrError(.missingField, "the message lacks \(what)") }
     }
 
     mutating func stringElement(_ what: String) throws(NostrError) -> String {
@@ -76,7 +76,7 @@ extension JSONReader {
     fileprivate mutating func subscription() throws(NostrError) -> String {
         let name = try stringElement("a subscription id")
         guard !name.isEmpty, name.unicodeScalars.count <= ClientMessage.maximumSubscriptionLength else {
-            throw NostrError(.invalidSubscription, "a subscription id has 1 to 64 characters")
+            throw NostrError(.invalidSubscription, "a subscription id must have 1 to 64 characters")
         }
         return name
     }

@@ -135,7 +135,7 @@ private struct EventFields {
             content: content)
     }
 
-    static func missing(_ name: String) -> NostrError { NostrError(.missingField, "an event without \(name)") }
+    static func missing(_ name: String) -> NostrError { NostrError(.missingField, "the event lacks `\(name)`") }
 
     /// Reads a time; refuses negative ones, since most of the network stores unsigned times and would drop the event.
     private static func timestamp(_ reader: inout JSONReader) throws(NostrError) -> Int64 {

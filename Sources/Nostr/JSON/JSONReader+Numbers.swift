@@ -81,6 +81,6 @@ extension JSONReader {
     }
 
     private func checkLeadingZero(start: Int, digits: Int) throws(NostrError) {
-        guard digits == 1 || input[start] != 0x30 else { throw malformed("a leading zero") }
+        guard digits == 1 || input[start] != 0x30 else { throw malformed("unexpected leading zero") }
     }
 }

@@ -57,7 +57,7 @@ extension JSONReader {
             case UInt8(ascii: "\\"):
                 try escape(into: &bytes)
             default:
-                throw malformed("a raw control character")
+                throw malformed("unescaped control character")
             }
             runStart = position
             position = JSONText.nextSpecial(in: input, from: position)
@@ -77,7 +77,7 @@ extension JSONReader {
         case UInt8(ascii: "u"):
             try unicodeEscape(into: &bytes)
             return
-        default: throw malformed("an unknown escape")
+        default: throw malformed("unknown escape")
         }
         position += 2
     }
@@ -87,22 +87,22 @@ extension JSONReader {
         var scalar = UInt32(first)
         if (0xd800...0xdbff).contains(first) {
             guard position < input.count else { throw truncated }
-            guard input[position] == UInt8(ascii: "\\") else { throw malformed("half a surrogate pair") }
+            guard input[position] == UInt8(ascii: "\\") else { throw malformed("unpaired surrogate") }
             let second = try codeUnit()
-            guard (0xdc00...0xdfff).contains(second) else { throw malformed("half a surrogate pair") }
+            guard (0xdc00...0xdfff).contains(second) else { throw malformed("unpaired surrogate") }
             scalar = 0x10000 + (UInt32(first) - 0xd800) << 10 + (UInt32(second) - 0xdc00)
         }
-        guard let value = Unicode.Scalar(scalar) else { throw malformed("half a surrogate pair") }
+        guard let value = Unicode.Scalar(scalar) else { throw malformed("unpaired surrogate") }
         bytes.append(contentsOf: UTF8.encode(value).map { Array($0) } ?? [])
     }
 
     private mutating func codeUnit() throws(NostrError) -> UInt16 {
         guard position + 1 < input.count else { throw truncated }
-        guard input[position + 1] == UInt8(ascii: "u") else { throw malformed("half a surrogate pair") }
+        guard input[position + 1] == UInt8(ascii: "u") else { throw malformed("unpaired surrogate") }
         guard position + 6 <= input.count else { throw truncated }
         var value: UInt16 = 0
         for offset in 2..<6 {
-            guard let digit = Hex.value(of: input[position + offset]) else { throw malformed("an unknown escape") }
+            guard let digit = Hex.value(of: input[position + offset]) else { throw malformed("unknown escape") }
             value = value << 4 | UInt16(digit)
         }
         position += 6

@@ -44,7 +44,7 @@ struct JSONReader {
 
     private func finish() throws(NostrError) {
         var rest = self
-        guard (try? rest.peek()) == nil else { throw malformed("bytes after the end") }
+        guard (try? rest.peek()) == nil else { throw malformed("unexpected bytes after the end") }
     }
 }
 
@@ -59,7 +59,7 @@ extension JSONReader {
     /// Returns the next member's name, whose value the caller must then read or skip; nil once the object has ended.
     mutating func nextMember() throws(NostrError) -> String? {
         guard try next(UInt8(ascii: "}")) else { return nil }
-        guard try peek() == UInt8(ascii: "\"") else { throw malformed("expected the name of a member") }
+        guard try peek() == UInt8(ascii: "\"") else { throw malformed("expected a member name") }
         let name = try string()
         try expect(UInt8(ascii: ":"))
         return name
@@ -89,7 +89,7 @@ extension JSONReader {
         }
         guard byte == UInt8(ascii: ",") else { throw malformed("expected a comma") }
         position += 1
-        guard try peek() != close else { throw malformed("a comma before the end") }
+        guard try peek() != close else { throw malformed("unexpected trailing comma") }
         return true
     }
 }
@@ -136,7 +136,7 @@ extension JSONReader {
         }
     }
 
-    var truncated: NostrError { NostrError(.truncatedJSON, "the JSON ends in the middle, after \(input.count) bytes") }
+    var truncated: NostrError { NostrError(.truncatedJSON, "the JSON is truncated after \(input.count) bytes") }
 
     func malformed(_ what: String) -> NostrError { NostrError(.malformedJSON, "\(what) at byte \(position)") }
 

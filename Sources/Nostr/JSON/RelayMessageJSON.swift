@@ -23,7 +23,7 @@ extension RelayMessage {
         case "AUTH": self = .authentication(challenge: try reader.stringElement("a challenge"))
         case "COUNT":
             self = .count(subscription: try reader.stringElement("a subscription id"), try reader.countElement())
-        default: throw NostrError(.unknownMessage, "no message of relays is called \(type.prefix(32))")
+        default: throw NostrError(.unknownMessage, "unknown relay message type \(type.prefix(32))")
         }
         try reader.leaveArray()
     }
@@ -32,7 +32,9 @@ extension RelayMessage {
         let text = try reader.stringElement("an event id")
         var id: EventID?
         if !text.isEmpty {
-            guard let value = Bytes32(hex: text) else { throw NostrError(.invalidHex, "OK for no event id") }
+            guard let value = Bytes32(hex: text) else {
+                throw NostrError(.invalidHex, "the event id of OK must be 64 hexadecimal digits")
+            }
             id = EventID(value: value)
         }
         try reader.requireElement("true or false")
@@ -100,7 +102,7 @@ extension JSONReader {
                 try skip()
             }
         }
-        guard let count else { throw NostrError(.missingField, "a COUNT without count") }
+        guard let count else { throw NostrError(.missingField, "the COUNT message lacks `count`") }
         return count
     }
 }

@@ -16,24 +16,24 @@ enum Bech32 {
     static func decode(_ text: String) throws(NostrError) -> (prefix: String, bytes: [UInt8]) {
         let characters = Array(text.utf8)
         guard characters.count <= maximumLength else { throw invalid("longer than \(maximumLength) characters") }
-        guard characters.allSatisfy({ (33...126).contains($0) }) else { throw invalid("a character out of range") }
+        guard characters.allSatisfy({ (33...126).contains($0) }) else { throw invalid("character out of range") }
         let hasLower = characters.contains { (0x61...0x7a).contains($0) }
         let hasUpper = characters.contains { (0x41...0x5a).contains($0) }
         guard !(hasLower && hasUpper) else { throw invalid("mixed case") }
         let lower = hasUpper ? characters.map { (0x41...0x5a).contains($0) ? $0 + 32 : $0 } : characters
         guard let separator = lower.lastIndex(of: UInt8(ascii: "1")), separator > 0, separator + 7 <= lower.count
-        else { throw invalid("no prefix or no checksum") }
+        else { throw invalid("missing prefix or checksum") }
         var values: [UInt8] = []
         // The values may belong to a secret key.
         defer { Sodium.wipe(&values) }
         for character in lower[(separator + 1)...] {
-            guard let value = alphabet.firstIndex(of: character) else { throw invalid("a character out of range") }
+            guard let value = alphabet.firstIndex(of: character) else { throw invalid("character out of range") }
             values.append(UInt8(value))
         }
         let prefix = String(decoding: lower[..<separator], as: UTF8.self)
-        guard polymod(expand(prefix) + values) == 1 else { throw invalid("the checksum does not hold") }
+        guard polymod(expand(prefix) + values) == 1 else { throw invalid("wrong checksum") }
         guard let bytes = regroup(values.dropLast(6), from: 5, to: 8, pad: false) else {
-            throw invalid("bits left over")
+            throw invalid("leftover bits")
         }
         return (prefix, bytes)
     }

@@ -10,7 +10,7 @@ enum Curve {
 
     private static let shared: Context = {
         guard let pointer = secp256k1_context_create(UInt32(SECP256K1_CONTEXT_SIGN | SECP256K1_CONTEXT_VERIFY)) else {
-            preconditionFailure("libsecp256k1 gave no context")
+            preconditionFailure("libsecp256k1 returned no context")
         }
         // Blinding against side channels, which changes no result, so its randomness need not be a parameter.
         // Without an `inout` generator: the thread sanitizer crashes on the undefined address of an empty one.

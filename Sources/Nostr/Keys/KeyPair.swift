@@ -9,7 +9,7 @@ public final class KeyPair: Sendable, Hashable, CustomStringConvertible, CustomR
     /// curve's order − 1.
     public init(secretKey: some Collection<UInt8>) throws(NostrError) {
         guard secretKey.count == 32 else {
-            throw NostrError(.invalidSecretKey, "a secret key has 32 bytes, not \(secretKey.count)")
+            throw NostrError(.invalidSecretKey, "secret key: expected 32 bytes, found \(secretKey.count)")
         }
         // Always copy the bytes: wiping an array that the caller shares would only wipe a fresh copy of it.
         var secret = [UInt8](repeating: 0, count: 32)
@@ -30,7 +30,7 @@ public final class KeyPair: Sendable, Hashable, CustomStringConvertible, CustomR
         } else {
             secret = Hex.decode(text) ?? []
             guard secret.count * 2 == text.utf8.count else {
-                throw NostrError(.invalidHex, "a secret key is nsec1… or 64 hexadecimal digits")
+                throw NostrError(.invalidHex, "secret key: expected nsec1… or 64 hexadecimal digits")
             }
         }
         defer { Sodium.wipe(&secret) }
@@ -45,7 +45,7 @@ public final class KeyPair: Sendable, Hashable, CustomStringConvertible, CustomR
             defer { Sodium.wipe(&secret) }
             if let pair = try? KeyPair(secretKey: secret) { return pair }
         }
-        preconditionFailure("the random number generator repeats numbers that are no keys")
+        preconditionFailure("the random number generator yields no valid key")
     }
 
     public static func == (left: KeyPair, right: KeyPair) -> Bool { left.publicKey == right.publicKey }
@@ -58,7 +58,7 @@ public final class KeyPair: Sendable, Hashable, CustomStringConvertible, CustomR
     public var secretBytes: [UInt8] {
         var secret = [UInt8](repeating: 0, count: 32)
         let read = withKeyPair { secp256k1_keypair_sec(Curve.context, &secret, $0) }
-        precondition(read == 1, "libsecp256k1 keeps the secret it was given")
+        precondition(read == 1, "libsecp256k1 failed to return the secret key")
         return secret
     }
 

@@ -12,7 +12,7 @@ public struct PublicKey: Hashable, Comparable, Sendable, CustomStringConvertible
     /// Throws ``NostrError/Code/invalidLength`` unless there are 32 bytes. Does not check that the key is on the curve.
     public init(bytes: some Collection<UInt8>) throws(NostrError) {
         guard let value = Bytes32(bytes) else {
-            throw NostrError(.invalidLength, "a public key has 32 bytes, not \(bytes.count)")
+            throw NostrError(.invalidLength, "public key: expected 32 bytes, found \(bytes.count)")
         }
         self.value = value
     }
@@ -20,7 +20,7 @@ public struct PublicKey: Hashable, Comparable, Sendable, CustomStringConvertible
     /// Throws ``NostrError/Code/invalidHex`` unless there are 64 hexadecimal digits. Does not check the curve either.
     public init(hex: String) throws(NostrError) {
         guard let value = Bytes32(hex: hex) else {
-            throw NostrError(.invalidHex, "a public key has 64 hexadecimal digits")
+            throw NostrError(.invalidHex, "public key: expected 64 hexadecimal digits")
         }
         self.value = value
     }
@@ -55,6 +55,6 @@ public struct PublicKey: Hashable, Comparable, Sendable, CustomStringConvertible
     }
 
     private func requireOnCurve() throws(NostrError) {
-        guard isOnCurve else { throw NostrError(.invalidPublicKey, "\(hex) is no point of secp256k1") }
+        guard isOnCurve else { throw NostrError(.invalidPublicKey, "\(hex) is not a point on secp256k1") }
     }
 }

@@ -9,7 +9,7 @@ public struct Signature: Hashable, Sendable {
     public init(bytes: some Collection<UInt8>) throws(NostrError) {
         guard bytes.count == Signature.count, let nonce = Bytes32(bytes.prefix(32)),
             let proof = Bytes32(bytes.dropFirst(32))
-        else { throw NostrError(.invalidLength, "a signature has 64 bytes, not \(bytes.count)") }
+        else { throw NostrError(.invalidLength, "signature: expected 64 bytes, found \(bytes.count)") }
         self.nonce = nonce
         self.proof = proof
     }
@@ -17,7 +17,7 @@ public struct Signature: Hashable, Sendable {
     /// Throws ``NostrError/Code/invalidHex`` unless there are 128 hexadecimal digits.
     public init(hex: String) throws(NostrError) {
         guard let value = Signature(digits: Array(hex.utf8)[...], lowercaseOnly: false) else {
-            throw NostrError(.invalidHex, "a signature has 128 hexadecimal digits")
+            throw NostrError(.invalidHex, "signature: expected 128 hexadecimal digits")
         }
         self = value
     }

@@ -45,7 +45,7 @@ public enum BlossomAuthorization {
     public static func event(header: String) throws(NostrError) -> Event {
         let parts = header.split(separator: " ", omittingEmptySubsequences: true)
         guard parts.count == 2, parts[0].lowercased() == "nostr" else {
-            throw NostrError(.invalidBase64, "the header is not \"Nostr\" and an event in Base64")
+            throw NostrError(.invalidBase64, "the header must be \"Nostr\" and an event in Base64")
         }
         var text = parts[1].map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
         while !text.count.isMultiple(of: 4) { text.append("=") }
@@ -61,16 +61,16 @@ public enum BlossomAuthorization {
     ///   ``Event/verify()``.
     public static func verify(_ event: Event, for action: Action, now: Int64) throws(NostrError) {
         guard event.kind == .blossomAuthorization else {
-            throw NostrError(.unexpectedKind, "an authorization has kind 24242, not \(event.kind)")
+            throw NostrError(.unexpectedKind, "authorization: expected kind 24242, found \(event.kind)")
         }
         guard event.firstTag("t")?.value == action.rawValue else {
             throw NostrError(.authenticationRejected, "the authorization is for another action than \(action)")
         }
         guard event.createdAt <= now.addingReportingOverflow(Self.tolerance).partialValue else {
-            throw NostrError(.authenticationRejected, "the authorization is made in the future")
+            throw NostrError(.authenticationRejected, "the authorization's created_at is in the future")
         }
         guard let expiration = event.firstTag("expiration")?.value.flatMap({ Int64($0) }), expiration > now else {
-            throw NostrError(.authenticationRejected, "the authorization has expired, or says not when it does")
+            throw NostrError(.authenticationRejected, "the authorization has expired, or lacks an expiration")
         }
         try event.verify()
     }

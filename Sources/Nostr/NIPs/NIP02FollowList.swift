@@ -22,7 +22,7 @@ public struct FollowList: Hashable, Sendable {
     /// Throws ``NostrError/Code/unexpectedKind`` for other kinds. Tags without a valid key are kept but ignored.
     public init(_ event: Event) throws(NostrError) {
         guard event.kind == .followList else {
-            throw NostrError(.unexpectedKind, "a follow list has kind 3, not \(event.kind)")
+            throw NostrError(.unexpectedKind, "follow list: expected kind 3, found \(event.kind)")
         }
         self.tags = event.tags
         self.content = event.content

@@ -16,7 +16,7 @@ public struct Deletion: Hashable, Sendable {
     /// Parses kind 5; throws ``NostrError/Code/unexpectedKind`` for others. Ignores tags without a valid reference.
     public init(_ event: Event) throws(NostrError) {
         guard event.kind == .deletion else {
-            throw NostrError(.unexpectedKind, "a deletion has kind 5, not \(event.kind)")
+            throw NostrError(.unexpectedKind, "deletion: expected kind 5, found \(event.kind)")
         }
         self.init(
             eventIDs: event.tags(named: "e").compactMap { $0.value.flatMap(Bytes32.init(hex:)) }.map(

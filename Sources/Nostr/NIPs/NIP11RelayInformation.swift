@@ -60,7 +60,7 @@ extension RelayInformation {
     /// those of the wrong type, because many relays are careless and nothing depends on them.
     public init(json: some Collection<UInt8>) throws(NostrError) {
         guard let object = try JSONValue(json: json).object else {
-            throw NostrError(.unexpectedType, "relay information is an object")
+            throw NostrError(.unexpectedType, "relay information must be a JSON object")
         }
         self.init(
             name: object["name"]?.string, description: object["description"]?.string, icon: object["icon"]?.string,

@@ -99,7 +99,7 @@ extension NIP19 {
     }
 
     static func value(of bytes: [UInt8]) throws(NostrError) -> Bytes32 {
-        guard let value = Bytes32(bytes) else { throw NostrError(.invalidBech32, "the content is not 32 bytes long") }
+        guard let value = Bytes32(bytes) else { throw NostrError(.invalidBech32, "the content must be 32 bytes") }
         return value
     }
 }

@@ -24,17 +24,17 @@ extension NIP19 {
             return .event(
                 EventPointer(id: id, relays: fields.relays, author: try fields.author(), kind: try fields.kind()))
         case Prefix.address: return .address(try address(Fields(bytes)))
-        case Prefix.secretKey: throw NostrError(.unexpectedPrefix, "a secret key where a public entity is expected")
-        default: throw NostrError(.unexpectedPrefix, "no entity is called \(prefix.prefix(16))")
+        case Prefix.secretKey: throw NostrError(.unexpectedPrefix, "expected a public entity, found a secret key")
+        default: throw NostrError(.unexpectedPrefix, "unknown entity prefix \(prefix.prefix(16))")
         }
     }
 
     private static func address(_ fields: Fields) throws(NostrError) -> AddressPointer {
         guard let author = try fields.author(), let kind = try fields.kind() else {
-            throw NostrError(.invalidBech32, "an address without author or kind")
+            throw NostrError(.invalidBech32, "the address lacks its author or kind")
         }
         guard let identifier = String(validating: try fields.special(), as: UTF8.self) else {
-            throw NostrError(.invalidBech32, "an address whose identifier is not UTF-8")
+            throw NostrError(.invalidBech32, "the address's identifier is not UTF-8")
         }
         return AddressPointer(
             address: EventAddress(kind: kind, pubkey: author, identifier: identifier), relays: fields.relays)
@@ -83,10 +83,10 @@ extension NIP19 {
         init(_ bytes: [UInt8]) throws(NostrError) {
             var rest = bytes[...]
             while !rest.isEmpty {
-                guard rest.count >= 2 else { throw NostrError(.invalidBech32, "a field cut short") }
+                guard rest.count >= 2 else { throw NostrError(.invalidBech32, "a field is truncated") }
                 let type = rest.removeFirst()
                 let length = Int(rest.removeFirst())
-                guard rest.count >= length else { throw NostrError(.invalidBech32, "a field cut short") }
+                guard rest.count >= length else { throw NostrError(.invalidBech32, "a field is truncated") }
                 values.append((type, Array(rest.prefix(length))))
                 rest = rest.dropFirst(length)
             }
@@ -95,7 +95,7 @@ extension NIP19 {
         private func first(_ type: Field) -> [UInt8]? { values.first { $0.type == type.rawValue }?.value }
 
         func special() throws(NostrError) -> [UInt8] {
-            guard let value = first(.special) else { throw NostrError(.invalidBech32, "an entity without content") }
+            guard let value = first(.special) else { throw NostrError(.invalidBech32, "the entity has no content") }
             return value
         }
 
@@ -111,7 +111,7 @@ extension NIP19 {
         func kind() throws(NostrError) -> Kind? {
             guard let bytes = first(.kind) else { return nil }
             guard bytes.count == 4, bytes[0] == 0, bytes[1] == 0 else {
-                throw NostrError(.invalidBech32, "a kind that is none")
+                throw NostrError(.invalidBech32, "invalid kind")
             }
             return Kind(rawValue: UInt16(bytes[2]) << 8 | UInt16(bytes[3]))
         }

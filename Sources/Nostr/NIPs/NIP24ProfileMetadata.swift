@@ -17,10 +17,10 @@ public struct ProfileMetadata: Hashable, Sendable {
     ///   the JSON is an object; errors of ``JSONValue/init(json:)-(Collection<UInt8>)``.
     public init(content: String) throws(NostrError) {
         guard content.utf8.count <= Self.maximumBytes else {
-            throw NostrError(.invalidPayloadSize, "a profile has at most \(Self.maximumBytes) bytes")
+            throw NostrError(.invalidPayloadSize, "a profile must have at most \(Self.maximumBytes) bytes")
         }
         guard case .object(let members) = try JSONValue(json: content) else {
-            throw NostrError(.unexpectedType, "a profile is a JSON object")
+            throw NostrError(.unexpectedType, "a profile must be a JSON object")
         }
         self.members = members
     }

@@ -31,11 +31,11 @@ public enum NIP42 {
         _ event: Event, challenge: String, relay: RelayURL, now: Int64, tolerance: Int64 = NIP42.tolerance
     ) throws(NostrError) -> PublicKey {
         guard event.kind == .clientAuthentication else {
-            throw NostrError(.unexpectedKind, "an authentication has kind 22242, not \(event.kind)")
+            throw NostrError(.unexpectedKind, "authentication: expected kind 22242, found \(event.kind)")
         }
         let (distance, overflow) = now.subtractingReportingOverflow(event.createdAt)
         guard !overflow, distance.magnitude <= tolerance.magnitude else {
-            throw NostrError(.authenticationRejected, "the authentication was made at another time")
+            throw NostrError(.authenticationRejected, "the authentication's created_at is too far from now")
         }
         guard !challenge.isEmpty, event.firstTag("challenge")?.value == challenge else {
             throw NostrError(.authenticationRejected, "the authentication answers another challenge")

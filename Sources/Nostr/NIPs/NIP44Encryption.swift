@@ -16,7 +16,7 @@ public enum NIP44 {
     /// Derives the conversation key; throws ``NostrError/Code/invalidPublicKey`` if the peer's key is not on the curve.
     public static func conversationKey(_ own: KeyPair, _ peer: PublicKey) throws(NostrError) -> ConversationKey {
         guard var shared = own.sharedX(with: peer) else {
-            throw NostrError(.invalidPublicKey, "\(peer) is no point of secp256k1")
+            throw NostrError(.invalidPublicKey, "\(peer) is not a point on secp256k1")
         }
         defer { Sodium.wipe(&shared) }
         // HKDF-Extract (RFC 5869): the salt is the HMAC key.
@@ -39,9 +39,11 @@ public enum NIP44 {
         _ plaintext: [UInt8], _ key: ConversationKey, nonce: [UInt8], limit: Int
     ) throws(NostrError) -> String {
         guard (1...limit).contains(plaintext.count) else {
-            throw NostrError(.invalidPayloadSize, "a text has 1 to \(limit) bytes, not \(plaintext.count)")
+            throw NostrError(.invalidPayloadSize, "plaintext: expected 1 to \(limit) bytes, found \(plaintext.count)")
         }
-        guard nonce.count == 32 else { throw NostrError(.invalidLength, "a nonce has 32 bytes, not \(nonce.count)") }
+        guard nonce.count == 32 else {
+            throw NostrError(.invalidLength, "nonce: expected 32 bytes, found \(nonce.count)")
+        }
         let keys = MessageKeys(key, nonce: nonce)
         var padded = NIP44.pad(plaintext)
         defer { Sodium.wipe(&padded) }
@@ -68,16 +70,16 @@ public enum NIP44 {
 
     private static func decode(_ payload: String) throws(NostrError) -> [UInt8] {
         guard let first = payload.utf8.first, first != UInt8(ascii: "#") else {
-            throw NostrError(.unsupportedVersion, "the payload is not encoded as version 2 is")
+            throw NostrError(.unsupportedVersion, "the payload has an unsupported encoding")
         }
         // 65 bytes of version, nonce and MAC, 6 of length prefix, and padding that adds at most an eighth.
         let most = (maximumReceivedPlaintext / 8 * 9 + 71 + 2) / 3 * 4
         guard (132...most).contains(payload.utf8.count) else {
-            throw NostrError(.invalidPayloadSize, "no payload has \(payload.utf8.count) characters")
+            throw NostrError(.invalidPayloadSize, "invalid payload length: \(payload.utf8.count) characters")
         }
         guard let data = Base64.decode(payload) else { throw NostrError(.invalidBase64, "the payload is not Base64") }
         guard data.count >= 99 else {
-            throw NostrError(.invalidPayloadSize, "no payload has \(data.count) bytes")
+            throw NostrError(.invalidPayloadSize, "invalid payload length: \(data.count) bytes")
         }
         guard data[0] == version else {
             throw NostrError(.unsupportedVersion, "the payload is of version \(data[0]), not 2")

@@ -32,11 +32,11 @@ extension NIP44 {
             prefixLength = 6
             count = padded[2..<6].reduce(0) { $0 << 8 | Int($1) }
             guard count >= extendedPrefixThreshold else {
-                throw NostrError(.invalidPadding, "a length in the long form that fits the short one")
+                throw NostrError(.invalidPadding, "a length in the long form fits the short one")
             }
         }
         guard padded.count == prefixLength + paddedLength(count) else {
-            throw NostrError(.invalidPadding, "the padding does not belong to the length")
+            throw NostrError(.invalidPadding, "the padding does not match the length")
         }
         return Array(padded[prefixLength..<(prefixLength + count)])
     }

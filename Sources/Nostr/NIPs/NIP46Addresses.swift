@@ -56,7 +56,7 @@ public struct NostrConnectURL: Hashable, Sendable {
     public init(_ text: String) throws(NostrError) {
         let address = try SignerAddress(text, scheme: "nostrconnect")
         guard let secret = address.value("secret").flatMap(nonempty) else {
-            throw SignerAddress.invalid("it has no secret")
+            throw SignerAddress.invalid("`secret` is missing")
         }
         self.init(
             client: address.key, relays: try address.relays(), secret: secret,
@@ -105,22 +105,22 @@ private struct SignerAddress {
     }
 
     static func invalid(_ reason: String) -> NostrError {
-        NostrError(.invalidSignerURL, "no address for remote signing: \(reason)")
+        NostrError(.invalidSignerURL, "invalid remote signer URL: \(reason)")
     }
 
     init(_ text: String, scheme: String) throws(NostrError) {
-        guard text.utf8.count <= Self.maximumLength else { throw Self.invalid("too long") }
+        guard text.utf8.count <= Self.maximumLength else { throw Self.invalid("it is too long") }
         guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
-            throw Self.invalid("a character that addresses do not have")
+            throw Self.invalid("it contains a character not allowed in URLs")
         }
         let start = scheme + "://"
         guard text.prefix(start.count).lowercased() == start else {
-            throw Self.invalid("it does not begin with \(start)")
+            throw Self.invalid("it must begin with \(start)")
         }
         let parts = text.dropFirst(start.count).split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let host = parts[0].hasSuffix("/") ? parts[0].dropLast() : parts[0]
         guard let key = try? PublicKey(parsing: String(host)) else {
-            throw Self.invalid("what follows \(start) is no public key")
+            throw Self.invalid("expected a public key after \(start)")
         }
         var query: [(String, String)] = []
         for pair in (parts.count > 1 ? parts[1] : "").split(separator: "&") {
@@ -135,11 +135,11 @@ private struct SignerAddress {
     func relays() throws(NostrError) -> [RelayURL] {
         var relays: [RelayURL] = []
         for (name, value) in self.query where name == "relay" {
-            guard let relay = try? RelayURL(value) else { throw Self.invalid("a relay that is no ws or wss address") }
+            guard let relay = try? RelayURL(value) else { throw Self.invalid("a relay is not a ws:// or wss:// URL") }
             if !relays.contains(relay) { relays.append(relay) }
         }
         guard (1...Self.maximumRelays).contains(relays.count) else {
-            throw Self.invalid("it names \(relays.count) relays; 1 to \(Self.maximumRelays) are allowed")
+            throw Self.invalid("expected 1 to \(Self.maximumRelays) relays, found \(relays.count)")
         }
         return relays
     }
@@ -175,7 +175,7 @@ private struct SignerAddress {
             }
             let digits = String(Substring(rest.prefix(2)))
             guard digits.utf8.count == 2, let value = Hex.decode(digits.lowercased())?.first else {
-                throw self.invalid("a % without two hexadecimal digits")
+                throw self.invalid("expected two hexadecimal digits after %")
             }
             bytes.append(value)
             rest = rest.dropFirst(2)

@@ -79,7 +79,7 @@ extension NIP46.Request {
         let (id, method) = (try json.field("id"), try json.field("method"))
         var params: [String] = []
         for value in json["params"]?.array ?? [] {
-            guard let text = value.string else { throw NostrError(.unexpectedType, "a parameter is not a string") }
+            guard let text = value.string else { throw NostrError(.unexpectedType, "a parameter must be a string") }
             params.append(text)
         }
         self.init(id: id, method: NIP46.Method(rawValue: method), params: params)
@@ -116,12 +116,12 @@ extension NIP46.Response {
             case .some(let value): value.jsonText
             }
         if let error = json["error"], error != .null, error != "" {
-            guard let text = error.string else { throw NostrError(.unexpectedType, "an error is not a string") }
+            guard let text = error.string else { throw NostrError(.unexpectedType, "`error` must be a string") }
             self.init(id: id, outcome: result == NIP46.challengeMark ? .challenge(url: text) : .error(text))
         } else if let result {
             self.init(id: id, outcome: .result(result))
         } else {
-            throw NostrError(.missingField, "a response with neither result nor error")
+            throw NostrError(.missingField, "the response has neither `result` nor `error`")
         }
     }
 }
@@ -129,9 +129,9 @@ extension NIP46.Response {
 extension JSONValue {
     /// Returns a member of a message between client and signer.
     fileprivate func field(_ name: String) throws(NostrError) -> String {
-        guard let value = self[name] else { throw NostrError(.missingField, "a message without \(name)") }
+        guard let value = self[name] else { throw NostrError(.missingField, "the message lacks `\(name)`") }
         guard let text = value.string, (1...NIP46.maximumIDLength).contains(text.utf8.count) else {
-            throw NostrError(.unexpectedType, "\(name) is not a string of 1 to \(NIP46.maximumIDLength) bytes")
+            throw NostrError(.unexpectedType, "`\(name)` must be a string of 1 to \(NIP46.maximumIDLength) bytes")
         }
         return text
     }
@@ -167,7 +167,7 @@ extension NIP46 {
             throw NostrError(.unexpectedKind, "expected kind \(Kind.remoteSigning), found \(event.kind)")
         }
         guard event.pubkey == sender else {
-            throw NostrError(.authorMismatch, "a message by \(event.pubkey) instead of \(sender)")
+            throw NostrError(.authorMismatch, "expected a message by \(sender), found one by \(event.pubkey)")
         }
         return try NIP44.decrypt(event.content, try NIP44.conversationKey(recipient, sender))
     }
@@ -189,7 +189,7 @@ extension UnsignedEvent {
     /// - Throws: ``NostrError/Code/alteredEvent``; errors of ``Event/verify()``.
     public func requireSame(_ event: Event) throws(NostrError) {
         guard event.unsigned == self else {
-            throw NostrError(.alteredEvent, "the signer returned another event than it was asked to sign")
+            throw NostrError(.alteredEvent, "the signer returned another event than the requested one")
         }
         try event.verify()
     }

@@ -68,7 +68,7 @@ extension NIP49.EncryptedKey {
             throw NostrError(.unsupportedVersion, "version \(version) of encrypted keys is unknown")
         }
         guard bytes.count == Self.length else {
-            throw NostrError(.invalidLength, "an encrypted key has \(Self.length) bytes, not \(bytes.count)")
+            throw NostrError(.invalidLength, "encrypted key: expected \(Self.length) bytes, found \(bytes.count)")
         }
         let nonceStart = 2 + NIP49.saltLength
         let securityByte = bytes[nonceStart + NIP49.nonceLength]
@@ -124,7 +124,7 @@ extension NIP49.EncryptedKey {
     private static func check(logN: UInt8) throws(NostrError) {
         guard (1...NIP49.maximumLogN).contains(logN) else {
             throw NostrError(
-                .tooCostly, "the key derivation asks for 2^\(logN) rounds; 2^1 to 2^\(NIP49.maximumLogN) are allowed")
+                .tooCostly, "scrypt rounds: expected 2^1 to 2^\(NIP49.maximumLogN), found 2^\(logN)")
         }
     }
 
@@ -132,7 +132,7 @@ extension NIP49.EncryptedKey {
         _ password: NIP49.Password, salt: [UInt8], logN: UInt8
     ) throws(NostrError) -> SecretBytes {
         guard let key = password.storage.withUnsafeBytes({ Sodium.scrypt($0, salt: salt, logN: logN) }) else {
-            throw NostrError(.tooCostly, "there is not enough memory for the key derivation with 2^\(logN) rounds")
+            throw NostrError(.tooCostly, "not enough memory for scrypt with 2^\(logN) rounds")
         }
         return key
     }

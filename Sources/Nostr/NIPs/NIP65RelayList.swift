@@ -11,7 +11,7 @@ public struct RelayList: Hashable, Sendable {
     /// Throws ``NostrError/Code/unexpectedKind`` for other kinds. Skips invalid addresses.
     public init(_ event: Event) throws(NostrError) {
         guard event.kind == .relayList else {
-            throw NostrError(.unexpectedKind, "a relay list has kind 10002, not \(event.kind)")
+            throw NostrError(.unexpectedKind, "relay list: expected kind 10002, found \(event.kind)")
         }
         self.init()
         for tag in event.tags(named: "r") {

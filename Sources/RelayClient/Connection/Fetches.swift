@@ -23,13 +23,13 @@ struct Fetches {
     var count: Int { entries.count }
     var nextDeadline: Duration? { entries.values.map(\.deadline).min() }
     /// Fetches to send now, oldest first.
-    var unasked: [Int] {
+    var unsent: [Int] {
         entries.values.filter { $0.wireID == nil && $0.needsLogin == nil }.map(\.number).sorted()
     }
 
     mutating func add(_ entry: Entry) { entries[entry.number] = entry }
 
-    mutating func asked(_ number: Int, as wireID: String) -> [Filter] {
+    mutating func markSent(_ number: Int, as wireID: String) -> [Filter] {
         entries[number]?.wireID = wireID
         return entries[number]?.query.request ?? []
     }
@@ -103,7 +103,7 @@ struct Fetches {
     /// - Returns: The expired fetches and their open REQs.
     mutating func expire(at now: Duration, unreachable reason: String) -> [(Resolution, wireID: String?)] {
         entries.values.filter { $0.deadline <= now }.sorted { $0.number < $1.number }.compactMap { entry in
-            let words = entry.needsLogin ?? (entry.wireID == nil ? reason : "no answer in time")
+            let words = entry.needsLogin ?? (entry.wireID == nil ? reason : "timed out waiting for a response")
             return fail(entry.number, words).map { ($0, entry.wireID) }
         }
     }

@@ -5,7 +5,7 @@ struct Login: Hashable {
     /// Longer challenges are not signed.
     static let longestChallenge = 1_024
     /// Attempts per connection; challenges after them are ignored.
-    static let mostAttempts = 8
+    static let maximumAttempts = 8
 
     enum Stage: Hashable {
         case none
@@ -22,7 +22,7 @@ struct Login: Hashable {
     private var attempts = 0
 
     /// Whether a login may still succeed, so that requests wait for it.
-    var isPossible: Bool { stage != .failed && stage != .withheld && attempts <= Login.mostAttempts }
+    var isPossible: Bool { stage != .failed && stage != .withheld && attempts <= Login.maximumAttempts }
 
     /// Handles a challenge; returns it if it is to be signed now.
     mutating func challenged(_ challenge: String) -> String? {
@@ -30,7 +30,7 @@ struct Login: Hashable {
             return nil
         }
         attempts += 1
-        guard attempts <= Login.mostAttempts else { return nil }
+        guard attempts <= Login.maximumAttempts else { return nil }
         self.challenge = challenge
         stage = .signing
         return challenge

@@ -19,7 +19,7 @@ struct OpenPage: Hashable {
     }
 
     /// Excuses a lack of progress, because reading was held.
-    mutating func excuse() { quietSince = nil }
+    mutating func resetProgress() { quietSince = nil }
 
     /// Returns whether the page has made no progress for too long; called with every heartbeat.
     mutating func isOverdue(now: Duration, timeout: Duration) -> Bool {

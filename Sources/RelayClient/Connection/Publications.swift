@@ -34,7 +34,7 @@ struct Publications {
     }
 
     /// Marks all queued events as sent and returns them, oldest first.
-    mutating func takeUnsent() -> [Event] {
+    mutating func dequeueUnsent() -> [Event] {
         let unsent = entries.values.filter { $0.stage == .waiting }.sorted { $0.number < $1.number }
         for entry in unsent { entries[entry.number]?.stage = .sent }
         return unsent.map(\.event)
@@ -93,7 +93,7 @@ struct Publications {
         over.sorted { $0.number < $1.number }.map { entry in
             switch entry.stage {
             case .waiting: finish(entry.number, .unreachable(reason))
-            case .sent: finish(entry.number, .unreachable("no answer"))
+            case .sent: finish(entry.number, .unreachable("timed out waiting for a response"))
             case .needsLogin(let message): finish(entry.number, .refused(message))
             }
         }

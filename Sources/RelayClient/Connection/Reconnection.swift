@@ -1,10 +1,10 @@
 /// Decides when to connect again, from consecutive failures and from how recently the relay worked.
 ///
 /// A relay has worked once it ends the stored events of a request or accepts an event. That resets the back-off, but at
-/// most ``mostResets`` times within ``resetPeriod``, because a relay that answers and hangs up could otherwise make its
+/// most ``maximumResets`` times within ``resetPeriod``, because a relay that answers and hangs up could otherwise make its
 /// clients reconnect every second.
 struct Reconnection: Hashable {
-    static let mostResets = 10
+    static let maximumResets = 10
     static let resetPeriod = Duration.seconds(600)
     /// The longest wait while an event is queued.
     static let longestWaitWithEvents = Duration.seconds(2)
@@ -63,7 +63,7 @@ struct Reconnection: Hashable {
     ///
     /// - Returns: The new wait, zero for at once; nil if the planned attempt stands. Attempts stay ``Backoff/base``
     ///   apart.
-    mutating func hurried(now: Duration) -> Duration? {
+    mutating func advanceAttempt(now: Duration) -> Duration? {
         let earliest = max(now, failedAt + min(backoff.base, Self.longestWaitWithEvents))
         guard earliest < dueAt else { return nil }
         dueAt = earliest
@@ -77,7 +77,7 @@ struct Reconnection: Hashable {
             failures = 0
         } else if hasAnswered {
             resets.removeAll { now - $0 >= Self.resetPeriod }
-            guard resets.count < Self.mostResets else { return }
+            guard resets.count < Self.maximumResets else { return }
             resets.append(now)
             failures = 0
         }

@@ -9,7 +9,7 @@ extension RelayConnection.StateMachine {
     ///   - bytes: Size of the message.
     mutating func received(_ message: RelayMessage, bytes: Int, session: Int, now: Moment) -> [Action] {
         guard session == self.session, phase == .connected else { return [] }
-        heard(now: now)
+        noteTraffic(now: now)
         switch message {
         case .event(let wireID, let event): return receivedEvent(event, bytes, wireID, now)
         case .ok(let id, let accepted, let message): return answered(id, accepted, message, now)
@@ -40,49 +40,49 @@ extension RelayConnection.StateMachine {
         switch routes[wireID] {
         case .live(let id), .page(let id):
             switch subscriptions[id]?.received(event, now: now.unixTime) {
-            case .unrequested, nil: return [unrequested] + surplus(bytes)
+            case .unrequested, nil: return [unrequested] + countSurplus(bytes)
             case .new:
                 return [.emit(.event(relay: relay, subscription: id, event))] + count(bytes, isNew: true, on: wireID)
             case .repeated:
                 return [.emit(.event(relay: relay, subscription: id, event))] + count(bytes, isNew: false, on: wireID)
-                    + surplus(bytes)
+                    + countSurplus(bytes)
             }
         case .fetch(let number):
             switch fetches.received(event, bytes: bytes, for: number, atMost: configuration.fetchedBytes) {
             case .new, .known: return count(bytes, isNew: true, on: wireID)
-            case .repeated: return count(bytes, isNew: false, on: wireID) + surplus(bytes)
-            case .unrequested: return [unrequested] + surplus(bytes)
+            case .repeated: return count(bytes, isNew: false, on: wireID) + countSurplus(bytes)
+            case .unrequested: return [unrequested] + countSurplus(bytes)
             case .tooMuch:
-                let failure = fetches.fail(number, "the answer is too large")
+                let failure = fetches.fail(number, "the response is too large")
                 return closeWire(wireID) + resolve([failure].compactMap { $0 })
             }
         // Events in flight when the request was ended are legitimate.
-        case nil: return (wasUsed(wireID) ? [] : [unrequested]) + surplus(bytes)
+        case nil: return (wasUsed(wireID) ? [] : [unrequested]) + countSurplus(bytes)
         }
     }
 
     /// Counts an event of an open page, and gives up a page that exceeds its bounds.
     private mutating func count(_ bytes: Int, isNew: Bool, on wireID: String) -> [Action] {
         guard pages[wireID]?.receive(bytes: bytes, isNew: isNew, within: configuration) == false else { return [] }
-        return giveUpPage(wireID, "the answer is too large")
+        return abandonPage(wireID, "the response is too large")
     }
 
     /// Counts an event that was not requested, and drops a relay that sends too many of them.
-    private mutating func surplus(_ bytes: Int) -> [Action] {
+    private mutating func countSurplus(_ bytes: Int) -> [Action] {
         surplus += min(bytes, configuration.surplusBytes)
         guard surplus > configuration.surplusBytes else { return [] }
-        return drop(session: session, Disconnection(.flooded, "the relay sends too much that was not asked for"))
+        return drop(session: session, Disconnection(.flooded, "the relay sends too many unrequested events"))
     }
 
     /// Marks the page as failed at this relay. A standing subscription continues with new events.
-    mutating func giveUpPage(_ wireID: String, _ reason: String) -> [Action] {
+    mutating func abandonPage(_ wireID: String, _ reason: String) -> [Action] {
         guard pages.removeValue(forKey: wireID) != nil else { return [] }
         switch routes[wireID] {
         case .live(let id):
-            subscriptions[id]?.giveUpPage()
+            subscriptions[id]?.abandonPage()
             return [endlessPage]
         case .page(let id):
-            subscriptions[id]?.giveUpPage()
+            subscriptions[id]?.abandonPage()
             return closeWire(wireID) + [endlessPage]
         case .fetch(let number):
             let failure = fetches.fail(number, reason)
@@ -107,7 +107,7 @@ extension RelayConnection.StateMachine {
             return closeWire(wireID) + nextPage(of: id)
         case .fetch(let number):
             let answer = fetches.endOfPage(number)
-            return closeWire(wireID) + resolve([answer].compactMap { $0 }) + askUnasked()
+            return closeWire(wireID) + resolve([answer].compactMap { $0 }) + sendUnsentRequests()
         case nil: return []
         }
     }
@@ -149,7 +149,7 @@ extension RelayConnection.StateMachine {
             if accepted { reconnection.answered() }
             let answers = publications.answered(id, accepted: accepted, message: message, canLogIn: mayLogIn)
             let resolutions: [Action] = answers.map { .resolvePublish($0.number, $0.outcome) }
-            return resolutions + (answers.isEmpty ? [] : restIfUnused()) + resumeIfLoggedIn(now)
+            return resolutions + (answers.isEmpty ? [] : idleIfUnused()) + resumeIfLoggedIn(now)
         }
     }
 
@@ -163,18 +163,18 @@ extension RelayConnection.StateMachine {
         publications.loggedIn()
         fetches.loggedIn()
         let refused = subscriptions.values.filter { $0.stage == .needsLogin }.map(\.request.id).sorted()
-        return refused.flatMap { open($0, now: now) } + askUnasked() + sendUnsent()
+        return refused.flatMap { open($0, now: now) } + sendUnsentRequests() + sendUnsent()
     }
 
     private mutating func loginFailed() -> [Action] {
         let refused = publications.loginFailed()
         return refused.map { .resolvePublish($0.number, $0.outcome) } + resolve(fetches.loginFailed())
-            + (refused.isEmpty ? [] : restIfUnused())
+            + (refused.isEmpty ? [] : idleIfUnused())
     }
 
     private mutating func resolve(_ answers: [Fetches.Resolution]) -> [Action] {
         guard !answers.isEmpty else { return [] }
-        return answers.map { .resolveFetch($0.number, $0.outcome) } + restIfUnused()
+        return answers.map { .resolveFetch($0.number, $0.outcome) } + idleIfUnused()
     }
 
     private func ended(_ id: String) -> Action { .emit(.endOfStoredEvents(relay: relay, subscription: id)) }

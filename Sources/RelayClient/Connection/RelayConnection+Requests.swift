@@ -37,7 +37,7 @@ extension RelayConnection.StateMachine {
             return [.resolvePublish(number, .unreachable("the connection was shut down"))]
         }
         guard publications.count < configuration.unansweredEvents else {
-            return [.resolvePublish(number, .unreachable("too many events wait for this relay"))]
+            return [.resolvePublish(number, .unreachable("too many events are waiting for this relay"))]
         }
         lingerNumber += 1
         publications.add(Publications.Entry(number: number, event: event, deadline: deadline))
@@ -51,14 +51,14 @@ extension RelayConnection.StateMachine {
         lingerNumber += 1
         let query = StoredQuery(filters, smallestCap: configuration.smallestCap)
         fetches.add(Fetches.Entry(number: number, deadline: deadline, query: query))
-        return scheduleDeadline(now: now) + (phase == .connected ? askUnasked() : connectIfIdle())
+        return scheduleDeadline(now: now) + (phase == .connected ? sendUnsentRequests() : connectIfIdle())
     }
 
     /// Whether there is a reason to stay connected.
     var isNeeded: Bool { isStanding || publications.count > 0 || fetches.count > 0 }
 
     /// Schedules the end of an unused connection to a relay outside the set.
-    mutating func restIfUnused() -> [Action] {
+    mutating func idleIfUnused() -> [Action] {
         guard !isNeeded else { return [] }
         switch phase {
         case .connected:
@@ -76,7 +76,9 @@ extension RelayConnection.StateMachine {
 
     /// Shortens the back-off, because an event is queued.
     private mutating func connectSoon(now: Moment) -> [Action] {
-        guard phase == .waiting, let wait = reconnection.hurried(now: now.elapsed) else { return connectIfIdle() }
+        guard phase == .waiting, let wait = reconnection.advanceAttempt(now: now.elapsed) else {
+            return connectIfIdle()
+        }
         // The timer that was set for later finds a newer session and does nothing.
         return wait == .zero ? connect() : [.schedule(.retry(session: session), after: wait)]
     }
@@ -98,15 +100,15 @@ extension RelayConnection.StateMachine {
         return [.send(.request(subscription: wireID, filters: filters))]
     }
 
-    mutating func askUnasked() -> [Action] {
-        fetches.unasked.map { number in
+    mutating func sendUnsentRequests() -> [Action] {
+        fetches.unsent.map { number in
             let wireID = newWireID(.fetch(number))
-            return .send(.request(subscription: wireID, filters: fetches.asked(number, as: wireID)))
+            return .send(.request(subscription: wireID, filters: fetches.markSent(number, as: wireID)))
         }
     }
 
     mutating func sendUnsent() -> [Action] {
-        publications.takeUnsent().map { .send(.event($0)) }
+        publications.dequeueUnsent().map { .send(.event($0)) }
     }
 
     mutating func closeWire(_ wireID: String) -> [Action] {

@@ -7,7 +7,7 @@ import PikaCore
 import Synchronization
 
 /// The relay's clock, from the `Date` header of its upgrade response.
-private final class ToldTime: Sendable {
+private final class ReportedTime: Sendable {
     private let value = Mutex<Int64?>(nil)
 
     /// The relay's clock minus this machine's, in seconds; nil without a `Date` header.
@@ -22,7 +22,7 @@ extension RelayConnection {
         let (aborts, abort) = AsyncStream<Never>.makeStream()
         sessionMayBeAborted(abort)
         let reason = await withTaskGroup(of: Disconnection?.self) { group in
-            group.addTask { await self.converse(session) }
+            group.addTask { await self.runSession(session) }
             group.addTask {
                 for await _ in aborts {}
                 return nil
@@ -32,17 +32,17 @@ extension RelayConnection {
                 reason = reason ?? end
                 group.cancelAll()
             }
-            return reason ?? Disconnection(.goodbye, "given up")
+            return reason ?? Disconnection(.goodbye, "cancelled")
         }
         sessionEnded(session, reason)
     }
 
     @concurrent
-    private nonisolated func converse(_ session: Int) async -> Disconnection {
+    private nonisolated func runSession(_ session: Int) async -> Disconnection {
         let channel: WebSocketChannel
-        let toldTime = ToldTime()
+        let reportedTime = ReportedTime()
         do {
-            channel = try await connect { toldTime.set($0 - self.environment.clock.now.unixTime) }
+            channel = try await connect { reportedTime.set($0 - self.environment.clock.now.unixTime) }
         } catch {
             return Disconnection(connecting: error)
         }
@@ -52,7 +52,7 @@ extension RelayConnection {
         do {
             return try await channel.executeThenClose { inbound, outbound in
                 await self.sessionBegan(session, outbox: outbox)
-                if let offset = toldTime.offset {
+                if let offset = reportedTime.offset {
                     await self.deliver(.clock(relay: self.relay, offset: offset), bytes: 0)
                 }
                 let reason = await self.readAndWrite(inbound, outbound, frames, session)
@@ -65,19 +65,21 @@ extension RelayConnection {
     }
 
     /// Most addresses of one relay that are tried, one after the other.
-    private static let mostPlaces = 4
+    private static let maximumAddresses = 4
 
     private nonisolated func connect(onDate: @escaping @Sendable (Int64) -> Void) async throws -> WebSocketChannel {
         let connector = environment.connector
-        guard case .only(let found) = try await environment.addresses.places(of: relay.host, port: relay.port) else {
+        guard case .only(let found) = try await environment.addresses.allowedAddresses(of: relay.host, port: relay.port)
+        else {
             return try await connector.connect(to: relay, onDate: onDate)
         }
         var failure: any Error = AddressRefusal.unknownHost
-        let places = found.prefix(Self.mostPlaces)
-        for place in places {
+        let candidates = found.prefix(Self.maximumAddresses)
+        for candidate in candidates {
             do {
                 return try await connector.connect(
-                    to: relay, at: SocketAddress(ipAddress: place.text, port: relay.port), sharing: places.count,
+                    to: relay, at: SocketAddress(ipAddress: candidate.text, port: relay.port),
+                    sharing: candidates.count,
                     onDate: onDate)
             } catch {
                 try Task.checkCancellation()
@@ -100,7 +102,7 @@ extension RelayConnection {
                 first = first ?? end
                 group.cancelAll()
             }
-            return first ?? Disconnection(.goodbye, "given up")
+            return first ?? Disconnection(.goodbye, "cancelled")
         }
     }
 
@@ -133,7 +135,7 @@ extension RelayConnection {
             }
             return Disconnection(.goodbye, "goodbye")
         } catch {
-            return Disconnection(.failed, "writing failed: \(Disconnection.words(error))")
+            return Disconnection(.failed, "write failed: \(Disconnection.describe(error))")
         }
     }
 }
@@ -158,14 +160,14 @@ extension RelayConnection {
     /// - Returns: The reason to stop reading, if there is one.
     private nonisolated func receive(_ frame: WebSocketFrame, _ session: Int) async -> Disconnection? {
         // RFC 6455 section 5.1.
-        guard frame.maskKey == nil else { return Disconnection(.protocolError, "a masked frame") }
+        guard frame.maskKey == nil else { return Disconnection(.protocolError, "unexpected masked frame") }
         switch frame.opcode {
         case .text: await receive(Array(frame.data.readableBytesView), session)
         case .binary: await refuse(.binaryFrame)
         case .ping: await pong(frame.data, session: session)
-        case .pong: await heard()
-        case .connectionClose: return Disconnection(.closed, Self.words(of: frame.data))
-        default: return Disconnection(.protocolError, "an unknown kind of frame")
+        case .pong: await noteTraffic()
+        case .connectionClose: return Disconnection(.closed, Self.describe(of: frame.data))
+        default: return Disconnection(.protocolError, "unknown frame type")
         }
         return nil
     }
@@ -187,7 +189,7 @@ extension RelayConnection {
     }
 
     private nonisolated func refuse(_ reason: Refusal) async {
-        await heard()
+        await noteTraffic()
         await deliver(.refused(relay: relay, reason: reason.rawValue), bytes: 0)
     }
 
@@ -200,14 +202,14 @@ extension RelayConnection {
             }
         case .refused, .endOfStoredEvents, .closed, .state, .clock: break
         }
-        if environment.listeners.take(update) { return }
+        if environment.listeners.deliver(update) { return }
         guard !environment.updates.offer(update, bytes: bytes) else { return }
         await readingHeld()
         await environment.updates.send(update, bytes: bytes)
         await readingResumed()
     }
 
-    private static func words(of close: ByteBuffer) -> String {
+    private static func describe(of close: ByteBuffer) -> String {
         var close = close
         guard let code = close.readWebSocketErrorCode() else { return "the relay closed the connection" }
         let text = String(buffer: close.getSlice(at: close.readerIndex, length: min(123, close.readableBytes)) ?? close)

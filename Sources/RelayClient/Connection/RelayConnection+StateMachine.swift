@@ -99,7 +99,7 @@ extension RelayConnection.StateMachine {
         let beat = min(configuration.pingInterval, configuration.deadPeerTimeout)
         return report(.connected) + [.schedule(.heartbeat(session: session), after: beat)]
             + subscriptions.keys.sorted().flatMap { open($0, now: now) }
-            + askUnasked() + sendUnsent() + restIfUnused()
+            + sendUnsentRequests() + sendUnsent() + idleIfUnused()
     }
 
     /// Handles a failed attempt or the end of a connection.
@@ -162,7 +162,7 @@ extension RelayConnection.StateMachine {
     }
 
     /// Ends the wait for the next attempt. The timer that was set for it finds a newer session and does nothing.
-    mutating func hurry() -> [Action] {
+    mutating func retryNow() -> [Action] {
         phase == .waiting && isNeeded ? connect() : []
     }
 
@@ -193,7 +193,7 @@ extension RelayConnection.StateMachine {
 
 extension RelayConnection.StateMachine {
     /// Notes that the relay sent something.
-    mutating func heard(now: Moment) {
+    mutating func noteTraffic(now: Moment) {
         heardAt = now.elapsed
     }
 
@@ -205,7 +205,7 @@ extension RelayConnection.StateMachine {
     mutating func readingResumed(now: Moment) {
         isHeld = false
         heardAt = now.elapsed
-        for wireID in pages.keys { pages[wireID]?.excuse() }
+        for wireID in pages.keys { pages[wireID]?.resetProgress() }
     }
 
     mutating func elapsed(_ timer: Timer, now: Moment) -> [Action] {
@@ -221,7 +221,7 @@ extension RelayConnection.StateMachine {
         case .deadline(let instant):
             if scheduledDeadline == instant { scheduledDeadline = nil }
             let isUsed = publications.count + fetches.count > 0
-            return expire(at: max(now.elapsed, instant)) + scheduleDeadline(now: now) + (isUsed ? restIfUnused() : [])
+            return expire(at: max(now.elapsed, instant)) + scheduleDeadline(now: now) + (isUsed ? idleIfUnused() : [])
         case .linger(let number):
             return number == lingerNumber && !isNeeded ? [.becameIdle] : []
         }
@@ -230,15 +230,16 @@ extension RelayConnection.StateMachine {
     private mutating func heartbeat(now: Moment) -> [Action] {
         let silence = isHeld ? .zero : now.elapsed - heardAt
         guard silence < configuration.deadPeerTimeout else {
-            return drop(session: session, Disconnection(.silent, "nothing came for \(silence.components.seconds) s"))
+            return drop(
+                session: session, Disconnection(.silent, "no data received for \(silence.components.seconds) s"))
         }
         surplus = 0
         let wait = min(configuration.pingInterval, configuration.deadPeerTimeout - silence)
-        return giveUpOverduePages(now: now) + [.ping, .schedule(.heartbeat(session: session), after: wait)]
+        return abandonOverduePages(now: now) + [.ping, .schedule(.heartbeat(session: session), after: wait)]
     }
 
     /// Fails pages that have made no progress for too long.
-    private mutating func giveUpOverduePages(now: Moment) -> [Action] {
+    private mutating func abandonOverduePages(now: Moment) -> [Action] {
         guard !isHeld else { return [] }
         var overdue: [String] = []
         for wireID in pages.keys
@@ -246,13 +247,13 @@ extension RelayConnection.StateMachine {
             overdue.append(wireID)
         }
         return overdue.sorted { (Int($0) ?? 0) < (Int($1) ?? 0) }.flatMap {
-            giveUpPage($0, "the stored events have no end")
+            abandonPage($0, "the relay did not end its stored events")
         }
     }
 
     private mutating func expire(at now: Duration) -> [Action] {
-        let reason = lastFailure.map { "no connection: \($0)" } ?? "no connection in time"
-        let unreachable = phase == .connected ? "no answer" : reason
+        let reason = lastFailure.map { "no connection: \($0)" } ?? "the connection attempt timed out"
+        let unreachable = phase == .connected ? "timed out waiting for a response" : reason
         return publications.expire(at: now, unreachable: unreachable).map { .resolvePublish($0.number, $0.outcome) }
             + fetches.expire(at: now, unreachable: unreachable).flatMap { resolution, wireID -> [Action] in
                 (wireID.map { closeWire($0) } ?? []) + [.resolveFetch(resolution.number, resolution.outcome)]

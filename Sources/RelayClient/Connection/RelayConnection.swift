@@ -12,7 +12,7 @@ actor RelayConnection {
     enum Command: Sendable {
         case setStanding(Bool)
         /// Ends the wait for the next attempt.
-        case hurry
+        case retryNow
         case subscribe(RelaySubscription)
         case unsubscribe(String)
         case publish(Int, Event, deadline: Duration, report: @Sendable (PublishReport.Outcome) -> Void)
@@ -112,7 +112,7 @@ actor RelayConnection {
         switch command {
         case .publish(_, _, _, let report): report(.unreachable(reason))
         case .fetch(_, _, _, let report): report(.failed(reason))
-        case .setStanding, .hurry, .subscribe, .unsubscribe, .stop: break
+        case .setStanding, .retryNow, .subscribe, .unsubscribe, .stop: break
         }
     }
 }
@@ -130,7 +130,7 @@ extension RelayConnection {
     private func handle(_ command: Command, now: Moment) {
         switch command {
         case .setStanding(let standing): perform(machine.setStanding(standing))
-        case .hurry: perform(machine.hurry())
+        case .retryNow: perform(machine.retryNow())
         case .subscribe(let request): perform(machine.subscribe(request, now: now))
         case .unsubscribe(let id): perform(machine.unsubscribe(id))
         case .publish(let number, let event, let deadline, let report):
@@ -184,11 +184,11 @@ extension RelayConnection {
         return perform(machine.received(message, bytes: bytes, session: session, now: environment.clock.now))
     }
 
-    func heard() { machine.heard(now: environment.clock.now) }
+    func noteTraffic() { machine.noteTraffic(now: environment.clock.now) }
     func readingHeld() { machine.readingHeld() }
     func readingResumed() { machine.readingResumed(now: environment.clock.now) }
     func pong(_ data: ByteBuffer, session: Int) {
-        heard()
+        noteTraffic()
         if session == machine.session { write(.pong, data) }
     }
 }
@@ -227,7 +227,7 @@ extension RelayConnection {
     private func write(_ opcode: WebSocketOpcode, _ data: ByteBuffer) {
         let frame = WebSocketFrame(fin: true, opcode: opcode, maskKey: .random(using: &generator), data: data)
         guard case .dropped = outbox?.yield(frame) else { return }
-        let reason = Disconnection(.stalled, "the relay does not take what is sent")
+        let reason = Disconnection(.stalled, "the relay stopped reading")
         perform(machine.drop(session: machine.session, reason))
     }
 

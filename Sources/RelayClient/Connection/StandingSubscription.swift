@@ -16,7 +16,7 @@ struct StandingSubscription: Hashable {
     }
 
     /// Stored events after which no further pages are requested from a relay.
-    static let mostStored = 250_000
+    static let maximumStored = 250_000
 
     let request: RelaySubscription
     private(set) var stage = Stage.closed
@@ -87,8 +87,8 @@ struct StandingSubscription: Hashable {
         guard case .catchingUp(var query) = stage else { return nil }
         stage = .live
         guard query.endOfPage() else {
-            guard query.count < StandingSubscription.mostStored else {
-                giveUpPage()
+            guard query.count < StandingSubscription.maximumStored else {
+                abandonPage()
                 return nil
             }
             stage = .catchingUp(query)
@@ -100,7 +100,7 @@ struct StandingSubscription: Hashable {
 
     /// Gives up a page that exceeded its bounds. The position stays, so that the next connection requests its events
     /// again.
-    mutating func giveUpPage() {
+    mutating func abandonPage() {
         stage = .overdue
         pageWireID = nil
         hasEnded = false

@@ -13,7 +13,7 @@ struct StoredQuery: Hashable {
     private var page = Page()
     /// State of the current filter: the upper bound of the current page, and the events of earlier pages.
     private var until: Int64?
-    private var taken: Set<EventID> = []
+    private var accepted: Set<EventID> = []
     private var seenAtUntil = 0
 
     private struct Page: Hashable {
@@ -37,7 +37,7 @@ struct StoredQuery: Hashable {
         var filter = current
         if let until { filter.until = min(filter.until ?? until, until) }
         // The events of the boundary second come again, and must not use up the limit.
-        if let limit = current.limit { filter.limit = max(0, limit - taken.count) + seenAtUntil }
+        if let limit = current.limit { filter.limit = max(0, limit - accepted.count) + seenAtUntil }
         return [filter]
     }
 
@@ -58,7 +58,7 @@ struct StoredQuery: Hashable {
         guard page.ids.insert(event.id).inserted else { return .repeated }
         if event.createdAt < page.oldest ?? .max { (page.oldest, page.seenAtOldest) = (event.createdAt, 0) }
         if event.createdAt == page.oldest { page.seenAtOldest += 1 }
-        if !taken.contains(event.id) { page.new.insert(event.id) }
+        if !accepted.contains(event.id) { page.new.insert(event.id) }
         return seen.insert(event.id).inserted ? .new : .known
     }
 
@@ -70,8 +70,8 @@ struct StoredQuery: Hashable {
             remaining = filters[...]
             return false
         }
-        taken.formUnion(page.new)
-        if let limit = current?.limit, taken.count >= limit { return !nextFilter() }
+        accepted.formUnion(page.new)
+        if let limit = current?.limit, accepted.count >= limit { return !nextFilter() }
         // Only known events: one second holds more events than the relay returns at once. The rest of that second is
         // unreachable.
         let isStuck = page.new.isEmpty
@@ -93,7 +93,7 @@ struct StoredQuery: Hashable {
 
     /// Moves to the next filter; returns false if there is none.
     private mutating func nextFilter() -> Bool {
-        (until, taken, seenAtUntil) = (nil, [], 0)
+        (until, accepted, seenAtUntil) = (nil, [], 0)
         guard let rest = remaining?.dropFirst(), !rest.isEmpty else { return false }
         remaining = rest
         return true

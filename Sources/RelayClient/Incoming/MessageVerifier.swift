@@ -44,7 +44,7 @@ final class MessageVerifier: Sendable {
         let key = Verified(id: event.id, signature: event.signature)
         guard !verified.withLock({ $0.contains(key) }) else {
             guard event.unsigned.id == event.id else {
-                throw NostrError(.idMismatch, "event \(event.id) has other content than its id")
+                throw NostrError(.idMismatch, "event \(event.id): the id is not the hash of its content")
             }
             return
         }

@@ -25,7 +25,7 @@ struct Queue<Element> {
         head = 0
     }
 
-    mutating func takeAll() -> [Element] {
+    mutating func drain() -> [Element] {
         defer { self = Queue() }
         return elements[head...].compactMap { $0 }
     }

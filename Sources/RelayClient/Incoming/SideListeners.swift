@@ -5,14 +5,14 @@ import Synchronization
 ///
 /// A slow listener loses its oldest updates: it never delays a connection.
 final class SideListeners: Sendable {
-    private static let mostWaiting = 64
+    private static let maximumWaiting = 64
 
     private let listeners = Mutex<[String: AsyncStream<RelayUpdate>.Continuation]>([:])
 
     /// Returns the updates of a subscription from now on; ends an earlier listener's stream.
     func add(_ subscription: String) -> AsyncStream<RelayUpdate> {
         let (updates, continuation) = AsyncStream.makeStream(
-            of: RelayUpdate.self, bufferingPolicy: .bufferingNewest(Self.mostWaiting))
+            of: RelayUpdate.self, bufferingPolicy: .bufferingNewest(Self.maximumWaiting))
         listeners.withLock { $0.updateValue(continuation, forKey: subscription) }?.finish()
         return updates
     }
@@ -30,7 +30,7 @@ final class SideListeners: Sendable {
     }
 
     /// Delivers the update to its side listener; returns false if it has none.
-    func take(_ update: RelayUpdate) -> Bool {
+    func deliver(_ update: RelayUpdate) -> Bool {
         let subscription: String
         switch update {
         case .event(_, let id, _), .endOfStoredEvents(_, let id), .closed(_, let id, _): subscription = id

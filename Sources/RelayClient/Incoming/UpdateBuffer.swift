@@ -28,13 +28,13 @@ final class UpdateBuffer: Sendable {
         var isFinished = false
     }
 
-    private let mostItems: Int
-    private let mostBytes: Int
+    private let maximumItems: Int
+    private let maximumBytes: Int
     private let state = Mutex(State())
 
-    init(mostItems: Int, mostBytes: Int) {
-        self.mostItems = mostItems
-        self.mostBytes = mostBytes
+    init(maximumItems: Int, maximumBytes: Int) {
+        self.maximumItems = maximumItems
+        self.maximumBytes = maximumBytes
     }
 
     /// The updates in order. Cancelling the consumer's task ends the sequence.
@@ -46,13 +46,13 @@ final class UpdateBuffer: Sendable {
 
     /// Appends the update if there is room; returns false if the sender has to wait.
     func offer(_ update: RelayUpdate, bytes: Int) -> Bool {
-        let (taken, consumer) = state.withLock { state -> (Bool, CheckedContinuation<RelayUpdate?, Never>?) in
+        let (isAccepted, consumer) = state.withLock { state -> (Bool, CheckedContinuation<RelayUpdate?, Never>?) in
             if state.isReleased { return (true, nil) }
             guard state.senders.isEmpty, hasRoom(state) else { return (false, nil) }
             return (true, Self.append(Item(update: update, bytes: bytes), &state))
         }
         consumer?.resume(returning: update)
-        return taken
+        return isAccepted
     }
 
     /// Waits for room and appends the update. Not cancellable: an update in flight counts as delivered.
@@ -86,7 +86,7 @@ final class UpdateBuffer: Sendable {
     func release() {
         let senders = state.withLock { state in
             state.isReleased = true
-            return state.senders.takeAll()
+            return state.senders.drain()
         }
         for sender in senders { sender.continuation.resume() }
     }
@@ -106,7 +106,7 @@ final class UpdateBuffer: Sendable {
     private func next() async -> RelayUpdate? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let (answer, sender) = state.withLock { take(&$0, for: continuation) }
+                let (answer, sender) = state.withLock { dequeue(&$0, for: continuation) }
                 sender?.resume()
                 if let answer { continuation.resume(returning: answer) }
             }
@@ -117,12 +117,12 @@ final class UpdateBuffer: Sendable {
     }
 
     /// Returns the next update, or nil if the consumer has to wait, and the sender to resume.
-    private func take(
+    private func dequeue(
         _ state: inout State, for consumer: CheckedContinuation<RelayUpdate?, Never>
     ) -> (answer: RelayUpdate??, sender: CheckedContinuation<Void, Never>?) {
         guard let item = state.items.popFirst() else {
             guard !state.isFinished, !Task.isCancelled else { return (.some(nil), nil) }
-            precondition(state.consumer == nil, "the updates of a transport have one consumer")
+            precondition(state.consumer == nil, "the updates of a transport allow only one consumer")
             state.consumer = consumer
             return (nil, nil)
         }
@@ -134,7 +134,7 @@ final class UpdateBuffer: Sendable {
     }
 
     private func hasRoom(_ state: State) -> Bool {
-        state.items.count < mostItems && state.bytes < mostBytes
+        state.items.count < maximumItems && state.bytes < maximumBytes
     }
 
     /// Appends the item; if the consumer waits, returns its continuation to resume with the item.

@@ -67,7 +67,8 @@ public actor RelayPool: RelayTransport, Service {
             generator: shared,
             verifier: MessageVerifier(capacity: configuration.verifiedSignatures, crashes: crashes),
             delivered: DeliveredEvents(capacity: configuration.rememberedEvents),
-            updates: UpdateBuffer(mostItems: configuration.bufferedUpdates, mostBytes: configuration.bufferedBytes),
+            updates: UpdateBuffer(
+                maximumItems: configuration.bufferedUpdates, maximumBytes: configuration.bufferedBytes),
             listeners: SideListeners(), metrics: TransportMetrics(), signer: signer, addresses: addresses,
             logger: logger)
         (steps, nextStep) = AsyncStream.makeStream()
@@ -82,7 +83,7 @@ extension RelayPool {
     /// Connects until a graceful shutdown or ``shutdown()``, which may come before; may be called once. Cancellation
     /// closes all sockets at once, without closing handshakes.
     public func run() async throws {
-        guard !hasRun else { throw TransportError(.alreadyRun, "a pool of relays runs once") }
+        guard !hasRun else { throw TransportError(.alreadyRun, "a relay pool can run only once; create another one") }
         hasRun = true
         guard stage == .new else { return }
         stage = .running
@@ -153,7 +154,7 @@ extension RelayPool {
         self.relays = wanted
         for relay in gone { send(.setStanding(false), to: relay) }
         for relay in new.sorted() {
-            for subscription in subscriptions.values where asks(subscription, relay) {
+            for subscription in subscriptions.values where covers(subscription, relay) {
                 send(.subscribe(subscription), to: relay)
             }
             send(.setStanding(true), to: relay)
@@ -161,14 +162,14 @@ extension RelayPool {
     }
 
     public func reconnect() {
-        for relay in relays.sorted() { send(.hurry, to: relay) }
+        for relay in relays.sorted() { send(.retryNow, to: relay) }
     }
 
     public func subscribe(_ subscription: RelaySubscription) {
         subscriptions[subscription.id] = subscription
         environment.delivered.begin(subscription.id)
         for relay in relays {
-            send(asks(subscription, relay) ? .subscribe(subscription) : .unsubscribe(subscription.id), to: relay)
+            send(covers(subscription, relay) ? .subscribe(subscription) : .unsubscribe(subscription.id), to: relay)
         }
     }
 
@@ -193,7 +194,7 @@ extension RelayPool {
         unsubscribe(id)
     }
 
-    private func asks(_ subscription: RelaySubscription, _ relay: RelayURL) -> Bool {
+    private func covers(_ subscription: RelaySubscription, _ relay: RelayURL) -> Bool {
         subscription.relays?.contains(relay) ?? true
     }
 }

@@ -18,17 +18,17 @@ extension Disconnection {
     package init(connecting error: any Error) {
         self =
             switch error {
-            case is CancellationError: Disconnection(.goodbye, "given up")
-            case is WebSocketConnector.TimedOut: Disconnection(.unreachable, "no connection in time")
+            case is CancellationError: Disconnection(.goodbye, "cancelled")
+            case is WebSocketConnector.TimedOut: Disconnection(.unreachable, "the connection attempt timed out")
             case AddressRefusal.privateAddress: Disconnection(.notAllowed, "\(error)")
             case is AddressRefusal: Disconnection(.unreachable, "\(error)")
-            case is WebSocketConnector.NotUpgraded: Disconnection(.upgrade, "the server speaks no WebSocket here")
+            case is WebSocketConnector.NotUpgraded: Disconnection(.upgrade, "the server refused the WebSocket upgrade")
             case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: Disconnection(.tls, "TLS: \(error)")
-            case is NIOConnectionError, is IOError: Disconnection(.unreachable, Disconnection.words(error))
-            case ChannelError.connectTimeout: Disconnection(.unreachable, "no connection in time")
+            case is NIOConnectionError, is IOError: Disconnection(.unreachable, Disconnection.describe(error))
+            case ChannelError.connectTimeout: Disconnection(.unreachable, "the connection attempt timed out")
             case is HTTPParserError, is NIOHTTPClientUpgradeError:
-                Disconnection(.upgrade, "the upgrade failed: \(error)")
-            default: Disconnection(.upgrade, "closed before the upgrade")
+                Disconnection(.upgrade, "the WebSocket upgrade failed: \(error)")
+            default: Disconnection(.upgrade, "closed before the WebSocket upgrade")
             }
     }
 
@@ -36,12 +36,12 @@ extension Disconnection {
     package init(reading error: any Error) {
         self =
             switch error {
-            case is CancellationError: Disconnection(.goodbye, "given up")
+            case is CancellationError: Disconnection(.goodbye, "cancelled")
             case NIOWebSocketError.invalidFrameLength: Disconnection(.oversize, "a frame is too large")
             case is NIOWebSocketError: Disconnection(.protocolError, "\(error)")
             case let error as NIOWebSocketFrameAggregator.Error: Disconnection(aggregating: error)
             case NIOSSLError.uncleanShutdown: Disconnection(.closed, "the relay closed the connection")
-            default: Disconnection(.failed, Disconnection.words(error))
+            default: Disconnection(.failed, Disconnection.describe(error))
             }
     }
 
@@ -56,20 +56,20 @@ extension Disconnection {
             }
     }
 
-    static func words(_ error: any Error) -> String {
+    static func describe(_ error: any Error) -> String {
         switch error {
         case let error as NIOConnectionError:
-            error.connectionErrors.first.map { words($0.error) } ?? "the host name is not known"
+            error.connectionErrors.first.map { describe($0.error) } ?? "unknown host name"
         // Its own description names system calls.
-        case let error as IOError: words(ofSystem: error.errnoCode)
-        case ChannelError.connectTimeout: "no connection in time"
+        case let error as IOError: describe(ofSystem: error.errnoCode)
+        case ChannelError.connectTimeout: "the connection attempt timed out"
         case ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed, ChannelError.eof: "the connection is closed"
         default: "\(error)"
         }
     }
 
     /// Returns the system's description, such as `connection refused`.
-    private static func words(ofSystem number: CInt) -> String {
+    private static func describe(ofSystem number: CInt) -> String {
         let text = String(cString: strerror(number))
         // Lowercased for use within a sentence, except words such as `RPC` or `I/O`.
         guard let first = text.first, text.dropFirst().first?.isLowercase == true else { return text }

@@ -41,7 +41,7 @@ enum TLSContexts {
             }
         } catch {
             let names = files.isEmpty ? "the system's" : files.joined(separator: ", ")
-            throw TransportError(.badTrustRoots, "trust roots cannot be used: \(names)", cause: error)
+            throw TransportError(.badTrustRoots, "cannot load trust roots: \(names)", cause: error)
         }
     }
 }

@@ -28,8 +28,8 @@ struct BackupHeader: Equatable {
 
     /// Parses a header. Throws ``StoreError/Code/badBackup`` or ``StoreError/Code/newerFormat``.
     init(_ bytes: [UInt8]) throws(StoreError) {
-        guard bytes.starts(with: Self.magic) else { throw StoreError(.badBackup, "this is no backup of pikabot") }
-        guard bytes.count == Self.count else { throw StoreError(.badBackup, "the backup is cut off") }
+        guard bytes.starts(with: Self.magic) else { throw StoreError(.badBackup, "not a pikabot backup") }
+        guard bytes.count == Self.count else { throw StoreError(.badBackup, "the backup is truncated") }
         var rest = bytes.dropFirst(Self.magic.count)
         func integer(_ count: Int) -> UInt64 {
             defer { rest = rest.dropFirst(count) }
@@ -38,13 +38,13 @@ struct BackupHeader: Equatable {
         // A later version may have another header, so the version is checked before the header's hash.
         let version = integer(4)
         guard version <= UInt64(Self.version) else {
-            throw StoreError(.newerFormat, "the backup is of version \(version); use a later version of this program")
+            throw StoreError(.newerFormat, "backup version \(version) is newer than this program; use a later version")
         }
         self.length = integer(8)
         self.digest = Array(rest.prefix(Self.hashLength))
         guard version == UInt64(Self.version),
             Array(rest.dropFirst(Self.hashLength)) == BackupDigest.of(bytes.dropLast(Self.hashLength))
-        else { throw StoreError(.badBackup, "the header of the backup is damaged") }
+        else { throw StoreError(.badBackup, "the backup's header is damaged") }
     }
 }
 

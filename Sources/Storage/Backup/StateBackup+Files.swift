@@ -26,11 +26,11 @@ extension StateBackup {
             length += piece.count
             try PrivateFile.write(piece, to: target, draft)
         }
-        guard lseek(target, 0, SEEK_SET) == 0 else { throw StoreError(errno: errno, "writing it", draft) }
+        guard lseek(target, 0, SEEK_SET) == 0 else { throw StoreError(errno: errno, "cannot write", draft) }
         try PrivateFile.write(
             BackupHeader(length: UInt64(length), digest: digest.finish()).bytes, to: target, draft)
-        guard fsync(target) == 0 else { throw StoreError(errno: errno, "writing it", draft) }
-        guard rename(draft, file) == 0 else { throw StoreError(errno: errno, "renaming it", file) }
+        guard fsync(target) == 0 else { throw StoreError(errno: errno, "cannot write", draft) }
+        guard rename(draft, file) == 0 else { throw StoreError(errno: errno, "cannot rename", file) }
         try PrivateFile.synchronizeDirectory(of: file)
         return BackupHeader.count + length
     }
@@ -45,11 +45,11 @@ extension StateBackup {
         let target = try PrivateFile.open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
         defer { close(target) }
         try Self.read(file) { piece throws(StoreError) in try PrivateFile.write(piece, to: target, draft) }
-        guard fsync(target) == 0 else { throw StoreError(errno: errno, "writing it", draft) }
+        guard fsync(target) == 0 else { throw StoreError(errno: errno, "cannot write", draft) }
     }
 
     private static func read(
-        _ file: String, _ take: ([UInt8]) throws(StoreError) -> Void
+        _ file: String, _ handle: ([UInt8]) throws(StoreError) -> Void
     ) throws(StoreError) {
         // Non-blocking, so that a FIFO at this path is refused instead of blocking.
         let source = try PrivateFile.open(file, O_RDONLY | O_NONBLOCK)
@@ -71,7 +71,7 @@ extension StateBackup {
             length += UInt64(piece.count)
             // Bytes appended to a backup are not copied.
             guard length <= header.length else { throw Self.damaged(file) }
-            try take(piece)
+            try handle(piece)
         }
         guard length == header.length, digest.finish() == header.digest else { throw Self.damaged(file) }
     }

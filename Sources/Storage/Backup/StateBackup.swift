@@ -22,7 +22,7 @@ public enum StateBackup {
     public static func write(of directory: String, to file: String) throws(StoreError) -> Int {
         let source = StateDirectory.databasePath(in: directory)
         guard access(source, F_OK) == 0 else {
-            throw StoreError(.noState, "\(directory): there is no state in it; name the directory of an account")
+            throw StoreError(.noState, "\(directory): contains no state; name an account's directory")
         }
         // SQLite opens the copy by name, so it is created in a directory where other users cannot place a link.
         let folder = try PrivateFile.makeFolder(beside: file)
@@ -65,21 +65,21 @@ public enum StateBackup {
         let lock = try StateDirectoryLock(directory: state.path, program: program)
         defer { lock.release() }
         for name in ["", "-wal", "-journal"] where access(state.databasePath + name, F_OK) == 0 {
-            throw StoreError(.stateExists, "\(state.databasePath)\(name): is there already; name another directory")
+            throw StoreError(.stateExists, "\(state.databasePath)\(name): already exists; name another directory")
         }
         do {
             try Self.unpack(file, into: draft)
             try Self.beginInstance(draft, sealingKey, nowMilliseconds)
         } catch { throw (error as? StoreError) ?? Self.damaged(file, error) }
         guard rename(draft, state.databasePath) == 0 else {
-            throw StoreError(errno: errno, "renaming it", state.databasePath)
+            throw StoreError(errno: errno, "cannot rename", state.databasePath)
         }
         isDone = true
         try PrivateFile.synchronizeDirectory(of: state.databasePath)
     }
 
     static func damaged(_ file: String, _ cause: (any Error)? = nil) -> StoreError {
-        StoreError(.badBackup, "\(file): the backup is damaged; take another one", cause: cause)
+        StoreError(.badBackup, "\(file): the backup is damaged; use another one", cause: cause)
     }
 
     // MARK: SQLite
@@ -92,7 +92,7 @@ public enum StateBackup {
         let queue = try DatabaseQueue(path: source, configuration: configuration)
         try queue.writeWithoutTransaction { database in
             guard try database.tableExists("meta") else {
-                throw StoreError(.corrupt, "\(source): this is no database of an account")
+                throw StoreError(.corrupt, "\(source): not an account database")
             }
             try database.execute(sql: "VACUUM INTO ?", arguments: [copy])
         }
@@ -118,6 +118,8 @@ public enum StateBackup {
 
     private static func checkIntegrity(_ database: Database, _ path: String) throws {
         let answer = try String.fetchOne(database, sql: "PRAGMA integrity_check(1)")
-        guard answer == "ok" else { throw StoreError(.corrupt, "\(path): SQLite finds: \(answer ?? "nothing")") }
+        guard answer == "ok" else {
+            throw StoreError(.corrupt, "\(path): SQLite integrity check: \(answer ?? "nothing")")
+        }
     }
 }

@@ -18,7 +18,7 @@ enum PrivateFile {
         let descriptor = systemOpen(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
-            throw StoreError(errno: errno, "opening it", path)
+            throw StoreError(errno: errno, "cannot open", path)
         }
         defer { close(descriptor) }
         var status = stat()
@@ -26,7 +26,7 @@ enum PrivateFile {
             throw StoreError(.io, "\(path): not a regular file")
         }
         guard status.st_mode & 0o077 == 0 else {
-            throw StoreError(.permission, "\(path): others can read it; run: chmod 600 \(path)")
+            throw StoreError(.permission, "\(path): readable by other users; run: chmod 600 \(path)")
         }
         guard status.st_uid == geteuid() || status.st_uid == 0 else {
             throw StoreError(.permission, "\(path): belongs to user \(status.st_uid); run: chown \(geteuid()) \(path)")
@@ -45,11 +45,11 @@ enum PrivateFile {
             if count > 0 {
                 filled += count
             } else if errno != EINTR {
-                throw StoreError(errno: errno, "reading it", path)
+                throw StoreError(errno: errno, "cannot read", path)
             }
         }
         guard filled <= Self.maximumBytes else {
-            throw StoreError(.invalidKey, "\(path): longer than \(Self.maximumBytes) bytes")
+            throw StoreError(.invalidKey, "\(path): expected at most \(Self.maximumBytes) bytes")
         }
         defer { Sodium.wipe(&bytes) }
         return Array(bytes[..<filled])
@@ -59,19 +59,19 @@ enum PrivateFile {
     static func create(_ path: String, _ bytes: [UInt8]) throws(StoreError) -> Bool {
         let draft = Self.draftPath(beside: path)
         let descriptor = systemOpen(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw StoreError(errno: errno, "creating it", draft) }
+        guard descriptor >= 0 else { throw StoreError(errno: errno, "cannot create", draft) }
         defer {
             close(descriptor)
             unlink(draft)
         }
-        guard fchmod(descriptor, 0o600) == 0 else { throw StoreError(errno: errno, "setting mode 0600", draft) }
+        guard fchmod(descriptor, 0o600) == 0 else { throw StoreError(errno: errno, "cannot set mode 0600", draft) }
         guard bytes.withUnsafeBytes({ systemWrite(descriptor, $0) }) == bytes.count, fsync(descriptor) == 0 else {
-            throw StoreError(errno: errno, "writing it", draft)
+            throw StoreError(errno: errno, "cannot write", draft)
         }
         // A link, unlike a rename, never replaces a file that another process created meanwhile.
         if link(draft, path) != 0 {
             if errno == EEXIST { return false }
-            throw StoreError(errno: errno, "creating it", path)
+            throw StoreError(errno: errno, "cannot create", path)
         }
         try Self.synchronizeDirectory(of: path)
         return true
@@ -89,7 +89,7 @@ enum PrivateFile {
     static func makeFolder(beside path: String) throws(StoreError) -> String {
         var template = Array("\(path).XXXXXX".utf8CString)
         let isMade = template.withUnsafeMutableBufferPointer { name in name.baseAddress.flatMap { mkdtemp($0) } != nil }
-        guard isMade else { throw StoreError(errno: errno, "creating a folder beside it", path) }
+        guard isMade else { throw StoreError(errno: errno, "cannot create a temporary folder beside it", path) }
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
@@ -98,10 +98,10 @@ enum PrivateFile {
     /// Opens a file that only this user may access; the caller closes it.
     static func open(_ path: String, _ flags: Int32) throws(StoreError) -> Int32 {
         let descriptor = systemOpen(path, flags | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw StoreError(errno: errno, "opening it", path) }
+        guard descriptor >= 0 else { throw StoreError(errno: errno, "cannot open", path) }
         guard flags & O_CREAT == 0 || fchmod(descriptor, 0o600) == 0 else {
             close(descriptor)
-            throw StoreError(errno: errno, "setting mode 0600", path)
+            throw StoreError(errno: errno, "cannot set mode 0600", path)
         }
         return descriptor
     }
@@ -115,7 +115,11 @@ enum PrivateFile {
                 systemRead(descriptor, buffer.baseAddress?.advanced(by: filled), count - filled)
             }
             if step == 0 { break }
-            if step > 0 { filled += step } else if errno != EINTR { throw StoreError(errno: errno, "reading it", path) }
+            if step > 0 {
+                filled += step
+            } else if errno != EINTR {
+                throw StoreError(errno: errno, "cannot read", path)
+            }
         }
         return Array(bytes.prefix(filled))
     }
@@ -127,7 +131,7 @@ enum PrivateFile {
             if step > 0 {
                 rest = rest.dropFirst(step)
             } else if step == 0 || errno != EINTR {
-                throw StoreError(errno: errno, "writing it", path)
+                throw StoreError(errno: errno, "cannot write", path)
             }
         }
     }
@@ -136,18 +140,18 @@ enum PrivateFile {
     static func synchronize(_ path: String) throws(StoreError) {
         let descriptor = try Self.open(path, O_RDONLY)
         defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw StoreError(errno: errno, "writing it", path) }
+        guard fsync(descriptor) == 0 else { throw StoreError(errno: errno, "cannot write", path) }
     }
 
     /// Makes the directory entry of a new file durable.
     static func synchronizeDirectory(of path: String) throws(StoreError) {
         let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         let descriptor = systemOpen(folder, O_RDONLY | O_CLOEXEC, 0)
-        guard descriptor >= 0 else { throw StoreError(errno: errno, "opening the directory", folder) }
+        guard descriptor >= 0 else { throw StoreError(errno: errno, "cannot open the directory", folder) }
         defer { close(descriptor) }
         // Some file systems do not support this for a directory, and return EINVAL.
         guard fsync(descriptor) == 0 || errno == EINVAL else {
-            throw StoreError(errno: errno, "writing the directory", folder)
+            throw StoreError(errno: errno, "cannot sync the directory", folder)
         }
     }
 }

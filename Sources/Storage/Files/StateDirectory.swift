@@ -21,11 +21,13 @@ struct StateDirectory: Sendable {
         self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
         try Self.create(self.path)
         var status = stat()
-        guard stat(self.path, &status) == 0 else { throw StoreError(errno: errno, "looking at it", self.path) }
+        guard stat(self.path, &status) == 0 else {
+            throw StoreError(errno: errno, "cannot read its attributes", self.path)
+        }
         guard status.st_mode & S_IFMT == S_IFDIR else { throw StoreError(.io, "\(self.path): not a directory") }
         guard status.st_mode & 0o022 == 0 else {
             throw StoreError(
-                .permission, "\(self.path): others can replace the files in it; run: chmod 700 \(self.path)")
+                .permission, "\(self.path): writable by other users; run: chmod 700 \(self.path)")
         }
     }
 
@@ -37,7 +39,7 @@ struct StateDirectory: Sendable {
             // Above a mount point or a home directory, mkdir may refuse before it checks whether the directory exists.
             let reason = errno
             guard access(partial, F_OK) != 0 else { continue }
-            throw StoreError(errno: reason, "creating the directory", partial)
+            throw StoreError(errno: reason, "cannot create the directory", partial)
         }
     }
 
@@ -45,9 +47,9 @@ struct StateDirectory: Sendable {
     func prepareDatabaseFile() throws(StoreError) {
         let path = self.databasePath
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw StoreError(errno: errno, "opening the database", path) }
+        guard descriptor >= 0 else { throw StoreError(errno: errno, "cannot open the database", path) }
         defer { close(descriptor) }
-        guard fchmod(descriptor, 0o600) == 0 else { throw StoreError(errno: errno, "setting mode 0600", path) }
+        guard fchmod(descriptor, 0o600) == 0 else { throw StoreError(errno: errno, "cannot set mode 0600", path) }
         try PrivateFile.synchronizeDirectory(of: path)
     }
 }

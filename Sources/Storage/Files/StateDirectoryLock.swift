@@ -23,12 +23,12 @@ public final class StateDirectoryLock: Sendable {
     public init(directory: String, file: String = "lock", program: String) throws(StoreError) {
         let path = "\(directory)/\(file)"
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw StoreError(errno: errno, "opening the lock file", path) }
+        guard descriptor >= 0 else { throw StoreError(errno: errno, "cannot open the lock file", path) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let reason = errno
             let holder = LockHolder(reading: descriptor)
             close(descriptor)
-            guard reason == EWOULDBLOCK else { throw StoreError(errno: reason, "locking it", path) }
+            guard reason == EWOULDBLOCK else { throw StoreError(errno: reason, "cannot lock", path) }
             throw StoreError(
                 .locked, "\(directory): in use by \(holder); end that process, or give this one another directory")
         }
@@ -36,7 +36,7 @@ public final class StateDirectoryLock: Sendable {
         guard ftruncate(descriptor, 0) == 0, pwrite(descriptor, line, line.count, 0) == line.count else {
             let reason = errno
             close(descriptor)
-            throw StoreError(errno: reason, "writing the lock file", path)
+            throw StoreError(errno: reason, "cannot write the lock file", path)
         }
         self.descriptor = Mutex(descriptor)
     }

@@ -15,14 +15,14 @@ import Synchronization
 /// The list is sealed under the sealing key alone, not under a database's key, so that it can be read when the database
 /// cannot.
 final class StoredCrashNotes: CrashNotes {
-    private static let place = Place(.crashPage, 2)
+    private static let place = Place(.journalPage, 2)
 
-    private let page: CrashPage
+    private let page: JournalPage
     private let path: String
     private let sealer: Sealer
 
     init(_ directory: String, _ sealer: Sealer, _ key: SealingKey) throws(StoreError) {
-        self.page = try CrashPage(directory, "core-in-hand", Place(.crashPage, 1), sealer)
+        self.page = try JournalPage(directory, "core-in-hand", Place(.journalPage, 1), sealer)
         self.path = Self.path(in: directory)
         self.sealer = Self.sealer(key)
     }
@@ -40,9 +40,9 @@ final class StoredCrashNotes: CrashNotes {
             do {
                 defer { close(descriptor) }
                 try PrivateFile.write(Array(self.sealer.seal(bytes, in: Self.place)), to: descriptor, draft)
-                guard fsync(descriptor) == 0 else { throw StoreError(errno: errno, "writing it", draft) }
+                guard fsync(descriptor) == 0 else { throw StoreError(errno: errno, "cannot write", draft) }
             }
-            guard rename(draft, self.path) == 0 else { throw StoreError(errno: errno, "renaming it", draft) }
+            guard rename(draft, self.path) == 0 else { throw StoreError(errno: errno, "cannot rename", draft) }
             try PrivateFile.synchronizeDirectory(of: self.path)
             return true
         } catch { return false }
@@ -61,7 +61,7 @@ final class StoredCrashNotes: CrashNotes {
         defer { close(descriptor) }
         let sealed = try PrivateFile.read(upTo: QuarantineEntry.maximumListBytes, from: descriptor, path)
         do { return try sealer.openBytes(Data(sealed), in: Self.place) } catch {
-            throw StoreError(.corrupt, "\(path): it was not written with this sealing key", cause: error)
+            throw StoreError(.corrupt, "\(path): not written with this sealing key", cause: error)
         }
     }
 }

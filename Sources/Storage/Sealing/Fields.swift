@@ -44,17 +44,17 @@ struct FieldReader {
 
     mutating func integer<Integer: FixedWidthInteger>(_ type: Integer.Type = Integer.self) throws(StoreError) -> Integer
     {
-        try self.take(Integer.bitWidth / 8).reduce(0) { $0 << 8 | Integer(truncatingIfNeeded: $1) }
+        try self.consume(Integer.bitWidth / 8).reduce(0) { $0 << 8 | Integer(truncatingIfNeeded: $1) }
     }
 
     mutating func data() throws(StoreError) -> [UInt8] {
         let count = try self.integer(UInt32.self)
-        return Array(try self.take(Int(count)))
+        return Array(try self.consume(Int(count)))
     }
 
     mutating func text() throws(StoreError) -> String {
         guard let text = String(validating: try self.data(), as: UTF8.self) else {
-            throw self.place.corrupt("a text is not UTF-8")
+            throw self.place.corrupt("text is not UTF-8")
         }
         return text
     }
@@ -63,7 +63,7 @@ struct FieldReader {
         switch try self.integer(UInt8.self) {
         case 0: nil
         case 1: try self.data()
-        default: throw self.place.corrupt("an optional is neither there nor absent")
+        default: throw self.place.corrupt("invalid presence byte of an optional")
         }
     }
 
@@ -73,7 +73,7 @@ struct FieldReader {
         guard self.rest.isEmpty else { throw self.place.corrupt("\(self.rest.count) bytes follow the last field") }
     }
 
-    private mutating func take(_ count: Int) throws(StoreError) -> ArraySlice<UInt8> {
+    private mutating func consume(_ count: Int) throws(StoreError) -> ArraySlice<UInt8> {
         guard self.rest.count >= count else { throw self.place.corrupt("the value ends early") }
         defer { self.rest = self.rest.dropFirst(count) }
         return self.rest.prefix(count)

@@ -19,7 +19,7 @@ struct Place {
         case value = "stored_value.content"
         case memo = "memo.content"
         case media = "media.content"
-        case crashPage = "crash_page.content"
+        case journalPage = "crash_page.content"
     }
 
     let column: Column

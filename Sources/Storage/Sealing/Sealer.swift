@@ -86,21 +86,21 @@ struct Sealer: Sendable {
 
     /// Opens a sealed secret. Throws ``StoreError/Code/corrupt``, naming the place.
     func openSecret(_ sealed: Data, in place: Place) throws(StoreError) -> Secret {
-        guard sealed.count >= Self.overhead else { throw place.corrupt("the sealed value is cut off") }
+        guard sealed.count >= Self.overhead else { throw place.corrupt("the sealed value is truncated") }
         var isGenuine = false
         let secret = Secret(count: sealed.count - Self.overhead) { output in
             isGenuine = self.open(sealed, place.associatedData, into: output)
         }
-        guard isGenuine else { throw place.corrupt("the sealed value does not open") }
+        guard isGenuine else { throw place.corrupt("the sealed value does not decrypt") }
         return secret
     }
 
     /// Opens a sealed value. Throws ``StoreError/Code/corrupt``, naming the place.
     func openBytes(_ sealed: Data, in place: Place) throws(StoreError) -> [UInt8] {
-        guard sealed.count >= Self.overhead else { throw place.corrupt("the sealed value is cut off") }
+        guard sealed.count >= Self.overhead else { throw place.corrupt("the sealed value is truncated") }
         var bytes = [UInt8](repeating: 0, count: sealed.count - Self.overhead)
         let isGenuine = bytes.withUnsafeMutableBytes { self.open(sealed, place.associatedData, into: $0) }
-        guard isGenuine else { throw place.corrupt("the sealed value does not open") }
+        guard isGenuine else { throw place.corrupt("the sealed value does not decrypt") }
         return bytes
     }
 
@@ -120,14 +120,14 @@ struct Sealer: Sendable {
 extension UnsafeRawBufferPointer {
     /// The base address. libsodium accepts no null pointers; only empty buffers have them, and no buffer here is empty.
     fileprivate var bytes: UnsafePointer<UInt8> {
-        guard let base = self.baseAddress else { preconditionFailure("an empty buffer was given to libsodium") }
+        guard let base = self.baseAddress else { preconditionFailure("libsodium needs a non-empty buffer") }
         return base.assumingMemoryBound(to: UInt8.self)
     }
 }
 
 extension UnsafeMutableRawBufferPointer {
     fileprivate var bytes: UnsafeMutablePointer<UInt8> {
-        guard let base = self.baseAddress else { preconditionFailure("an empty buffer was given to libsodium") }
+        guard let base = self.baseAddress else { preconditionFailure("libsodium needs a non-empty buffer") }
         return base.assumingMemoryBound(to: UInt8.self)
     }
 }

@@ -13,7 +13,7 @@ public struct SealingKey: Sendable, CustomStringConvertible {
     /// bytes.
     public init(bytes: some Collection<UInt8>) throws(StoreError) {
         guard bytes.count == Self.count else {
-            throw StoreError(.invalidKey, "a sealing key has \(Self.count) bytes, not \(bytes.count)")
+            throw StoreError(.invalidKey, "sealing key: expected \(Self.count) bytes, found \(bytes.count)")
         }
         self.secret = Secret(bytes)
     }
@@ -23,7 +23,7 @@ public struct SealingKey: Sendable, CustomStringConvertible {
     public init(parsing text: some StringProtocol) throws(StoreError) {
         let end = text.lastIndex { !$0.isWhitespace }.map { text.index(after: $0) } ?? text.startIndex
         guard var bytes = Hex.decode(text[..<end].drop { $0.isWhitespace }), bytes.count == Self.count else {
-            throw StoreError(.invalidKey, "a sealing key has \(2 * Self.count) hexadecimal digits and nothing else")
+            throw StoreError(.invalidKey, "sealing key: expected exactly \(2 * Self.count) hexadecimal digits")
         }
         defer { Sodium.wipe(&bytes) }
         try self.init(bytes: bytes)
@@ -43,7 +43,7 @@ extension SealingKey {
     /// Reads the key from a file of mode 0600 that this user or root owns.
     public static func load(file path: String) throws(StoreError) -> SealingKey {
         guard let key = try Self.read(path) else {
-            throw StoreError(.invalidKey, "\(path): there is no such file; restore the sealing key from a backup")
+            throw StoreError(.invalidKey, "\(path): no such file; restore the sealing key from a backup")
         }
         return key
     }
@@ -60,7 +60,7 @@ extension SealingKey {
 
     /// Writes the key to a new file of mode 0600; throws if the file already exists.
     public func save(newFile path: String) throws(StoreError) {
-        guard try self.create(path) else { throw StoreError(.io, "\(path): is there already") }
+        guard try self.create(path) else { throw StoreError(.io, "\(path): already exists") }
     }
 
     /// Returns false if the file already exists.

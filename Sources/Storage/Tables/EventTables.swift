@@ -45,7 +45,7 @@ extension Transaction {
             let bytes = try columns.bytes()
             do { return try EventID(bytes: bytes) } catch {
                 throw StoreError(
-                    .corrupt, "table \(table.name): a row is not an event id; restore from a backup", cause: error)
+                    .corrupt, "table \(table.name): a row is not a valid event id; restore from a backup", cause: error)
             }
         }
     }
@@ -111,7 +111,7 @@ extension Transaction {
             let rumor = try fields.rumor()
             try fields.finish()
             do { return StoredInvite(wrapper: try EventID(bytes: place.row), rumor: rumor) } catch {
-                throw place.corrupt("an event id", cause: error)
+                throw place.corrupt("invalid event id", cause: error)
             }
         }
     }

@@ -57,7 +57,7 @@ extension Transaction {
         ) { columns in
             let name = try columns.text()
             let place = self.recordPlace(lookup, name)
-            guard let record = GroupRecord(name) else { throw place.corrupt("not a record's name") }
+            guard let record = GroupRecord(name) else { throw place.corrupt("invalid record name") }
             return (record, try self.sealer.openSecret(try columns.data(), in: place))
         }
         return Dictionary(records) { _, last in last }

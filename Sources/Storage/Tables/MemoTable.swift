@@ -22,7 +22,7 @@ extension Transaction {
     func memos() throws -> [MemoName: Secret] {
         let memos = try self.map("memo", "SELECT lookup, kind, content FROM memo ORDER BY id") { columns in
             let place = Place(.memo, try columns.bytes())
-            guard let kind = MemoName.Kind(rawValue: try columns.text()) else { throw place.corrupt("an unknown kind") }
+            guard let kind = MemoName.Kind(rawValue: try columns.text()) else { throw place.corrupt("unknown kind") }
             var fields = FieldReader(try self.sealer.openBytes(try columns.data(), in: place), place)
             let name = MemoName(kind, try fields.data())
             let content = Secret(try fields.data())

@@ -133,7 +133,7 @@ extension Transaction {
         try fields.finish()
         let expiresAt = try columns.optionalInteger()
         guard time == createdAt, self.sealer.lookup("message", groupID.bytes, id.bytes) == place.row else {
-            throw place.corrupt("the row does not fit its content")
+            throw place.corrupt("the row does not match its content")
         }
         return StoredMessage(
             groupID: groupID, rumor: rumor, id: id, wrapper: wrapper, epoch: epoch, isOwn: isOwn, expiresAt: expiresAt,
@@ -144,18 +144,18 @@ extension Transaction {
 extension FieldReader {
     mutating func eventID() throws(StoreError) -> EventID {
         let bytes = try self.data()
-        do { return try EventID(bytes: bytes) } catch { throw self.place.corrupt("an event id", cause: error) }
+        do { return try EventID(bytes: bytes) } catch { throw self.place.corrupt("invalid event id", cause: error) }
     }
 
     mutating func rumor() throws(StoreError) -> UnsignedEvent {
         let json = try self.data()
         do { return try UnsignedEvent.parseRumor(json).event } catch {
-            throw self.place.corrupt("an inner event", cause: error)
+            throw self.place.corrupt("invalid inner event", cause: error)
         }
     }
 
     mutating func event() throws(StoreError) -> Event {
         let json = try self.data()
-        do { return try Event(json: json) } catch { throw self.place.corrupt("an event", cause: error) }
+        do { return try Event(json: json) } catch { throw self.place.corrupt("invalid event", cause: error) }
     }
 }

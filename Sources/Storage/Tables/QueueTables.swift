@@ -102,7 +102,7 @@ extension Transaction {
     ) throws(StoreError) -> OutboxRow {
         let id = try fields.text()
         guard let purpose = OutboxRow.Purpose(rawValue: try fields.text()) else {
-            throw fields.place.corrupt("an unknown purpose")
+            throw fields.place.corrupt("unknown purpose")
         }
         let groupID = try fields.optional().map { GroupID($0) }
         let messageID = try fields.optionalEventID()
@@ -125,7 +125,7 @@ extension FieldWriter {
 extension FieldReader {
     fileprivate mutating func optionalEventID() throws(StoreError) -> EventID? {
         guard let bytes = try self.optional() else { return nil }
-        do { return try EventID(bytes: bytes) } catch { throw self.place.corrupt("an event id", cause: error) }
+        do { return try EventID(bytes: bytes) } catch { throw self.place.corrupt("invalid event id", cause: error) }
     }
 
     fileprivate mutating func relays() throws(StoreError) -> [RelayURL] {
@@ -136,6 +136,6 @@ extension FieldReader {
 
     private mutating func relay() throws(StoreError) -> RelayURL {
         let text = try self.text()
-        do { return try RelayURL(text) } catch { throw self.place.corrupt("a relay's address", cause: error) }
+        do { return try RelayURL(text) } catch { throw self.place.corrupt("invalid relay URL", cause: error) }
     }
 }

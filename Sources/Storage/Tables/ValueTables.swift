@@ -44,7 +44,9 @@ extension Transaction {
             "stored_value", "SELECT content FROM stored_value WHERE lookup = ?", [Data(lookup)]
         ) { columns in
             var fields = FieldReader(try self.sealer.openBytes(try columns.data(), in: place), place)
-            guard try fields.text() == scope, try fields.text() == key else { throw place.corrupt("another key") }
+            guard try fields.text() == scope, try fields.text() == key else {
+                throw place.corrupt("the value belongs to another key")
+            }
             let value = try fields.data()
             try fields.finish()
             return value

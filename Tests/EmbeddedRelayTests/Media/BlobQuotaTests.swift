@@ -30,7 +30,7 @@ struct BlobQuotaTests {
         }
     }
 
-    @Test func refusesWhatGrowsBeyondTheQuota() async throws {
+    @Test func refusesBodiesGrowingBeyondQuota() async throws {
         try await withBlossom(quota: Int64(3 * Self.block)) { blossom in
             let authorization = "Authorization: " + BlossomRequests.authorization(.upload, of: [])
             let part = String(repeating: "x", count: 0x3000) + "\r\n"
@@ -43,7 +43,7 @@ struct BlobQuotaTests {
         }
     }
 
-    @Test func saysBeforehandThatTheStoreIsFull() async throws {
+    @Test func headReportsFullStore() async throws {
         try await withBlossom(quota: Int64(2 * Self.block)) { blossom in
             let hash = try #require(BlossomRequests.hash("hello")).hex
             let headers = [
@@ -55,19 +55,19 @@ struct BlobQuotaTests {
         }
     }
 
-    @Test func boundsTheOwnersOfAFile() throws {
+    @Test func boundsOwnersOfAFile() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("blossom-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let store = try BlobStore(directory: folder, mostBytes: 100, quota: 1 << 20)
+        let store = try BlobStore(directory: folder, maximumBytes: 100, quota: 1 << 20)
         func keep(_ owner: UInt64) throws -> BlobDescriptor {
             let blob = try store.begin()
             let (hash, size) = try blob.complete()
             return try store.keep(
                 blob, hash: hash, size: size, type: "a/b", owner: Author(seed: owner).publicKey, now: 1)
         }
-        for owner in 0..<UInt64(BlobStore.mostOwners) { _ = try keep(owner) }
+        for owner in 0..<UInt64(BlobStore.maximumOwners) { _ = try keep(owner) }
         #expect(throws: HTTPRefusal.self) { try keep(5_000) }
-        #expect(try keep(7).owners.count == BlobStore.mostOwners, "an owner already")
+        #expect(try keep(7).owners.count == BlobStore.maximumOwners, "an owner already")
     }
 
     @Test func countsWholeBlocks() {

@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.live)
 struct BlossomRefusalTests {
-    @Test func refusesUploadsWithoutASoundAuthorization() async throws {
+    @Test func refusesUploadsWithoutValidAuthorization() async throws {
         let now = BlossomRequests.now
         let forged = BlossomAuthorization.header(
             Author.alice.event(
@@ -38,7 +38,7 @@ struct BlossomRefusalTests {
         }
     }
 
-    @Test func refusesAnotherFileThanWasAuthorized() async throws {
+    @Test func refusesFileOtherThanAuthorized() async throws {
         try await withBlossom { blossom in
             let reply = try await blossom.upload(
                 "evil", authorization: BlossomRequests.authorization(.upload, of: ["good"]))
@@ -50,7 +50,7 @@ struct BlossomRefusalTests {
         }
     }
 
-    @Test func refusesWhatIsTooLarge() async throws {
+    @Test func refusesOversizedFiles() async throws {
         try await withBlossom(blobBytes: 10) { blossom in
             #expect(try await blossom.upload("0123456789").status == 200)
             #expect(try await blossom.upload("0123456789a").status == 413)
@@ -71,7 +71,7 @@ struct BlossomRefusalTests {
         "/2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b982", "/2CF%00", "/é",
         "/2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824.%2e",
     ])
-    func leadsNowhereElse(path: String) async throws {
+    func refusesPathTraversal(path: String) async throws {
         #expect(BlossomRoutes.hash(path: path) == nil)
         try await withBlossom { blossom in
             _ = try await blossom.upload("hello")
@@ -79,7 +79,7 @@ struct BlossomRefusalTests {
         }
     }
 
-    @Test func anExtensionDoesNotReachTheDescriptor() async throws {
+    @Test func fileExtensionCannotReadTheDescriptor() async throws {
         try await withBlossom { blossom in
             _ = try await blossom.upload("hello")
             let hash = try #require(BlossomRequests.hash("hello")).hex
@@ -87,7 +87,7 @@ struct BlossomRefusalTests {
         }
     }
 
-    @Test func aTruncatedBodyLeavesNothing() async throws {
+    @Test func truncatedBodyLeavesNoFile() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("blossom-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try await withBlossom(directory: folder) { blossom in
@@ -110,7 +110,7 @@ struct BlossomRefusalTests {
         }
     }
 
-    @Test func headersOfTheUploaderAreNotPassedOn() async throws {
+    @Test func doesNotForwardUploaderHeaders() async throws {
         try await withBlossom { blossom in
             for type in ["text/html\u{1}", "a/b/c", "/", "text", "x y/z", ""] {
                 let text = "file \(type)"
@@ -127,7 +127,7 @@ struct BlossomRefusalTests {
         }
     }
 
-    @Test func answersTheQuestionOfBrowsers() async throws {
+    @Test func answersCORSPreflight() async throws {
         try await withBlossom { blossom in
             let reply = try await blossom.send("OPTIONS /upload")
             #expect(reply.status == 204)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.live)
 struct BlossomTests {
-    @Test func keepsWhatIsUploadedAndServesIt() async throws {
+    @Test func storesAndServesUploads() async throws {
         try await withBlossom { blossom in
             let reply = try await blossom.upload("hello", type: "Text/Plain; charset=utf-8")
             #expect(reply.status == 200)
@@ -27,7 +27,7 @@ struct BlossomTests {
         }
     }
 
-    @Test func servesParts() async throws {
+    @Test func servesByteRanges() async throws {
         try await withBlossom { blossom in
             _ = try await blossom.upload("0123456789")
             let path = "GET /\(try #require(BlossomRequests.hash("0123456789")).hex)"
@@ -43,7 +43,7 @@ struct BlossomTests {
         }
     }
 
-    @Test func keepsAFileOfSeveralChunks() async throws {
+    @Test func storesFileOfSeveralChunks() async throws {
         try await withBlossom { blossom in
             let text = String(repeating: "0123456789abcdef", count: 60_000)
             #expect(try await blossom.upload(text).status == 200)
@@ -52,7 +52,7 @@ struct BlossomTests {
         }
     }
 
-    @Test func takesABodyInChunksAndAnswersTheExpectation() async throws {
+    @Test func acceptsChunkedBodyAndExpectContinue() async throws {
         try await withBlossom { blossom in
             let authorization = BlossomRequests.authorization(.upload, of: ["hello"])
             let reply = try await blossom.send(
@@ -64,7 +64,7 @@ struct BlossomTests {
         }
     }
 
-    @Test func aFileGoesWithItsLastOwner() async throws {
+    @Test func deletesFileWithItsLastOwner() async throws {
         try await withBlossom { blossom in
             let path = "/\(try #require(BlossomRequests.hash("shared")).hex)"
             _ = try await blossom.upload("shared", by: .alice)
@@ -84,7 +84,7 @@ struct BlossomTests {
         }
     }
 
-    @Test func listsWhatAKeyHasUploaded() async throws {
+    @Test func listsUploadsOfAKey() async throws {
         try await withBlossom { blossom in
             for text in ["one", "two"] { #expect(try await blossom.upload(text).status == 200) }
             #expect(try await blossom.upload("theirs", by: .bob).status == 200)
@@ -106,7 +106,7 @@ struct BlossomTests {
         }
     }
 
-    @Test func listsOnlyForTheOwner() async throws {
+    @Test func listsOnlyForOwner() async throws {
         try await withBlossom { blossom in
             #expect(try await blossom.upload("one").status == 200)
             let path = "GET /list/\(Author.alice.keys.publicKey.hex)"
@@ -122,7 +122,7 @@ struct BlossomTests {
         }
     }
 
-    @Test func namesFilesByTheServiceURL() async throws {
+    @Test func fileURLsUseTheServiceURL() async throws {
         var configuration = RelayConfiguration()
         configuration.serviceURL = "https://media.example/store"
         try await withEmbeddedRelay(configuration: configuration, now: { BlossomRequests.now }) { _, address in
@@ -132,7 +132,7 @@ struct BlossomTests {
         }
     }
 
-    @Test func saysBeforehandWhetherAnUploadWouldPass() async throws {
+    @Test func headPredictsUploadOutcome() async throws {
         try await withBlossom(blobBytes: 10) { blossom in
             let hash = try #require(BlossomRequests.hash("hello")).hex
             let authorization = "Authorization: " + BlossomRequests.authorization(.upload, of: ["hello"])
@@ -141,13 +141,13 @@ struct BlossomTests {
             #expect(ok.status == 200)
             let large = try await blossom.send(
                 "HEAD /upload", [authorization, "X-SHA-256: \(hash)", "X-Content-Length: 11"])
-            #expect(large.status == 413 && large.header("X-Reason") == "a file has at most 10 bytes")
+            #expect(large.status == 413 && large.header("X-Reason") == "the file exceeds the maximum of 10 bytes")
             #expect(try await blossom.send("HEAD /upload", [authorization]).status == 400)
             #expect(try await blossom.send("HEAD /upload").status == 401)
         }
     }
 
-    @Test func survivesARestartInItsFolder() async throws {
+    @Test func mediaSurvivesRestart() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("blossom-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try await withBlossom(directory: folder) { blossom in

@@ -21,7 +21,7 @@ struct AcceptanceTests {
         return refusal.prefix
     }
 
-    @Test func storesWhatIsSigned() {
+    @Test func storesSignedEvents() {
         #expect(verdict(Author.alice.event("hello")) == .store)
     }
 
@@ -32,14 +32,14 @@ struct AcceptanceTests {
         #expect(verdict(Author.alice.event(kind: 30_000)) == .store)
     }
 
-    @Test func refusesAWrongIdBeforeAnythingElse() {
+    @Test func checksTheIDFirst() {
         let event = Author.alice.event("a", tags: [.expiration(at: 1)]).forged
         guard case .refuse(let refusal) = verdict(event) else { return #expect(Bool(false)) }
         #expect(refusal.prefix == .invalid)
-        #expect(refusal.message.hasPrefix("invalid: event \(event.id) has other content"))
+        #expect(refusal.message.hasPrefix("invalid: event \(event.id): the id is not"))
     }
 
-    @Test func refusesAForeignSignature() {
+    @Test func refusesForeignSignature() {
         let event = Author.alice.event("a")
         let other = Author.bob.event("a")
         let forged = Event(
@@ -48,12 +48,12 @@ struct AcceptanceTests {
         #expect(prefix(verdict(forged)) == .invalid)
     }
 
-    @Test func refusesWhatHasExpired() {
+    @Test func refusesExpiredEvents() {
         #expect(prefix(verdict(Author.alice.event(tags: [.expiration(at: now)]))) == .invalid)
         #expect(verdict(Author.alice.event(tags: [.expiration(at: now + 1)])) == .store)
     }
 
-    @Test func boundsTheFutureOnlyWhenTold() {
+    @Test func boundsFutureTimesOnlyIfConfigured() {
         let event = Author.alice.event(at: now + 61)
         #expect(verdict(event) == .store)
         #expect(prefix(verdict(event) { $0.secondsIntoFuture = 60 }) == .invalid)
@@ -71,13 +71,13 @@ struct AcceptanceTests {
         #expect(prefix(verdict(Author.alice.event(kind: .clientAuthentication))) == .invalid)
     }
 
-    @Test func asksForALoginWhenItIsRequired() {
+    @Test func requestsLoginWhenRequired() {
         let event = Author.alice.event()
         #expect(prefix(verdict(event, loginRequired: true)) == .authenticationRequired)
         #expect(verdict(event, authenticated: [Author.bob.publicKey], loginRequired: true) == .store)
     }
 
-    @Test func takesProtectedEventsFromTheirAuthorOnly() {
+    @Test func acceptsProtectedEventsFromAuthorOnly() {
         let event = Author.alice.event(tags: [.protected])
         #expect(prefix(verdict(event)) == .authenticationRequired)
         #expect(prefix(verdict(event, authenticated: [Author.bob.publicKey])) == .restricted)

@@ -30,7 +30,7 @@ struct AddressUseTests {
         #expect((0..<2).map { _ in use.connect(one, now: now) } == [true, false])
     }
 
-    @Test func sharesTheRateAmongConnections() throws {
+    @Test func connectionsShareTheRateLimit() throws {
         var use = use(rate: 2)
         let one = try address("192.0.2.1")
         #expect((0..<2).map { _ in use.connect(one, now: now) } == [true, true])

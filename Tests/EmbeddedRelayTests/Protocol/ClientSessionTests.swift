@@ -43,7 +43,7 @@ struct ClientSessionTests {
                 == .broadcast(event, [.ok(event.id, accepted: true, message: "")]))
     }
 
-    @Test func givesEveryRequestANewSerialAndEndsTheReplacedOne() throws {
+    @Test func replacedRequestGetsANewSerial() throws {
         var session = try session()
         let request = ClientMessage.request(subscription: "a", filters: [Filter(kinds: [1])])
         #expect(
@@ -68,7 +68,7 @@ struct ClientSessionTests {
         #expect(session.delivered(live, to: "b", serial: 1) == .drop)
     }
 
-    @Test func refusesMoreThanTheLimits() throws {
+    @Test func enforcesLimits() throws {
         var session = try session {
             $0.subscriptionsPerConnection = 1
             $0.filtersPerRequest = 2
@@ -80,10 +80,10 @@ struct ClientSessionTests {
             guard case .reply(let messages) = action, case .closed(name, let text)? = messages.first else { return nil }
             return text
         }
-        #expect(closed("a", [Filter(), Filter(), Filter()]) == "invalid: a request has 1 to 2 filters")
-        #expect(closed("a", []) == "invalid: a request has 1 to 2 filters")
-        #expect(closed("", [Filter()]) == "invalid: a subscription id has 1 to 8 bytes")
-        #expect(closed("123456789", [Filter()]) == "invalid: a subscription id has 1 to 8 bytes")
+        #expect(closed("a", [Filter(), Filter(), Filter()]) == "invalid: a request must have 1 to 2 filters")
+        #expect(closed("a", []) == "invalid: a request must have 1 to 2 filters")
+        #expect(closed("", [Filter()]) == "invalid: a subscription id must have 1 to 8 bytes")
+        #expect(closed("123456789", [Filter()]) == "invalid: a subscription id must have 1 to 8 bytes")
         let wide = Filter(kinds: [1, 2], tags: ["e": ["1", "2"]])
         #expect(closed("a", [wide]) == "invalid: a filter has more than 3 values")
         #expect(closed("a", [Filter()]) == nil)
@@ -91,7 +91,7 @@ struct ClientSessionTests {
         #expect(closed("b", [Filter()]) == "restricted: more than 1 subscriptions")
     }
 
-    @Test func limitsTheRateOfEvents() throws {
+    @Test func limitsEventRate() throws {
         var session = try session { $0.messagesPerSecond = 1 }
         let event = Author.alice.event()
         #expect(session.received(.event(event), now: now) == .store(event))
@@ -101,7 +101,7 @@ struct ClientSessionTests {
         #expect(session.received(.event(event), now: now + 1) == .store(event))
     }
 
-    @Test func limitsRequestsAndLoginsToo() throws {
+    @Test func limitsRequestAndLoginRate() throws {
         var session = try session { $0.messagesPerSecond = 1 }
         let login = try Author.alice.login("c0ffee", at: "ws://127.0.0.1:1234", now: now)
         let closed = RelayMessage.closed(subscription: "a", message: "rate-limited: slow down")
@@ -118,7 +118,7 @@ struct ClientSessionTests {
         #expect(session.received(request, now: now + 1, isAddressLimited: true) == .reply([closed]))
     }
 
-    @Test func greetsWithAChallengeWhenALoginIsRequired() throws {
+    @Test func sendsChallengeOnConnectWhenRequired() throws {
         var session = try session(loginRequired: true)
         #expect(session.opened() == [.authentication(challenge: "c0ffee")])
         let closed = RelayMessage.closed(subscription: "a", message: "auth-required: log in before reading")
@@ -132,12 +132,12 @@ struct ClientSessionTests {
                 == .count(name: "a", filters: [Filter()]))
     }
 
-    @Test func sendsTheChallengeOnceBeforeTheFirstProtectedRefusal() throws {
+    @Test func sendsChallengeOnceBeforeProtectedRefusal() throws {
         var session = try session()
         #expect(session.opened() == [])
         let event = Author.alice.event(tags: [.protected])
         let refused = RelayMessage.ok(
-            event.id, accepted: false, message: "auth-required: a protected event is taken from its author only")
+            event.id, accepted: false, message: "auth-required: only its author may publish a protected event")
         #expect(session.received(.event(event), now: now) == .reply([.authentication(challenge: "c0ffee"), refused]))
         #expect(session.received(.event(event), now: now) == .reply([refused]))
     }
@@ -147,7 +147,7 @@ struct ClientSessionTests {
             ("other", "ws://127.0.0.1:1234", 0), ("c0ffee", "ws://relay.example", 0),
             ("c0ffee", "ws://127.0.0.1:1234", 9_999),
         ] as [(String, String, Int64)])
-    func refusesALoginForSomethingElse(challenge: String, address: String, late: Int64) throws {
+    func refusesMismatchedLogin(challenge: String, address: String, late: Int64) throws {
         var session = try session(loginRequired: true)
         let login = try Author.alice.login(challenge, at: address, now: now)
         let action = session.received(.authenticate(login), now: now + late)

@@ -16,14 +16,14 @@ struct MalformedMessageTests {
         }
     }
 
-    @Test func answersABrokenEventUnderItsId() throws {
+    @Test func answersMalformedEventWithItsID() throws {
         let answer = reply(#"["EVENT",{"id":"\#(id)","kind":"one"}]"#)
         guard case .ok(let answered, false, let text)? = answer else { return #expect(Bool(false)) }
         #expect(answered == (try EventID(hex: id)))
         #expect(text.hasPrefix("invalid: "))
     }
 
-    @Test func answersABrokenRequestUnderItsName() {
+    @Test func answersMalformedRequestWithItsSubscription() {
         for text in [#"["REQ","mine",{"kinds":"all"}]"#, #"["COUNT","mine"]"#, #"["REQ","mine",{"ids":["xyz"]}]"#] {
             guard case .closed("mine", let reason)? = reply(text) else { return #expect(Bool(false), "\(text)") }
             #expect(reason.hasPrefix("invalid: "))
@@ -35,7 +35,7 @@ struct MalformedMessageTests {
         #"["HI",1]"#,
         #"["EVENT",{"#, "[[[[[[", #"["REQ","",{}]"#,
     ])
-    func answersTheRestWithANotice(text: String) {
+    func answersOtherMalformedMessagesWithNotice(text: String) {
         guard case .notice(let reason)? = reply(text) else { return #expect(Bool(false)) }
         #expect(reason.hasPrefix("invalid: "))
     }

@@ -8,7 +8,7 @@ struct SubscriptionFeedTests {
         LiveEvent(sequence: sequence, message: ByteBuffer(string: "0123456789"))
     }
 
-    @Test func holdsLiveEventsUntilTheStoreHasAnswered() {
+    @Test func holdsLiveEventsUntilStoredAreSent() {
         var feed = SubscriptionFeed(serial: 1)
         #expect(feed.delivered(live(5), heldLimit: 100) == .drop)
         #expect(feed.delivered(live(nil), heldLimit: 100) == .drop)
@@ -16,7 +16,7 @@ struct SubscriptionFeedTests {
         #expect(feed.answered(snapshot: 5) == [live(nil), live(6)])
     }
 
-    @Test func sendsNothingTheStoreHasSentAlready() {
+    @Test func skipsLiveEventsAlreadySent() {
         var feed = SubscriptionFeed(serial: 1)
         #expect(feed.answered(snapshot: 5) == [])
         #expect(feed.delivered(live(5), heldLimit: 100) == .drop)
@@ -24,7 +24,7 @@ struct SubscriptionFeedTests {
         #expect(feed.delivered(live(nil), heldLimit: 100) == .send)
     }
 
-    @Test func holdsNoMoreThanItMay() {
+    @Test func boundsHeldEvents() {
         var feed = SubscriptionFeed(serial: 1)
         #expect(feed.delivered(live(1), heldLimit: 20) == .drop)
         #expect(feed.delivered(live(2), heldLimit: 20) == .drop)
@@ -52,23 +52,26 @@ struct OutboxTests {
 }
 
 struct RateLimitTests {
-    @Test func allowsABurstOfTwoSecondsThenTheRate() {
+    @Test func allowsTwoSecondBurst() {
         var limit = RateLimit(perSecond: 3, now: 100)
-        let burst = (0..<7).map { _ in limit.take(at: 100) }
+        let burst = (0..<7).map { _ in limit.consume(at: 100) }
         #expect(burst == [true, true, true, true, true, true, false])
-        let later = (0..<4).map { _ in limit.take(at: 101) }
+        let later = (0..<4).map { _ in limit.consume(at: 101) }
         #expect(later == [true, true, true, false])
-        let muchLater = (0..<7).map { _ in limit.take(at: .max) }
+        let muchLater = (0..<7).map { _ in limit.consume(at: .max) }
         #expect(muchLater == [true, true, true, true, true, true, false])
     }
 
-    @Test func standsAClockSetBack() {
+    @Test func toleratesClockSetBack() {
         var limit = RateLimit(perSecond: 1, now: 100)
         let takes = [
-            limit.take(at: 100), limit.take(at: 100), limit.take(at: 5), limit.take(at: .min), limit.take(at: .max),
+            limit.consume(at: 100), limit.consume(at: 100), limit.consume(at: 5), limit.consume(at: .min),
+            limit.consume(at: .max),
         ]
         #expect(takes == [true, true, false, false, true])
-        let recovers = [limit.take(at: .max), limit.take(at: .max), limit.take(at: .max - 1), limit.take(at: .max)]
+        let recovers = [
+            limit.consume(at: .max), limit.consume(at: .max), limit.consume(at: .max - 1), limit.consume(at: .max),
+        ]
         #expect(recovers == [true, false, false, true])
     }
 }

@@ -10,7 +10,7 @@ struct SubscriptionsTests {
         subscriptions.matches(event).map(\.key.serial).sorted()
     }
 
-    @Test func findsEveryFieldAFilterCanStandUnder() {
+    @Test func indexesEveryFilterField() {
         let event = Author.alice.event(kind: 445, tags: [Tag("h", "room"), Tag("h", "hall"), Tag("x")])
         var subscriptions = Subscriptions()
         let wanted: [Filter] = [
@@ -29,7 +29,7 @@ struct SubscriptionsTests {
         #expect(serials(subscriptions, event) == Array(0..<UInt64(wanted.count)))
     }
 
-    @Test func agreesWithAskingEveryFilter() {
+    @Test func indexAgreesWithExhaustiveMatching() {
         var generator = SeededGenerator(seed: 11)
         var subscriptions = Subscriptions()
         var filters: [UInt64: [Filter]] = [:]
@@ -49,13 +49,13 @@ struct SubscriptionsTests {
         }
     }
 
-    @Test func matchesASubscriptionOnceHoweverManyFiltersAgree() {
+    @Test func matchesEachSubscriptionOnce() {
         var subscriptions = Subscriptions()
         subscriptions.add(key(1), name: "s", filters: [Filter(), Filter(kinds: [1]), Filter(kinds: [1])])
         #expect(serials(subscriptions, Author.alice.event()) == [1])
     }
 
-    @Test func forgetsWhatIsRemovedOrReplaced() {
+    @Test func forgetsRemovedAndReplacedSubscriptions() {
         var subscriptions = Subscriptions()
         subscriptions.add(key(1), name: "s", filters: [Filter(kinds: [1])])
         subscriptions.add(key(1), name: "s", filters: [Filter(kinds: [2])])

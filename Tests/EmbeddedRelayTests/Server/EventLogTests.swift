@@ -26,7 +26,7 @@ private final class Lines: Sendable {
 }
 
 @Suite(.live) struct EventLogTests {
-    @Test func writesALineForEverything() {
+    @Test func writesOneLinePerEntry() {
         let lines = Lines()
         let log = EventLog(lines.logger())
         let event = Author.alice.event(
@@ -49,7 +49,7 @@ private final class Lines: Sendable {
             ])
     }
 
-    @Test func longThingsAreCut() {
+    @Test func truncatesLongEntries() {
         let lines = Lines()
         let event = Author.alice.event(String(repeating: "x", count: 5000))
         EventLog(lines.logger()).received(event, from: "a")
@@ -58,7 +58,7 @@ private final class Lines: Sendable {
         #expect(lines.all.allSatisfy { $0.hasSuffix("...(truncated)") && $0.count < 700 })
     }
 
-    @Test func aRelayLogsOnlyWhenAsked() async throws {
+    @Test func logsOnlyWhenConfigured() async throws {
         for isAsked in [true, false] {
             let lines = Lines()
             var configuration = RelayConfiguration()

@@ -16,7 +16,7 @@ struct RelayHTTPTests {
         return (parts.first ?? "", parts.count > 1 ? parts[1] : "")
     }
 
-    @Test func isHealthy() async throws {
+    @Test func reportsHealth() async throws {
         try await withEmbeddedRelay { _, address in
             let answer = try await ask("GET /health", at: address)
             #expect(answer.head.hasPrefix("HTTP/1.1 200 OK"))
@@ -27,7 +27,7 @@ struct RelayHTTPTests {
         }
     }
 
-    @Test func everyAnswerHasTheTimeOfTheRelay() async throws {
+    @Test func everyResponseHasADateHeader() async throws {
         let clock = ManualClock(now: 784_111_777)
         try await withEmbeddedRelay(now: { clock.now }) { _, address in
             let found = try await ask("GET /", "Accept: application/nostr+json", at: address).head
@@ -39,13 +39,13 @@ struct RelayHTTPTests {
         }
     }
 
-    @Test func datesThatCannotBeWrittenAreLeftOut() {
+    @Test func omitsUnrepresentableDates() {
         #expect(HTTPDate.text(0) == "Thu, 01 Jan 1970 00:00:00 GMT")
         #expect(HTTPDate.text(253_402_300_799) == "Fri, 31 Dec 9999 23:59:59 GMT")
         for time in [253_402_300_800, -62_167_219_201, Int64.max, Int64.min] { #expect(HTTPDate.text(time) == nil) }
     }
 
-    @Test func describesItself() async throws {
+    @Test func servesInformationDocument() async throws {
         var configuration = RelayConfiguration()
         configuration.name = "a \"relay\""
         configuration.limits.messageBytes = 4_711
@@ -62,7 +62,7 @@ struct RelayHTTPTests {
         }
     }
 
-    @Test func refusesTheRest() async throws {
+    @Test func refusesUnknownRoutes() async throws {
         try await withEmbeddedRelay { _, address in
             #expect(try await ask("GET /nothing", at: address).head.hasPrefix("HTTP/1.1 404"))
             #expect(try await ask("PUT /health", "Content-Length: 0", at: address).head.hasPrefix("HTTP/1.1 405"))
@@ -74,7 +74,7 @@ struct RelayHTTPTests {
         }
     }
 
-    @Test func answersSeveralRequestsOnOneConnection() async throws {
+    @Test func servesSeveralRequestsPerConnection() async throws {
         try await withEmbeddedRelay { _, address in
             let request = "GET /health HTTP/1.1\r\nHost: x\r\n"
             let answer = try await exchange("\(request)\r\n\(request)Connection: close\r\n\r\n", address: address)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.live)
 struct RelayLiveTests {
-    @Test func storesAnswersAndDelivers() async throws {
+    @Test func storesQueriesAndDelivers() async throws {
         try await withEmbeddedRelay { _, address in
             let alice = try await TestClient.connect(address)
             let bob = try await TestClient.connect(address)
@@ -22,7 +22,7 @@ struct RelayLiveTests {
         }
     }
 
-    @Test func deliversToEverySubscriptionThatWantsIt() async throws {
+    @Test func deliversToEveryMatchingSubscription() async throws {
         try await withEmbeddedRelay { _, address in
             let client = try await TestClient.connect(address)
             _ = try await client.request("room", Filter(tags: ["h": ["one"]]))
@@ -40,7 +40,7 @@ struct RelayLiveTests {
         }
     }
 
-    @Test func endsDeliveryAtCloseAndAtReplacement() async throws {
+    @Test func stopsDeliveryOnCloseAndReplacement() async throws {
         try await withEmbeddedRelay { relay, address in
             let client = try await TestClient.connect(address)
             _ = try await client.request("a", Filter(kinds: [1]))
@@ -53,7 +53,7 @@ struct RelayLiveTests {
         }
     }
 
-    @Test func passesEphemeralEventsOnAndForgetsThem() async throws {
+    @Test func relaysEphemeralEventsWithoutStoring() async throws {
         try await withEmbeddedRelay { _, address in
             let sender = try await TestClient.connect(address)
             let receiver = try await TestClient.connect(address)
@@ -65,7 +65,7 @@ struct RelayLiveTests {
         }
     }
 
-    @Test func countsAndRefusesToCountNonsense() async throws {
+    @Test func countsMatchesAndRefusesInvalidRequests() async throws {
         try await withEmbeddedRelay { _, address in
             let client = try await TestClient.connect(address)
             for index in 0..<3 { _ = try await client.publish(Author.alice.event("\(index)")) }
@@ -76,7 +76,7 @@ struct RelayLiveTests {
         }
     }
 
-    @Test func deletesAndRefusesToTakeBack() async throws {
+    @Test func refusesToRestoreDeletedEvents() async throws {
         try await withEmbeddedRelay { _, address in
             let client = try await TestClient.connect(address)
             let event = Author.alice.event("regret")
@@ -89,7 +89,7 @@ struct RelayLiveTests {
         }
     }
 
-    @Test func followsTheInjectedClock() async throws {
+    @Test func usesTheInjectedClock() async throws {
         let clock = ManualClock(now: 1_000)
         try await withEmbeddedRelay(now: { clock.now }) { _, address in
             let client = try await TestClient.connect(address)
@@ -121,7 +121,7 @@ struct RelayLiveTests {
     }
 
     /// Requests race with a stream of events; what is stored plus what is live must be everything, once.
-    @Test func losesAndRepeatsNothingBetweenStoredAndLive() async throws {
+    @Test func liveFollowsStoredWithoutGapOrDuplicate() async throws {
         try await withEmbeddedRelay { _, address in
             let publisher = try await TestClient.connect(address)
             let events = (0..<400).map { Author.alice.event("\($0)", at: Int64($0)) }

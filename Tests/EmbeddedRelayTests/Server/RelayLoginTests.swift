@@ -8,7 +8,7 @@ import Testing
 struct RelayLoginTests {
     private let now: Int64 = 1_700_000_000
 
-    @Test func letsNobodyInBeforeTheLogin() async throws {
+    @Test func requiresLogin() async throws {
         var configuration = RelayConfiguration()
         configuration.requireAuthentication = true
         try await withEmbeddedRelay(configuration: configuration, now: { now }) { _, address in
@@ -25,19 +25,19 @@ struct RelayLoginTests {
         }
     }
 
-    @Test func takesProtectedEventsFromTheirAuthorOnly() async throws {
+    @Test func acceptsProtectedEventsFromAuthorOnly() async throws {
         try await withEmbeddedRelay(now: { now }) { _, address in
             let client = try await TestClient.connect(address)
             let event = Author.alice.event("mine", tags: [.protected])
             try await client.send(.event(event))
             guard case .authentication(let challenge) = try await client.next() else { return #expect(Bool(false)) }
-            let refusal = "auth-required: a protected event is taken from its author only"
+            let refusal = "auth-required: only its author may publish a protected event"
             #expect(try await client.next() == .ok(event.id, accepted: false, message: refusal))
             try await client.send(.authenticate(try Author.bob.login(challenge, at: address, now: now)))
             guard case .ok(_, true, _) = try await client.next() else { return #expect(Bool(false)) }
             #expect(
                 try await client.publish(event) == (
-                    false, "restricted: a protected event is taken from its author only"
+                    false, "restricted: only its author may publish a protected event"
                 ))
             try await client.send(.authenticate(try Author.alice.login(challenge, at: address, now: now)))
             guard case .ok(_, true, _) = try await client.next() else { return #expect(Bool(false)) }

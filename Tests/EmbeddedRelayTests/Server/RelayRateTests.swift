@@ -20,7 +20,7 @@ struct RelayRateTests {
         }
     }
 
-    @Test func limitsMessagesOfAnAddress() async throws {
+    @Test func limitsMessagesPerAddress() async throws {
         try await withRelay { address in
             let first = try await TestClient.connect(address)
             let second = try await TestClient.connect(address)
@@ -37,7 +37,7 @@ struct RelayRateTests {
         }
     }
 
-    @Test func limitsConnectionsOfAnAddress() async throws {
+    @Test func limitsConnectionsPerAddress() async throws {
         try await withRelay(connections: 2) { address in
             let first = try await TestClient.connect(address)
             let second = try await TestClient.connect(address)

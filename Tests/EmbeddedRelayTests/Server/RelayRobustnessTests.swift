@@ -26,7 +26,7 @@ struct RelayRobustnessTests {
         }
     }
 
-    @Test func answersRandomBytesWithoutFalling() async throws {
+    @Test func survivesRandomBytes() async throws {
         try await withEmbeddedRelay { _, address in
             var generator = SeededGenerator(seed: 21)
             let client = try await TestClient.connect(address)
@@ -45,7 +45,7 @@ struct RelayRobustnessTests {
         }
     }
 
-    @Test func closesOnAMessageThatIsTooLarge() async throws {
+    @Test func closesOnOversizedMessage() async throws {
         var configuration = RelayConfiguration()
         configuration.limits.messageBytes = 1_000
         try await withEmbeddedRelay(configuration: configuration) { _, address in
@@ -85,7 +85,7 @@ struct RelayRobustnessTests {
         }
     }
 
-    @Test func echoesTheCloseFrameAndHangsUp() async throws {
+    @Test func echoesCloseFrameAndDisconnects() async throws {
         try await withEmbeddedRelay { _, address in
             let client = try await TestClient.connect(address)
             try await client.send(.connectionClose, [0x03, 0xe8])
@@ -94,7 +94,7 @@ struct RelayRobustnessTests {
         }
     }
 
-    @Test func disconnectsAClientThatDoesNotRead() async throws {
+    @Test func disconnectsClientThatDoesNotRead() async throws {
         var configuration = RelayConfiguration()
         configuration.limits.backlogBytes = 1 << 20
         try await withEmbeddedRelay(configuration: configuration) { relay, address in
@@ -114,7 +114,7 @@ struct RelayRobustnessTests {
         }
     }
 
-    @Test func readsNoFurtherRequestsOfAClientThatDoesNotTakeItsAnswers() async throws {
+    @Test func pausesReadingFromSlowClient() async throws {
         try await withEmbeddedRelay { _, address in
             let client = try await TestClient.connect(address)
             let text = String(repeating: "x", count: 100_000)
@@ -131,7 +131,7 @@ struct RelayRobustnessTests {
         }
     }
 
-    @Test func disconnectsAClientThatNeverTakesItsAnswers() async throws {
+    @Test func disconnectsClientThatIgnoresAnswers() async throws {
         var configuration = RelayConfiguration()
         configuration.limits.stallTimeout = .milliseconds(50)
         try await withEmbeddedRelay(configuration: configuration) { relay, address in
@@ -146,7 +146,7 @@ struct RelayRobustnessTests {
         }
     }
 
-    @Test func hangsUpOnSilence() async throws {
+    @Test func disconnectsSilentClient() async throws {
         var configuration = RelayConfiguration()
         configuration.limits.idleTimeout = .seconds(1)
         try await withEmbeddedRelay(configuration: configuration) { _, address in
@@ -157,7 +157,7 @@ struct RelayRobustnessTests {
         }
     }
 
-    @Test func letsInNoMoreThanItMay() async throws {
+    @Test func limitsConnections() async throws {
         var configuration = RelayConfiguration()
         configuration.limits.connections = 2
         try await withEmbeddedRelay(configuration: configuration) { _, address in
@@ -169,7 +169,7 @@ struct RelayRobustnessTests {
         }
     }
 
-    @Test func stopsWithAnswersThenCloseFrames() async throws {
+    @Test func flushesAnswersBeforeCloseFrames() async throws {
         let relay = Relay()
         let group = ServiceGroup(services: [relay], logger: Logger(label: "test"))
         async let running: Void = group.run()
@@ -188,7 +188,7 @@ struct RelayRobustnessTests {
         await #expect(throws: RelayError(.alreadyRun, "")) { try await relay.run() }
     }
 
-    @Test func stopsWithoutWaitingForClientsThatNeverAnswer() async throws {
+    @Test func stopDoesNotWaitForSilentClients() async throws {
         var configuration = RelayConfiguration()
         configuration.shutdownGrace = .milliseconds(50)
         let client = try await withEmbeddedRelay(configuration: configuration) { _, address in
@@ -198,7 +198,7 @@ struct RelayRobustnessTests {
         #expect(await client.hear() == .end)
     }
 
-    @Test func refusesAConfigurationNoSocketCanHave() async throws {
+    @Test func refusesInvalidSocketConfiguration() async throws {
         var port = RelayConfiguration()
         port.port = 65_536
         var message = RelayConfiguration()
@@ -210,7 +210,7 @@ struct RelayRobustnessTests {
         }
     }
 
-    @Test func stopsInTheMiddleOfQueries() async throws {
+    @Test func stopsDuringQueries() async throws {
         let client = try await withEmbeddedRelay { _, address in
             let client = try await TestClient.connect(address)
             for index in 0..<200 { _ = try await client.publish(Author.alice.event("\(index)")) }
@@ -222,7 +222,7 @@ struct RelayRobustnessTests {
         #expect(last == .close(1_001))
     }
 
-    @Test func saysWhenThePortIsTaken() async throws {
+    @Test func reportsPortInUse() async throws {
         try await withEmbeddedRelay { relay, _ in
             var configuration = RelayConfiguration()
             configuration.port = try await relay.waitUntilListening()

@@ -8,7 +8,7 @@ import Testing
 @Suite(.bounded)
 struct EventInsertTests {
     @Test(arguments: [0, 3, 10_000, 19_999, 10_051] as [Kind])
-    func keepsTheNewestOfAReplaceableKind(kind: Kind) async throws {
+    func keepsNewestOfReplaceableKind(kind: Kind) async throws {
         let access = try StoreAccess()
         let old = Author.alice.event("old", kind: kind, at: 100)
         let new = Author.alice.event("new", kind: kind, at: 101)
@@ -19,7 +19,7 @@ struct EventInsertTests {
         #expect(try await access.query(Filter()) == [new, foreign])
     }
 
-    @Test func breaksTiesOfReplaceableEventsByTheLowestId() async throws {
+    @Test func lowestIDBreaksReplaceableTies() async throws {
         let versions = (0..<6).map { Author.alice.event("\($0)", kind: 10_002, at: 100) }
         let lowest = versions.min { $0.id < $1.id }
         for order in [versions, versions.reversed()] {
@@ -29,7 +29,7 @@ struct EventInsertTests {
         }
     }
 
-    @Test func keepsTheNewestPerIdentifierOfAnAddressableKind() async throws {
+    @Test func keepsNewestPerAddressableIdentifier() async throws {
         let access = try StoreAccess()
         func version(_ content: String, _ at: Int64, _ tags: [Nostr.Tag]) -> Event {
             Author.alice.event(content, kind: .addressableKeyPackage, at: at, tags: tags)
@@ -52,7 +52,7 @@ struct EventInsertTests {
         #expect(try await access.count(Filter()) == 4)
     }
 
-    @Test func storesNothingOfATransactionThatFails() async throws {
+    @Test func failedTransactionStoresNothing() async throws {
         let access = try StoreAccess()
         try await access.execute("ALTER TABLE tag RENAME TO lost")
         let plain = Author.alice.event("plain")
@@ -65,7 +65,7 @@ struct EventInsertTests {
 
     // MARK: NIP-09
 
-    @Test func deletesTheAuthorsOwnEventsForGood() async throws {
+    @Test func deletesOwnEventsPermanently() async throws {
         let access = try StoreAccess()
         let mine = Author.alice.event("mine", tags: [Tag("h", "x")])
         let theirs = Author.bob.event("theirs")
@@ -79,7 +79,7 @@ struct EventInsertTests {
         #expect(try await access.query(Filter(tags: ["h": ["x"]])).isEmpty)
     }
 
-    @Test func deletesAddressesUpToTheTimeOfTheRequest() async throws {
+    @Test func deletesAddressesUpToRequestTime() async throws {
         let access = try StoreAccess()
         func version(_ at: Int64) -> Event {
             Author.alice.event("\(at)", kind: 30_023, at: at, tags: [Tag("d", "a:b")])
@@ -92,7 +92,7 @@ struct EventInsertTests {
         #expect(try await access.query(Filter(kinds: [30_023])) == [version(201)])
     }
 
-    @Test func leavesOthersAddressesAndDeletionsAlone() async throws {
+    @Test func cannotDeleteForeignAddressesOrDeletions() async throws {
         let access = try StoreAccess()
         let profile = Author.alice.event(kind: 0, at: 100)
         let hostile = Author.bob.event(kind: .deletion, at: 200, tags: [Tag("a", "0:\(Author.alice.publicKey.hex):")])
@@ -122,7 +122,7 @@ struct EventInsertTests {
         try second.store.close()
     }
 
-    @Test func saysWhenTheFileCannotBeOpened() {
+    @Test func reportsUnopenableFile() {
         #expect(throws: RelayError(.storageFailed, "")) {
             try EventStore(.file("/dev/null/relay.sqlite"), synchronousCommits: false)
         }

@@ -15,7 +15,7 @@ struct EventQueryTests {
     }
 
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
-    func answersAsReadingEveryEventWould(seed: UInt64) async throws {
+    func queryAgreesWithFullScan(seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         let access = try StoreAccess()
         let events = (0..<300).map { _ in RandomNostr.event(&generator) }
@@ -29,7 +29,7 @@ struct EventQueryTests {
         }
     }
 
-    @Test func countsWhatItWouldAnswerWithoutLimits() async throws {
+    @Test func countIgnoresLimits() async throws {
         var generator = SeededGenerator(seed: 5)
         let access = try StoreAccess()
         let events = (0..<200).map { _ in RandomNostr.event(&generator) }
@@ -43,7 +43,7 @@ struct EventQueryTests {
         }
     }
 
-    @Test func ordersByTimeThenById() async throws {
+    @Test func ordersByTimeThenID() async throws {
         let access = try StoreAccess()
         let events = (0..<20).map { Author.alice.event("\($0)", at: 100 + Int64($0 / 5)) }
         _ = await access.insert(events)
@@ -51,7 +51,7 @@ struct EventQueryTests {
         #expect(try await access.query(Filter(limit: 7)) == Array(events.newestFirst.prefix(7)))
     }
 
-    @Test func lowersLimitsAndDefaultsThem() async throws {
+    @Test func clampsAndDefaultsLimits() async throws {
         let access = try StoreAccess()
         let events = (0..<20).map { Author.alice.event("\($0)", at: 100 + Int64($0)) }
         _ = await access.insert(events)
@@ -65,7 +65,7 @@ struct EventQueryTests {
         #expect(try await access.query(Filter(limit: 10), limits: limits) == Array(events.newestFirst.prefix(3)))
     }
 
-    @Test func hidesExpiredEventsAtOnceAndRemovesThemLater() async throws {
+    @Test func hidesExpiredEventsBeforePurge() async throws {
         let access = try StoreAccess()
         let short = Author.alice.event("short", tags: [.expiration(at: 100), Tag("h", "x")])
         let long = Author.alice.event("long", tags: [.expiration(at: 200), Tag("h", "x")])
@@ -79,7 +79,7 @@ struct EventQueryTests {
         #expect(try await access.query(Filter(), now: 0) == [long])
     }
 
-    @Test func purgesMoreThanOneStep() async throws {
+    @Test func purgesInSeveralSteps() async throws {
         let access = try StoreAccess()
         let events = (0..<2_100).map { Author.alice.event("\($0)", tags: [.expiration(at: 100)]) }
         _ = await access.insert(events)
@@ -87,7 +87,7 @@ struct EventQueryTests {
         #expect(try await access.count(Filter()) == 0)
     }
 
-    @Test func saysUpToWhereItIsComplete() async throws {
+    @Test func reportsSnapshotOfTheAnswer() async throws {
         let access = try StoreAccess()
         #expect(try await access.answer([Filter()]).snapshot == 0)
         let outcomes = await access.insert([Author.alice.event("a"), Author.alice.event("a"), Author.alice.event("b")])

@@ -30,7 +30,7 @@ struct StoreQuotaTests {
         #expect(try await access.store.database.read(EventStore.usedBytes) < 2 << 20)
     }
 
-    @Test func givesDeletionsASixteenthMore() {
+    @Test func deletionsMayExceedQuotaByOneSixteenth() {
         var quota = StoreQuota(most: 1_600, used: 1_599)
         #expect(quota.admits(1) && quota.admits(.deletion))
         quota = StoreQuota(most: 1_600, used: 1_600)

@@ -21,7 +21,7 @@ struct HashVectors {
         #expect(hex(hash.hmac(key: key, Array("Hi There".utf8))) == expected)
     }
 
-    @Test func rfc4231Case6HashesALongKeyFirst() {
+    @Test func rfc4231Case6HashesLongKeyFirst() {
         let key = Secret(repeatElement(0xAA, count: 131))
         let text = Array("Test Using Larger Than Block-Size Key - Hash Key First".utf8)
         #expect(
@@ -39,7 +39,7 @@ struct HashVectors {
                 == "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf34007208d5b887185865")
     }
 
-    @Test func rfc5869Case2ExpandsOverSeveralBlocks() {
+    @Test func rfc5869Case2ExpandsSeveralBlocks() {
         let prk = HashAlgorithm.sha256.extract(salt: Secret(0x60...0xAF), inputKeyMaterial: Secret(0x00...0x4F))
         let output = HashAlgorithm.sha256.expand(prk, info: Array(0xB0...0xFF), length: 82)
         #expect(

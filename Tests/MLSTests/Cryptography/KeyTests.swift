@@ -27,7 +27,7 @@ struct KeyTests {
 
     /// RFC 9180 §7.1.4.
     @Test(arguments: ["00", "01", "ecffffff", "edffffff", "eeffffff"])
-    func anX25519KeyOfLowOrderIsRefused(_ prefix: String) throws {
+    func refusesLowOrderX25519Key(_ prefix: String) throws {
         let head = try self.bytes(prefix)
         var point = head + Array(repeating: prefix.count > 2 ? 0xFF : 0, count: 32 - head.count)
         if prefix.count > 2 { point[31] = 0x7F }
@@ -41,7 +41,7 @@ struct KeyTests {
         expectError(.invalidKey) { _ = try key.agree(with: point) }
     }
 
-    @Test func anHPKECiphertextWithAZeroSharedSecretIsRefused() throws {
+    @Test func refusesZeroSharedSecret() throws {
         var rng = SeededGenerator(2)
         let key = try HPKEPrivateKey.generate(.x25519AES128GCM, using: &rng)
         let hpke = HPKE(.x25519AES128GCM)
@@ -51,7 +51,7 @@ struct KeyTests {
     }
 
     @Test(arguments: CipherSuite.supported)
-    func keysOfTheWrongLengthAreRefused(_ suite: CipherSuite) throws {
+    func refusesKeysOfWrongLength(_ suite: CipherSuite) throws {
         for count in [0, 1, 31, 67, 200] {
             let bytes = [UInt8](repeating: 0x41, count: count)
             expectError(.invalidKey) { try suite.kem.validate(publicKey: bytes) }
@@ -63,7 +63,7 @@ struct KeyTests {
     }
 
     @Test(arguments: CipherSuite.supported)
-    func aSignatureHoldsForItsLabelAndContentOnly(_ suite: CipherSuite) throws {
+    func signatureCoversLabelAndContent(_ suite: CipherSuite) throws {
         var rng = SeededGenerator(3)
         let key = try SignaturePrivateKey.generate(suite, using: &rng)
         let signature = try key.sign(label: "one", [1, 2, 3])
@@ -74,13 +74,13 @@ struct KeyTests {
         #expect(restored.publicKey == key.publicKey)
     }
 
-    @Test func theIdentityPointVerifiesNothing() {
+    @Test func identityPointVerifiesNothing() {
         let identity: [UInt8] = [1] + Array(repeating: 0, count: 31)
         let signature = identity + Array(repeating: 0, count: 32)
         #expect(!SignatureScheme.ed25519.verify(signature, of: [1, 2, 3], publicKey: identity))
     }
 
-    @Test func secretsDoNotShowTheirBytes() throws {
+    @Test func descriptionsHideSecretBytes() throws {
         let secret = Secret([0xDE, 0xAD, 0xBE, 0xEF])
         #expect("\(secret)" == "Secret(4 bytes)")
         #expect(secret == Secret([0xDE, 0xAD, 0xBE, 0xEF]))
@@ -92,7 +92,7 @@ struct KeyTests {
     }
 
     @Test(arguments: [0, 4, 6, 8, 0xF000] as [UInt16])
-    func suitesWithoutPrimitivesAreRefused(_ number: UInt16) throws {
+    func refusesUnsupportedSuites(_ number: UInt16) throws {
         var rng = SeededGenerator(5)
         expectError(.unsupportedCipherSuite) {
             _ = try SignaturePrivateKey.generate(CipherSuite(rawValue: number), using: &rng)
@@ -103,7 +103,7 @@ struct KeyTests {
     }
 
     @Test(arguments: CipherSuite.supported)
-    func anAEADCiphertextOpensOnlyUnchanged(_ suite: CipherSuite) throws {
+    func refusesAlteredAEADCiphertext(_ suite: CipherSuite) throws {
         let key = Secret(repeatElement(7, count: suite.aead.keyLength))
         let nonce = [UInt8](repeating: 1, count: 12)
         for length in [0, 1, 16, 100] {

@@ -29,7 +29,7 @@ import Testing
         #expect(!Epoch.max.isFollowed(by: .first) && !Epoch.max.isFollowed(by: .max))
     }
 
-    @Test func bytesAreReadBack() {
+    @Test func bytesRoundTrip() {
         for epoch in [Epoch.first, 1, 0x0102_0304_0506_0708, .max] {
             #expect(Epoch(bytes: epoch.bytes) == epoch && Epoch(epoch.description) == epoch)
         }

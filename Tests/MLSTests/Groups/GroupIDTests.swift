@@ -2,7 +2,7 @@ import MLS
 import Testing
 
 @Suite struct GroupIDTests {
-    @Test func readsItsOwnHexDigits() {
+    @Test func hexRoundTrips() {
         for bytes in [[], [0], [255, 16, 1], Array(0...255)] as [[UInt8]] {
             let id = GroupID(bytes)
             #expect(GroupID(hex: id.hex) == id && GroupID(hex: id.hex.uppercased()) == id)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct GroupLifeTests {
     @Test(arguments: CipherSuite.supported)
-    func aGroupLives(_ suite: CipherSuite) throws {
+    func groupLifecycle(_ suite: CipherSuite) throws {
         var party = try Party(1, suite)
         try party.add(3)
         try party.talk()
@@ -26,7 +26,7 @@ import Testing
         try party.talk()
     }
 
-    @Test func removingTheRightHalfTruncatesTheTree() throws {
+    @Test func removingRightHalfTruncatesTree() throws {
         var party = try Party(5)
         #expect(party.members[0].tree.shape.leafCount == 8)
         var request = CommitRequest()
@@ -43,7 +43,7 @@ import Testing
         try party.talk()
     }
 
-    @Test func aRemovedMemberGetsNoNextEpochAndTheOthersDo() throws {
+    @Test func removedMemberCannotReachNextEpoch() throws {
         var party = try Party(3)
         var request = CommitRequest()
         request.removing = [LeafIndex(2)]
@@ -56,7 +56,7 @@ import Testing
         #expect(stays?.next?.epochAuthenticator == pending.next.epochAuthenticator)
     }
 
-    @Test func aCommitCanAddRemoveAndChangeExtensionsAtOnce() throws {
+    @Test func oneCommitAddsRemovesAndChangesExtensions() throws {
         var party = try Party(4)
         let bundle = try party.bundle("newcomer")
         var request = CommitRequest()
@@ -76,7 +76,7 @@ import Testing
         try party.talk()
     }
 
-    @Test func signatureKeyCapabilitiesAndLeafExtensionsChangeWithAPath() throws {
+    @Test func pathReplacesSignatureKeyAndLeafExtensions() throws {
         var party = try Party(3)
         let key = try SignaturePrivateKey.generate(party.suite, using: &party.rng)
         var request = CommitRequest()
@@ -92,7 +92,7 @@ import Testing
         try party.expectAgreement()
     }
 
-    @Test func theRatchetTreeMayComeApartFromTheWelcome() throws {
+    @Test func joinsWithSeparateRatchetTree() throws {
         var party = try Party(3)
         let bundle = try party.bundle("newcomer")
         var request = CommitRequest()
@@ -105,7 +105,7 @@ import Testing
         #expect(joined.epochAuthenticator == pending.next.epochAuthenticator)
     }
 
-    @Test func afterReInitNothingIsSent() throws {
+    @Test func refusesSendingAfterReInit() throws {
         var party = try Party(2)
         let reInit = try ReInit(tlsEncoded: [1, 9, 0, 1, 0, 1, 0])
         let (message, reference) = try party.members[1].propose(.reInit(reInit), using: &party.rng)
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func aGroupAtItsLastEpochRefusesToGoOn() throws {
+    @Test func lastEpochRefusesCommits() throws {
         var party = try Party(2)
         party.members[0].context.epoch = .max
         expectError(.invalidCommit) { _ = try party.members[0].commit(.init(), using: &party.rng) }

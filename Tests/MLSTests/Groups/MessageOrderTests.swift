@@ -8,7 +8,7 @@ struct MessageOrderTests {
         try (0..<count).map { try sender.protect(Array("\($0)".utf8), using: &rng) }
     }
 
-    @Test func aMessageTellsItsPlaceBeforeItIsTakenIn() throws {
+    @Test func reportsMessagePositionBeforeDecryption() throws {
         var party = try Party(2)
         let sent = try self.send(3, from: &party.members[0], &party.rng).map { try MLSMessage($0) }
         let epoch = party.members[0].epoch
@@ -22,16 +22,16 @@ struct MessageOrderTests {
         #expect(try party.members[1].process(sent[0], now: nil).text == "0")
         #expect(before.place(of: sent[0]) == party.members[1].place(of: sent[0]))
         try party.commit(by: 0)
-        #expect(party.members[1].place(of: sent[2])?.generation == 2, "of an epoch that is kept")
+        #expect(party.members[1].place(of: sent[2])?.generation == 2, "a kept past epoch")
         let later = try MLSMessage(party.members[0].protect([1], using: &party.rng))
         #expect(party.members[1].place(of: later)?.generation == 0)
-        #expect(before.place(of: later) == nil, "of an epoch that is still to come")
+        #expect(before.place(of: later) == nil, "a future epoch")
         let proposal = try MLSMessage(party.members[0].proposeUpdate(using: &party.rng).message)
         #expect(party.members[1].place(of: proposal) == nil)
-        #expect(try Party(2, seed: 2).members[1].place(of: sent[1]) == nil, "of another group's secrets")
+        #expect(try Party(2, seed: 2).members[1].place(of: sent[1]) == nil, "another group's secrets")
     }
 
-    @Test func messagesMayComeInReverseOrderUpTo100Back() throws {
+    @Test func opensMessagesUpTo100GenerationsBack() throws {
         var party = try Party(2)
         let messages = try self.send(102, from: &party.members[0], &party.rng)
         #expect(try party.members[1].process(MLSMessage(messages[101]), now: nil).text == "101")
@@ -42,7 +42,7 @@ struct MessageOrderTests {
         #expect(party.members[1].messages.secretTree.ratchets[0]?.application.skipped.isEmpty == true)
     }
 
-    @Test func aMessageMayBe1000AheadAndNotMore() throws {
+    @Test func opensMessagesUpTo1000GenerationsAhead() throws {
         var party = try Party(2)
         let messages = try self.send(1002, from: &party.members[0], &party.rng)
         let start = party.members[1]
@@ -56,7 +56,7 @@ struct MessageOrderTests {
         #expect(try strict.process(MLSMessage(messages[10]), now: nil).text == "10")
     }
 
-    @Test func aReplayIsRefused() throws {
+    @Test func refusesReplay() throws {
         var party = try Party(3)
         let message = try party.members[0].protect([1], using: &party.rng)
         try party.deliver(message, from: 0)
@@ -65,7 +65,7 @@ struct MessageOrderTests {
         }
     }
 
-    @Test func ownMessagesAreRecognised() throws {
+    @Test func recognisesOwnMessages() throws {
         var party = try Party(2)
         let message = try party.members[0].protect([1], using: &party.rng)
         expectError(.ownMessage) { _ = try party.members[0].process(MLSMessage(message), now: nil) }
@@ -75,7 +75,7 @@ struct MessageOrderTests {
         expectError(.ownMessage) { _ = try party.members[0].process(MLSMessage(commit.message), now: nil) }
     }
 
-    @Test func fivePastEpochsStayReadableAndTheSixthDoesNot() throws {
+    @Test func keepsFivePastEpochs() throws {
         var party = try Party(2)
         var messages: [[UInt8]] = []
         for epoch in 0..<7 {
@@ -89,7 +89,7 @@ struct MessageOrderTests {
         }
     }
 
-    @Test func aFutureEpochHasItsOwnCode() throws {
+    @Test func futureEpochHasItsOwnCode() throws {
         var party = try Party(2)
         let pending = try party.members[0].commit(.init(), using: &party.rng)
         var ahead = pending.next
@@ -99,7 +99,7 @@ struct MessageOrderTests {
         expectError(.futureEpoch) { _ = try party.members[1].process(MLSMessage(commit.message), now: nil) }
     }
 
-    @Test func aLateMessageOfARemovedOrRekeyedMemberIsStillItsOwn() throws {
+    @Test func lateMessageKeepsItsOriginalSender() throws {
         var party = try Party(4)
         let fromRemoved = try party.members[3].protect(Array("bye".utf8), using: &party.rng)
         let fromRekeyed = try party.members[2].protect(Array("old key".utf8), using: &party.rng)
@@ -120,7 +120,7 @@ struct MessageOrderTests {
         #expect(late.epoch == 1)
     }
 
-    @Test func noPastEpochIsKeptWhenNoneIsWanted() throws {
+    @Test func keepsNoPastEpochIfConfigured() throws {
         var party = try Party(2, configuration: GroupConfiguration(maximumPastEpochs: 0))
         let late = try party.members[0].protect([1], using: &party.rng)
         try party.commit(by: 0)
@@ -128,7 +128,7 @@ struct MessageOrderTests {
         #expect(party.members[1].past.isEmpty)
     }
 
-    @Test func paddedMessagesHideTheirLength() throws {
+    @Test func paddingHidesMessageLength() throws {
         var party = try Party(2, configuration: GroupConfiguration(paddingSize: 64))
         let sizes = try (1...50).map {
             let message = try party.members[0].protect(Array(repeating: 65, count: $0), using: &party.rng)
@@ -141,7 +141,7 @@ struct MessageOrderTests {
 
 /// Own messages that another copy of a state has sent.
 struct OwnMessageTests {
-    @Test func theKeyOfAnUnsentMessageCountsAsUsed() throws {
+    @Test func unsentMessageConsumesItsKey() throws {
         var party = try Party(2)
         var later = party.members[0]
         let messages = try (0..<3).map { _ in try MLSMessage(later.protect([1], using: &party.rng)) }
@@ -155,7 +155,7 @@ struct OwnMessageTests {
         #expect(party.members[0].consumeOwnKey(of: proposal) == 1)
     }
 
-    @Test func anOwnMessageOfAPastEpochIsRecognised() throws {
+    @Test func recognisesOwnMessageOfPastEpoch() throws {
         var party = try Party(2)
         var later = party.members[0]
         let message = try MLSMessage(later.protect([1], using: &party.rng))
@@ -165,7 +165,7 @@ struct OwnMessageTests {
         #expect(party.members[0].consumeOwnKey(of: message) == 1)
     }
 
-    @Test func nobodyElseCanForgeAnOwnMessage() throws {
+    @Test func othersCannotForgeOwnMessages() throws {
         var party = try Party(2)
         let victim = party.members[0].ownLeafIndex
         // Member 1 has all secrets of the epoch, and encrypts with the victim's ratchet.

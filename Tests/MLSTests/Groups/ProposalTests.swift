@@ -12,7 +12,7 @@ struct ProposalTests {
     }
 
     @Test(arguments: [WireFormat.publicMessage, .privateMessage])
-    func addUpdateAndRemoveAreCommittedByReference(_ wireFormat: WireFormat) throws {
+    func commitsAddUpdateAndRemoveByReference(_ wireFormat: WireFormat) throws {
         var party = try Party(4)
         let bundle = try party.bundle("newcomer")
         let add = try party.members[1].propose(.add(bundle.keyPackage), wireFormat: wireFormat, using: &party.rng)
@@ -40,7 +40,7 @@ struct ProposalTests {
         try party.expectAgreement()
     }
 
-    @Test func aMemberLeavesBySelfRemoveInThePublic() throws {
+    @Test func memberLeavesByPublicSelfRemove() throws {
         var party = try Party(3)
         let leave = try party.members[2].propose(.selfRemove, wireFormat: .publicMessage, using: &party.rng)
         try party.deliver(leave.message, from: 2)
@@ -63,7 +63,7 @@ struct ProposalTests {
         expectError(.pastEpoch) { _ = try party.members[0].process(MLSMessage(remove.message), now: nil) }
     }
 
-    @Test func aProposalThatComesTwiceIsKeptOnce() throws {
+    @Test func keepsRepeatedProposalOnce() throws {
         var party = try Party(2)
         let remove = try party.members[1].propose(
             .remove(LeafIndex(0)), wireFormat: .publicMessage, using: &party.rng)
@@ -73,7 +73,7 @@ struct ProposalTests {
         #expect(party.members[0].pendingProposals.isEmpty)
     }
 
-    @Test func anUpdateThatNobodyCommitsChangesNothing() throws {
+    @Test func uncommittedUpdateChangesNothing() throws {
         var party = try Party(2)
         let update = try party.members[1].proposeUpdate(using: &party.rng)
         try party.deliver(update.message, from: 1)
@@ -83,7 +83,7 @@ struct ProposalTests {
         try party.expectAgreement()
     }
 
-    @Test func groupContextExtensionsAreCommittedByReference() throws {
+    @Test func commitsGroupContextExtensionsByReference() throws {
         var party = try Party(3)
         let change = Proposal.groupContextExtensions([Extension(type: .init(rawValue: 0xF2EE), data: [7])])
         let (message, reference) = try party.members[2].propose(change, using: &party.rng)
@@ -93,7 +93,7 @@ struct ProposalTests {
         try party.expectAgreement()
     }
 
-    @Test func preSharedKeysAreMixedInForMembersAndNewcomers() throws {
+    @Test func membersAndNewMembersApplyPSKs() throws {
         var party = try Party(2)
         let external = PreSharedKey(
             id: PreSharedKeyID(key: .external(id: [1]), nonce: party.rng.bytes(32)), secret: Secret([1, 2, 3]))
@@ -119,7 +119,7 @@ struct ProposalTests {
         expectError(.decryptionFailed) { _ = try Party.join(pending.welcome, bundle, preSharedKeys: [wrong]) }
     }
 
-    @Test func aResumptionSecretOfAPastEpochIsKnownToOldMembers() throws {
+    @Test func oldMembersKnowPastResumptionSecrets() throws {
         var party = try Party(2)
         try party.commit(by: 0)
         for epoch in [1, 2] as [UInt64] {

@@ -6,7 +6,7 @@ import Testing
 /// and yet must read every commit (RFC 9420 §7.6). The official vectors do not cover it.
 struct UnmergedLeafTests {
     @Test(arguments: [true, false])
-    func aNewcomerReadsTheCommitsOfAllOldMembers(addedWithPath: Bool) throws {
+    func newMemberReadsCommitsOfAllMembers(addedWithPath: Bool) throws {
         var party = try Party(7)
         for committer in party.present { try party.commit(by: committer) }
         try party.expectAgreement()
@@ -31,7 +31,7 @@ struct UnmergedLeafTests {
         try party.talk()
     }
 
-    @Test func severalUnmergedNewcomersReadEachOther() throws {
+    @Test func unmergedMembersReadEachOther() throws {
         var party = try Party(5)
         for committer in party.present { try party.commit(by: committer) }
         for _ in 0..<3 { try party.add(1, by: 1, path: false) }
@@ -86,7 +86,7 @@ struct UnmergedLeafTests {
     }
 
     @Test(arguments: [true, false])
-    func aNewcomerAmong100ReadsTheCommitsOfAll(addedWithPath: Bool) throws {
+    func newMemberOf100ReadsAllCommits(addedWithPath: Bool) throws {
         var full = try FullGroup(100)
         let bundle = try full.party.bundle("newcomer")
         var request = CommitRequest()

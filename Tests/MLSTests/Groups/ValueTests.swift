@@ -4,7 +4,7 @@ import Testing
 
 /// A group is a value: what happens to a copy, or to the result of a commit, does not touch it.
 struct ValueTests {
-    @Test func aDroppedCommitLeavesTheGroupUsable() throws {
+    @Test func droppedCommitLeavesGroupUsable() throws {
         var party = try Party(3)
         let before = party.members[0].epochAuthenticator
         _ = try party.members[0].commit(.init(), using: &party.rng)
@@ -16,7 +16,7 @@ struct ValueTests {
         try party.expectAgreement()
     }
 
-    @Test func aStagedCommitThatIsNotTakenChangesNothing() throws {
+    @Test func unappliedStagedCommitChangesNothing() throws {
         var party = try Party(3)
         let first = try party.members[0].commit(.init(), using: &party.rng)
         let second = try party.members[1].commit(.init(), using: &party.rng)
@@ -60,7 +60,7 @@ struct ValueTests {
         #expect(try party.members[1].process(MLSMessage(second.message), now: nil).staged != nil)
     }
 
-    @Test func aRefusedMessageLeavesItsKeyForTheGenuineOne() throws {
+    @Test func refusedMessageDoesNotConsumeItsKey() throws {
         var party = try Party(2)
         let message = try party.members[0].protect(Array("text".utf8), using: &party.rng)
         for position in stride(from: message.count - 60, to: message.count, by: 7) {
@@ -78,7 +78,7 @@ struct ValueTests {
         do {
             _ = try party.members[1].process(MLSMessage(message), now: nil)
         } catch {
-            #expect("\(error)" == "key_consumed: the key of generation 0 was used already, or is too old")
+            #expect("\(error)" == "key_consumed: the key of generation 0 was already used, or is too old")
         }
     }
 }

@@ -38,7 +38,7 @@ struct CommitRefusals {
             signatureKey: signatureKey)
     }
 
-    @Test func s12_4_anEmptyCommitAndARemovalNeedAPath() throws {
+    @Test func s12_4_emptyCommitAndRemovalNeedPath() throws {
         try self.expect(.invalidCommit, path: nil)
         try self.expect(.invalidCommit, path: nil, proposals: [.groupContextExtensions([])])
         let commit = try self.party.members[0].forgedCommit([.proposal(.remove(LeafIndex(3)))])
@@ -46,11 +46,11 @@ struct CommitRefusals {
         expectError(.invalidCommit) { _ = try receiver.process(commit, now: nil) }
     }
 
-    @Test func s12_4_2_theHonestPathFailsOnlyAtTheConfirmationTag() throws {
+    @Test func s12_4_2_validPathReachesConfirmationTag() throws {
         try self.expect(.badConfirmationTag, path: self.honest)
     }
 
-    @Test func s12_4_2_aWrongConfirmationTagIsRefused() throws {
+    @Test func s12_4_2_refusesWrongConfirmationTag() throws {
         var party = self.party
         var request = CommitRequest()
         request.wireFormat = .publicMessage
@@ -70,7 +70,7 @@ struct CommitRefusals {
         #expect(try party.members[1].process(MLSMessage(pending.message), now: nil).staged?.next != nil)
     }
 
-    @Test func s7_5_thePathHasOneNodeForEachOfTheFilteredDirectPath() throws {
+    @Test func s7_5_pathMatchesFilteredDirectPath() throws {
         var short = self.honest
         short.nodes.removeLast()
         try self.expect(.invalidCommit, path: short)
@@ -79,7 +79,7 @@ struct CommitRefusals {
         try self.expect(.invalidCommit, path: long)
     }
 
-    @Test func s7_9_2_aForgedParentHashIsRefused() throws {
+    @Test func s7_9_2_refusesForgedParentHash() throws {
         for source in [
             LeafNodeSource.commit(parentHash: [UInt8](repeating: 1, count: 32)), .commit(parentHash: []), .update,
         ] {
@@ -93,13 +93,13 @@ struct CommitRefusals {
         try self.expect(.invalidCommit, path: changed)
     }
 
-    @Test func s12_4_2_theLeafMustHaveANewKey() throws {
+    @Test func s12_4_2_pathLeafNeedsNewKey() throws {
         let old = self.party.members[0].ownLeaf.encryptionKey
         try self.expect(
             .invalidLeafNode, path: UpdatePath(leafNode: self.leaf(encryptionKey: old), nodes: self.honest.nodes))
     }
 
-    @Test func s12_4_2_noKeyOfThePathIsInTheTree() throws {
+    @Test func s12_4_2_refusesPathKeyAlreadyInTree() throws {
         let others = try #require(self.party.members[0].member(LeafIndex(2))?.encryptionKey)
         var taken = self.honest
         taken.nodes[1].encryptionKey = others
@@ -114,7 +114,7 @@ struct CommitRefusals {
             .invalidCommit, path: UpdatePath(leafNode: self.leaf(encryptionKey: others), nodes: self.honest.nodes))
     }
 
-    @Test func s7_3_theLeafOfAPathIsValid() throws {
+    @Test func s7_3_refusesInvalidPathLeaf() throws {
         var bytes = self.honest.leafNode.tlsEncoded()
         bytes[bytes.count - 1] ^= 1
         try self.expect(
@@ -164,7 +164,7 @@ struct CommitRefusals {
         #expect(party.members[1].member(LeafIndex(0))?.signatureKey == party.members[2].signatureKey.publicKey)
     }
 
-    @Test func s7_6_theNumberOfCiphertextsMustFit() throws {
+    @Test func s7_6_refusesWrongCiphertextCount() throws {
         for change in [[], [0, 0]] {
             var path = self.honest
             for node in path.nodes.indices {
@@ -174,7 +174,7 @@ struct CommitRefusals {
         }
     }
 
-    @Test func s7_6_aPathSecretThatDoesNotOpenOrFitIsRefused() throws {
+    @Test func s7_6_refusesUnusablePathSecret() throws {
         var party = self.party
         var other = self.honest
         for node in other.nodes.indices {
@@ -207,7 +207,7 @@ struct CommitRefusals {
         try self.expect(.invalidCommit, path: wrong)
     }
 
-    @Test func s12_4_2_aRefusedCommitChangesNothing() throws {
+    @Test func s12_4_2_refusedCommitChangesNothing() throws {
         var party = self.party
         let commit = try party.members[0].forgedCommit([], path: self.honest)
         let before = party.members[1].epochAuthenticator

@@ -7,13 +7,13 @@ import Testing
 struct FramingRefusals {
     private let removal = FramedContent.Body.proposal(.remove(LeafIndex(2)))
 
-    @Test func s6_aMessageOfAnotherVersionIsRefused() {
+    @Test func s6_refusesMessageOfOtherVersion() {
         expectError(.unsupportedVersion) { _ = try MLSMessage([0, 2, 0, 1]) }
         expectError(.malformed) { _ = try MLSMessage([0, 1, 0, 9]) }
         expectError(.malformed) { _ = try MLSMessage([]) }
     }
 
-    @Test func s6_aMessageForAnotherGroupIsRefused() throws {
+    @Test func s6_refusesMessageForAnotherGroup() throws {
         var party = try Party(3)
         let foreign = try party.members[0].forgedPublicMessage(self.removal, .init(groupID: [1]))
         expectError(.wrongGroup) { _ = try party.members[1].process(foreign, now: nil) }
@@ -21,13 +21,13 @@ struct FramingRefusals {
         expectError(.wrongGroup) { _ = try party.members[1].process(sealed, now: nil) }
     }
 
-    @Test func s6_anApplicationMessageMustNotBePublic() throws {
+    @Test func s6_refusesPublicApplicationMessage() throws {
         var party = try Party(3)
         let open = try party.members[0].forgedPublicMessage(.application([1]))
         expectError(.invalidSender) { _ = try party.members[1].process(open, now: nil) }
     }
 
-    @Test func s6_handshakesOfOtherEpochsAreRefused() throws {
+    @Test func s6_refusesHandshakesOfOtherEpochs() throws {
         var party = try Party(3)
         let past = try party.members[0].forgedPublicMessage(self.removal, .init(epoch: 0))
         expectError(.pastEpoch) { _ = try party.members[1].process(past, now: nil) }
@@ -36,7 +36,7 @@ struct FramingRefusals {
     }
 
     @Test(arguments: [Sender.external(0), .newMemberProposal, .newMemberCommit])
-    func s6_1_sendersOutsideTheGroupAreRefused(_ sender: Sender) throws {
+    func s6_1_refusesSendersOutsideGroup(_ sender: Sender) throws {
         var party = try Party(3)
         let body =
             sender == .newMemberCommit ? FramedContent.Body.commit(Commit(proposals: [], path: nil)) : self.removal
@@ -47,7 +47,7 @@ struct FramingRefusals {
         expectError(.invalidSender) { _ = try party.members[1].process(MLSMessage(bytes), now: nil) }
     }
 
-    @Test func s6_1_aWrongSignatureIsRefused() throws {
+    @Test func s6_1_refusesWrongSignature() throws {
         var party = try Party(3)
         let key = try SignaturePrivateKey.generate(party.suite, using: &party.rng)
         let open = try party.members[0].forgedPublicMessage(self.removal, .init(signatureKey: key))
@@ -59,7 +59,7 @@ struct FramingRefusals {
         expectError(.badSignature) { _ = try party.members[1].process(borrowed, now: nil) }
     }
 
-    @Test func s6_2_aWrongMembershipTagIsRefused() throws {
+    @Test func s6_2_refusesWrongMembershipTag() throws {
         var party = try Party(3)
         let message = try party.members[0].forgedPublicMessage(
             self.removal, .init(membershipKey: Secret(repeatElement(1, count: 32))))
@@ -69,7 +69,7 @@ struct FramingRefusals {
         expectError(.badMembershipTag) { _ = try party.members[1].process(MLSMessage(tampered), now: nil) }
     }
 
-    @Test func s6_aBlankLeafSendsNothing() throws {
+    @Test func s6_refusesBlankSenderLeaf() throws {
         var party = try Party(3)
         for index in [3, 4, 0xFFFF_FFFF] as [UInt32] {
             let leaf = LeafIndex(rawValue: index)
@@ -81,7 +81,7 @@ struct FramingRefusals {
         }
     }
 
-    @Test func s6_3_1_paddingMustBeZero() throws {
+    @Test func s6_3_1_refusesNonZeroPadding() throws {
         var party = try Party(2)
         let honest = try party.members[0].forgedPrivateMessage([1, 2], padding: [0, 0, 0])
         var reader = party.members[1]
@@ -91,7 +91,7 @@ struct FramingRefusals {
         expectError(.malformed) { _ = try party.members[1].process(dishonest, now: nil) }
     }
 
-    @Test func s6_3_aTamperedCiphertextIsRefused() throws {
+    @Test func s6_3_refusesTamperedCiphertext() throws {
         var party = try Party(2)
         let message = try party.members[0].protect(Array("text".utf8), using: &party.rng)
         var last = message
@@ -99,7 +99,7 @@ struct FramingRefusals {
         expectError(.decryptionFailed) { _ = try party.members[1].process(MLSMessage(last), now: nil) }
     }
 
-    @Test func s6_messagesThatAreNotOfAGroupAreRefused() throws {
+    @Test func s6_refusesMessagesOutsideGroupFraming() throws {
         var party = try Party(2)
         let package = try party.bundle("somebody").keyPackage
         expectError(.malformed) { _ = try party.members[0].process(.keyPackage(package), now: nil) }

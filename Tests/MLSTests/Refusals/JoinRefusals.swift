@@ -83,12 +83,12 @@ struct JoinRefusals {
         }
     }
 
-    @Test func s12_4_3_1_theForgeryHelperMakesAGoodWelcome() throws {
+    @Test func s12_4_3_1_forgeryHelperMakesValidWelcome() throws {
         let joined = try MLSGroup.join(self.forged(), with: self.bundle)
         #expect(joined.epochAuthenticator == self.added.next.epochAuthenticator)
     }
 
-    @Test func s12_4_3_1_aWelcomeForSomebodyElseIsRefused() throws {
+    @Test func s12_4_3_1_refusesWelcomeForAnotherMember() throws {
         var party = self.party
         let other = try party.bundle("other")
         expectError(.invalidWelcome) { _ = try MLSGroup.join(self.welcome, with: other) }
@@ -98,7 +98,7 @@ struct JoinRefusals {
         expectError(.invalidWelcome) { _ = try MLSGroup.join(self.welcome, with: p256) }
     }
 
-    @Test func s12_4_3_1_tamperedCiphertextsAreRefused() throws {
+    @Test func s12_4_3_1_refusesTamperedCiphertexts() throws {
         var info = self.welcome.encryptedGroupInfo
         info[5] ^= 1
         self.expect(.decryptionFailed) {
@@ -111,27 +111,27 @@ struct JoinRefusals {
         }
     }
 
-    @Test func s12_4_3_1_theSuiteOfTheGroupIsThatOfTheWelcome() throws {
+    @Test func s12_4_3_1_groupAndWelcomeShareCipherSuite() throws {
         var context = self.added.next.context
         context.cipherSuite = .x25519ChaCha20Poly1305
         self.expect(.invalidWelcome) { try self.forged(context: context) }
     }
 
-    @Test func s12_4_3_1_theSignerIsAMemberAndSigned() throws {
+    @Test func s12_4_3_1_requiresSignatureByMember() throws {
         self.expect(.invalidWelcome) { try self.forged(signer: LeafIndex(7)) }
         self.expect(.invalidWelcome) { try self.forged(signer: LeafIndex(rawValue: .max)) }
         self.expect(.badSignature) { try self.forged(signer: LeafIndex(1)) }
         self.expect(.badSignature) { try self.forged(signatureKey: self.party.members[2].signatureKey) }
     }
 
-    @Test func s12_4_3_1_theTreeMustMatchItsHash() throws {
+    @Test func s12_4_3_1_refusesTreeWithWrongHash() throws {
         var context = self.added.next.context
         context.treeHash[0] ^= 1
         self.expect(.invalidTree) { try self.forged(context: context) }
         self.expect(.invalidTree) { try self.forged(tree: self.party.members[0].encodedRatchetTree) }
     }
 
-    @Test func s12_4_3_3_theTreeMustDecode() throws {
+    @Test func s12_4_3_3_refusesUndecodableTree() throws {
         self.expect(.malformed) { try self.forged(tree: [3, 1]) }
         self.expect(.invalidTree) { try self.forged(tree: [0]) }
         self.expect(.invalidTree) { try self.forged(tree: [1, 0]) }
@@ -142,7 +142,7 @@ struct JoinRefusals {
         self.expect(.invalidTree) { try self.forged(tree: writer.bytes) }
     }
 
-    @Test func s7_9_2_everyParentIsParentHashValid() throws {
+    @Test func s7_9_2_requiresValidParentHashes() throws {
         for position in [1, 3, 5] {
             var tree = self.added.next.tree
             guard let parent = tree.parent(NodeIndex(position)) else { continue }
@@ -163,7 +163,7 @@ struct JoinRefusals {
     }
 
     @Test(arguments: [[5], [0, 4], [4, 4], [3], [2, 1], [0xFFFF_FFFF]] as [[UInt32]])
-    func s12_4_3_1_unmergedLeavesAreOrderedPresentAndBelow(_ leaves: [UInt32]) throws {
+    func s12_4_3_1_refusesInvalidUnmergedLeaves(_ leaves: [UInt32]) throws {
         var tree = self.added.next.tree
         let root = try #require(tree.parent(NodeIndex(3)))
         tree.set(
@@ -173,7 +173,7 @@ struct JoinRefusals {
         self.expect(.invalidTree, tree: tree)
     }
 
-    @Test func s7_3_everyLeafIsValid() throws {
+    @Test func s7_3_refusesInvalidLeaves() throws {
         let member = self.party.members[2]
         var rng = SeededGenerator(9)
         let fresh = try HPKEPrivateKey.generate(member.cipherSuite, using: &rng).publicKey
@@ -202,18 +202,18 @@ struct JoinRefusals {
                 try member.forgedLeaf(encryptionKey: fresh, signatureKey: self.party.members[1].signatureKey)))
     }
 
-    @Test func s12_4_3_1_onesOwnLeafMustBeInTheTree() throws {
+    @Test func s12_4_3_1_requiresOwnLeafInTree() throws {
         var tree = self.added.next.tree
         tree.remove(LeafIndex(4))
         tree.truncate()
         self.expect(.invalidWelcome, tree: tree)
     }
 
-    @Test func s12_4_3_1_aPathSecretMustFitTheTree() throws {
+    @Test func s12_4_3_1_refusesPathSecretThatMismatchesTree() throws {
         self.expect(.invalidCommit) { try self.forged(pathSecret: Secret(repeatElement(1, count: 32))) }
     }
 
-    @Test func s12_4_3_1_aWrongConfirmationTagIsRefused() throws {
+    @Test func s12_4_3_1_refusesWrongConfirmationTag() throws {
         var tag = self.added.next.confirmationTag
         tag[0] ^= 1
         self.expect(.badConfirmationTag) { try self.forged(confirmationTag: tag) }
@@ -223,7 +223,7 @@ struct JoinRefusals {
         self.expect(.badConfirmationTag) { try self.forged(context: context) }
     }
 
-    @Test func s13_4_theJoinerSupportsTheGroupsExtensions() throws {
+    @Test func s13_4_joinerMustSupportGroupExtensions() throws {
         for entry in [
             Extension(type: .init(rawValue: 0xF00D), data: []),
             RequiredCapabilities(proposals: [0xF00D]).asExtension,
@@ -239,7 +239,7 @@ struct JoinRefusals {
         self.expect(.invalidWelcome) { try self.forged(extraExtensions: [entry, entry]) }
     }
 
-    @Test func s12_4_3_1_unknownGroupInfoExtensionsAreIgnored() throws {
+    @Test func s12_4_3_1_ignoresUnknownGroupInfoExtensions() throws {
         let joined = try MLSGroup.join(
             self.forged(extraExtensions: [Extension(type: .init(rawValue: 0x1A1A), data: [1])]), with: self.bundle)
         #expect(joined.epoch == self.added.next.epoch)
@@ -255,7 +255,7 @@ struct JoinRefusals {
         }
     }
 
-    @Test func s12_4_3_1_preSharedKeysAreKnownAndProper() throws {
+    @Test func s12_4_3_1_refusesUnknownOrMisusedPSKs() throws {
         let nonce = [UInt8](repeating: 0, count: 32)
         let external = PreSharedKeyID(key: .external(id: [1]), nonce: nonce)
         self.expect(.unknownPSK) { try self.forged(preSharedKeys: [external]) }

@@ -41,12 +41,12 @@ struct KeyPackageRefusals {
         expectError(code, sourceLocation: sourceLocation) { _ = try package().verified(now: Party.now) }
     }
 
-    @Test func s10_1_aGoodKeyPackagePassesAfterARoundTrip() throws {
+    @Test func s10_1_validKeyPackageRoundTrips() throws {
         let package = try self.package(self.leaf())
         #expect(try KeyPackage(tlsEncoded: package.tlsEncoded()).verified(now: Party.now).keyPackage == package)
     }
 
-    @Test func s7_2_theLifetimeIsObservedAtBothEnds() throws {
+    @Test func s7_2_enforcesBothLifetimeBounds() throws {
         let package = try self.package(self.leaf())
         for now in [Party.lifetime.notBefore, Party.lifetime.notAfter] { _ = try package.verified(now: now) }
         for now in [Party.lifetime.notAfter + 1, .max] {
@@ -58,7 +58,7 @@ struct KeyPackageRefusals {
         _ = try package.verified(now: nil)
     }
 
-    @Test func s10_1_theSuiteMustBeSupported() throws {
+    @Test func s10_1_refusesUnsupportedSuite() throws {
         self.expect(.unsupportedCipherSuite) { try self.package(self.leaf(), suite: CipherSuite(rawValue: 4)) }
         self.expect(.invalidLeafNode) { try self.package(self.leaf(capabilities: Capabilities(cipherSuites: [2]))) }
         self.expect(.invalidLeafNode) {
@@ -70,19 +70,19 @@ struct KeyPackageRefusals {
         self.expect(.invalidKeyPackage) { try self.package(self.leaf(), initKey: self.encryptionKey.publicKey) }
     }
 
-    @Test func s10_1_keysMustBeKeys() throws {
+    @Test func s10_1_refusesInvalidKeys() throws {
         let zero = [UInt8](repeating: 0, count: 32)
         self.expect(.invalidKey) { try self.package(self.leaf(), initKey: zero) }
         self.expect(.invalidKey) { try self.package(self.leaf(), initKey: [1, 2, 3]) }
         self.expect(.invalidKey) { try self.package(self.leaf(encryptionKey: zero)) }
     }
 
-    @Test func s7_3_theLeafMustComeFromAKeyPackage() throws {
+    @Test func s7_3_requiresKeyPackageLeafSource() throws {
         self.expect(.invalidKeyPackage) { try self.package(self.leaf(source: .update)) }
         self.expect(.invalidKeyPackage) { try self.package(self.leaf(source: .commit(parentHash: []))) }
     }
 
-    @Test func s7_3_extensionsAndCredentialMustBeAmongTheLeafsCapabilities() throws {
+    @Test func s7_3_capabilitiesMustListExtensionsAndCredential() throws {
         let entry = Extension(type: .init(rawValue: 0xF2EE), data: [])
         let capable = Capabilities(cipherSuites: [1], extensions: [0xF2EE])
         self.expect(.invalidLeafNode) { try self.package(self.leaf(extensions: [entry])) }
@@ -92,13 +92,13 @@ struct KeyPackageRefusals {
             .verified(now: Party.now)
     }
 
-    @Test func s13_4_noExtensionTypeAppearsTwice() throws {
+    @Test func s13_4_refusesRepeatedExtensionType() throws {
         let entry = Extension(type: .applicationID, data: [])
         self.expect(.invalidKeyPackage) { try self.package(self.leaf(), extensions: [entry, entry]) }
         self.expect(.invalidLeafNode) { try self.package(self.leaf(extensions: [entry, entry])) }
     }
 
-    @Test func s10_bothSignaturesMustHold() throws {
+    @Test func s10_verifiesBothSignatures() throws {
         let package = try self.package(self.leaf())
         var outer = package.tlsEncoded()
         outer[outer.count - 1] ^= 1
@@ -115,7 +115,7 @@ struct KeyPackageRefusals {
         }
     }
 
-    @Test func aBundleIsStoredAndReadBack() throws {
+    @Test func bundleRoundTrips() throws {
         var party = self.party
         for suite in CipherSuite.supported {
             let key = try SignaturePrivateKey.generate(suite, using: &party.rng)
@@ -130,7 +130,7 @@ struct KeyPackageRefusals {
         }
     }
 
-    @Test func aDamagedBundleIsRefused() throws {
+    @Test func refusesDamagedBundle() throws {
         var party = self.party
         let bytes = try party.bundle("somebody").stored.copyBytes()
         for count in [0, 1, 2, 3, bytes.count - 33, bytes.count - 1] {
@@ -144,7 +144,7 @@ struct KeyPackageRefusals {
         expectError(.invalidStoredForm) { _ = try KeyPackageBundle(stored: Secret(changed)) }
     }
 
-    @Test func keysThatDoNotBelongToTheKeyPackageAreRefused() throws {
+    @Test func refusesKeysOfAnotherKeyPackage() throws {
         var party = self.party
         let (one, other) = (try party.bundle("one"), try party.bundle("other"))
         let mixed = KeyPackageBundle(

@@ -24,7 +24,7 @@ struct ProposalListRefusals {
         try self.expect(code, party, proposals.map { .proposal($0) }, sourceLocation: sourceLocation)
     }
 
-    @Test func s12_2_theCommitterDoesNotUpdateItself() throws {
+    @Test func s12_2_refusesUpdateByCommitter() throws {
         var party = try Party(3)
         let key = try HPKEPrivateKey.generate(party.suite, using: &party.rng)
         let leaf = try party.members[0].forgedLeaf(encryptionKey: key.publicKey)
@@ -35,7 +35,7 @@ struct ProposalListRefusals {
         expectError(.invalidProposals) { _ = try party.members[0].commit(request, using: &party.rng) }
     }
 
-    @Test func s12_2_theCommitterDoesNotRemoveItself() throws {
+    @Test func s12_2_refusesSelfRemovalByCommitter() throws {
         var party = try Party(3)
         try self.expect(.invalidProposals, party, [.remove(LeafIndex(0))])
         try self.expect(.invalidProposals, party, [.selfRemove])
@@ -44,7 +44,7 @@ struct ProposalListRefusals {
         expectError(.invalidProposals) { _ = try party.members[0].commit(request, using: &party.rng) }
     }
 
-    @Test func s12_2_aLeafIsTouchedOnce() throws {
+    @Test func s12_2_refusesTwoChangesOfOneLeaf() throws {
         var party = try Party(3)
         try self.expect(.invalidProposals, party, [.remove(LeafIndex(2)), .remove(LeafIndex(2))])
         let update = try party.members[2].proposeUpdate(wireFormat: .publicMessage, using: &party.rng)
@@ -55,14 +55,14 @@ struct ProposalListRefusals {
             .invalidProposals, party, [.reference(update.reference), .proposal(.remove(LeafIndex(2)))])
     }
 
-    @Test func s12_1_3_aBlankLeafIsNotRemoved() throws {
+    @Test func s12_1_3_refusesRemovalOfBlankLeaf() throws {
         let party = try Party(3)
         for index in [3, 4, 0xFFFF_FFFF] as [UInt32] {
             try self.expect(.invalidProposals, party, [.remove(LeafIndex(rawValue: index))])
         }
     }
 
-    @Test func s12_2_nobodyIsAddedTwice() throws {
+    @Test func s12_2_refusesRepeatedAdd() throws {
         var party = try Party(3)
         let package = try party.bundle("newcomer").keyPackage
         try self.expect(.invalidProposals, party, [.add(package), .add(package)])
@@ -77,14 +77,14 @@ struct ProposalListRefusals {
         _ = try party.members[0].commit(request, using: &party.rng)
     }
 
-    @Test func s12_2_aPSKIsNamedOnce() throws {
+    @Test func s12_2_refusesRepeatedPSK() throws {
         var party = try Party(3)
         let id = PreSharedKeyID(key: .external(id: [1]), nonce: party.rng.bytes(32))
         try self.expect(.invalidProposals, party, [.preSharedKey(id), .preSharedKey(id)])
         try self.expect(.unknownPSK, party, [.preSharedKey(id)])
     }
 
-    @Test func s12_1_4_aPSKMayBeImproper() throws {
+    @Test func s12_1_4_refusesMisusedPSK() throws {
         var party = try Party(3)
         let short = PreSharedKeyID(key: .external(id: [1]), nonce: party.rng.bytes(31))
         try self.expect(.invalidProposals, party, [.preSharedKey(short)])
@@ -95,14 +95,14 @@ struct ProposalListRefusals {
         }
     }
 
-    @Test func s12_2_groupContextExtensionsChangeOnce() throws {
+    @Test func s12_2_refusesTwoGroupContextExtensions() throws {
         let party = try Party(3)
         try self.expect(.invalidProposals, party, [.groupContextExtensions([]), .groupContextExtensions([])])
         let entry = Extension(type: .applicationID, data: [])
         try self.expect(.invalidProposals, party, [.groupContextExtensions([entry, entry])])
     }
 
-    @Test func s12_1_7_allMembersSupportTheNewExtensions() throws {
+    @Test func s12_1_7_membersMustSupportNewExtensions() throws {
         var party = try Party(3)
         let path = try party.members[0].honestPath(using: &party.rng)
         for extensions in [
@@ -121,7 +121,7 @@ struct ProposalListRefusals {
         try self.expect(.malformed, party, [.proposal(.groupContextExtensions([broken]))], path: path)
     }
 
-    @Test func s12_2_reInitStandsAlone() throws {
+    @Test func s12_2_reInitMustBeAlone() throws {
         let party = try Party(3)
         let reInit = try Proposal(tlsEncoded: [0, 5, 1, 9, 0, 1, 0, 1, 0])
         try self.expect(.invalidProposals, party, [reInit, .remove(LeafIndex(2))])
@@ -131,11 +131,11 @@ struct ProposalListRefusals {
             .invalidProposals, party, [try Proposal(tlsEncoded: [0, 5, 1, 9, 0, 1, 0, 1, 6, 0, 1, 0, 0, 1, 0])])
     }
 
-    @Test func s12_2_aMemberSendsNoExternalInit() throws {
+    @Test func s12_2_refusesExternalInitByMember() throws {
         try self.expect(.invalidProposals, Party(3), [.externalInit(kemOutput: [1])])
     }
 
-    @Test func s12_2_aProposalTypeThatAMemberDoesNotSupportIsRefused() throws {
+    @Test func s12_2_refusesUnsupportedProposalType() throws {
         var party = try Party(2)
         let plain = try party.bundle("plain", capabilities: Capabilities(cipherSuites: [1], extensions: [0xF2EE]))
         var request = CommitRequest()
@@ -154,7 +154,7 @@ struct ProposalListRefusals {
         #expect(party.gone == [2, 3])
     }
 
-    @Test func s12_1_1_anAddedKeyPackageIsValid() throws {
+    @Test func s12_1_1_refusesInvalidAddedKeyPackage() throws {
         var party = try Party(3)
         let expired = try party.bundle("late", lifetime: Lifetime(notBefore: 0, notAfter: 1)).keyPackage
         try self.expect(.expired, party, [.add(expired)])
@@ -173,7 +173,7 @@ struct ProposalListRefusals {
         try self.expect(.invalidLeafNode, party, [.add(x509)])
     }
 
-    @Test func s12_1_1_aProposedKeyPackageIsCheckedAgainWhenItIsCommitted() throws {
+    @Test func s12_1_1_revalidatesKeyPackageAtCommit() throws {
         var party = try Party(2)
         let package = try party.bundle("newcomer").keyPackage
         let add = try party.members[1].propose(.add(package), using: &party.rng)
@@ -184,17 +184,17 @@ struct ProposalListRefusals {
         expectError(.expired) { _ = try party.members[0].commit(request, using: &party.rng) }
     }
 
-    @Test func s13_4_newcomersSupportTheGroupsExtensions() throws {
+    @Test func s13_4_newMembersMustSupportGroupExtensions() throws {
         var party = try Party(2, extensions: [Extension(type: .init(rawValue: 0xF2EE), data: [])])
         let plain = try party.bundle("plain", capabilities: Capabilities(cipherSuites: [1])).keyPackage
         try self.expect(.invalidLeafNode, party, [.add(plain)])
     }
 
-    @Test func s12_4_2_anUnknownReferenceIsRefused() throws {
+    @Test func s12_4_2_refusesUnknownReference() throws {
         try self.expect(.unknownProposal, Party(3), [.reference([UInt8](repeating: 1, count: 32))])
     }
 
-    @Test func s12_1_2_anUpdateIsValid() throws {
+    @Test func s12_1_2_refusesInvalidUpdate() throws {
         var party = try Party(3)
         let member = party.members[2]
         let fresh = try HPKEPrivateKey.generate(party.suite, using: &party.rng).publicKey

@@ -16,7 +16,7 @@ struct ValidationRefusals {
 
     // MARK: - §6
 
-    @Test func s6_3_1_everyMessageHasAFreshReuseGuard() throws {
+    @Test func s6_3_1_reuseGuardIsFresh() throws {
         var party = try Party(2)
         // Two copies of one state use the same generation: only the reuse guard separates their nonces.
         var copies = [party.members[0], party.members[0]]
@@ -98,7 +98,7 @@ struct ValidationRefusals {
 
     // MARK: - §8.4
 
-    @Test func s8_4_everyInjectedPSKHasAFreshNonce() throws {
+    @Test func s8_4_pskNonceIsFresh() throws {
         var party = try Party(2)
         let key = PreSharedKey(
             id: PreSharedKeyID(key: .external(id: [1]), nonce: [UInt8](repeating: 0, count: 32)), secret: Secret([1]))
@@ -157,7 +157,7 @@ struct ValidationRefusals {
 
     // MARK: - §11
 
-    @Test func s11_aNewGroupStartsAtEpochZero() throws {
+    @Test func s11_newGroupStartsAtEpochZero() throws {
         var party = try Party(1)
         let group = party.members[0]
         #expect(group.epoch == 0 && group.members.count == 1 && group.context.confirmedTranscriptHash.isEmpty)
@@ -171,7 +171,7 @@ struct ValidationRefusals {
         #expect(secrets[0] != secrets[1])
     }
 
-    @Test func s11_1_refusesExtensionsThatTheCreatorLacks() throws {
+    @Test func s11_1_refusesExtensionsUnsupportedByCreator() throws {
         var party = try Party(1)
         let bundle = try party.bundle("creator", capabilities: Capabilities(cipherSuites: [1]))
         let entry = Extension(type: .applicationID, data: [])
@@ -203,7 +203,7 @@ struct ValidationRefusals {
         expectError(.invalidLeafNode) { _ = try party.members[0].commit(request, using: &party.rng) }
     }
 
-    @Test func s12_4_updatesAndDeparturesNeedAPath() throws {
+    @Test func s12_4_updatesAndDeparturesNeedPath() throws {
         var party = try Party(3)
         let update = try party.members[2].proposeUpdate(wireFormat: .publicMessage, using: &party.rng)
         let leave = try party.members[2].propose(.selfRemove, wireFormat: .publicMessage, using: &party.rng)
@@ -214,7 +214,7 @@ struct ValidationRefusals {
         }
     }
 
-    @Test func s12_4_1_theWelcomeCoversEveryNewMember() throws {
+    @Test func s12_4_1_welcomeCoversEveryNewMember() throws {
         var party = try Party(2)
         let pending = try party.add(3, by: 1)
         guard case .welcome(let welcome) = try MLSMessage(#require(pending.welcome)) else { return }
@@ -223,7 +223,7 @@ struct ValidationRefusals {
         #expect(Set(welcome.secrets.map(\.newMember)).count == 3)
     }
 
-    @Test func s12_4_3_1_refusesRepeatedKeyOfAParent() throws {
+    @Test func s12_4_3_1_refusesRepeatedParentKey() throws {
         var party = try Party(4)
         for committer in party.present { try party.commit(by: committer) }
         var tree = party.members[0].tree
@@ -237,7 +237,7 @@ struct ValidationRefusals {
         expectError(.invalidTree) { try tree.validateUniqueKeys() }
     }
 
-    @Test func s12_4_3_3_theTreeEndsInAnOccupiedNode() throws {
+    @Test func s12_4_3_3_refusesTreeEndingInBlankNode() throws {
         var party = try Party(3)
         try party.commit(by: 0)
         #expect(party.members[0].tree.nodes.count == 7)

@@ -42,7 +42,7 @@ struct HostileInputTests {
         }
 
         /// Does with a message what a client would.
-        func take(_ message: MLSMessage) throws {
+        func receive(_ message: MLSMessage) throws {
             switch message {
             case .welcome(let welcome): _ = try MLSGroup.join(welcome, with: self.bundle)
             case .keyPackage(let package): _ = try package.verified(now: Party.now)
@@ -59,7 +59,7 @@ struct HostileInputTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func damagedMessagesAreRefusedWithAReason(_ kind: Kind) throws {
+    func refusesDamagedMessagesWithReason(_ kind: Kind) throws {
         let target = try Target(kind)
         var mutator = Mutator(42)
         var decoded = 0
@@ -67,15 +67,15 @@ struct HostileInputTests {
             do throws(MLSError) {
                 let message = try MLSMessage(mutator.mutate(target.bytes))
                 decoded += 1
-                do { try target.take(message) } catch let error as MLSError { throw error } catch {
+                do { try target.receive(message) } catch let error as MLSError { throw error } catch {
                     Issue.record("\(error) is no MLSError")
                 }
             } catch { #expect(!error.message.isEmpty) }
         }
-        #expect(decoded > 100, "the damage must get past the decoder often enough")
+        #expect(decoded > 100, "too few damaged inputs were decoded")
     }
 
-    @Test func contentThatOpensButIsDamagedIsRefused() throws {
+    @Test func refusesDamagedContentAfterDecryption() throws {
         // Signed and encrypted by a member: only the inside is bad.
         var party = try Party(3)
         let body = FramedContent.Body.commit(
@@ -93,7 +93,7 @@ struct HostileInputTests {
         }
     }
 
-    @Test func damagedTreesAreRefused() throws {
+    @Test func refusesDamagedTrees() throws {
         var party = try Party(5)
         for committer in [0, 2, 4] { try party.commit(by: committer) }
         try party.add(1, path: false)
@@ -138,7 +138,7 @@ struct HostileInputTests {
         }
     }
 
-    @Test func hugeAnnouncedLengthsAllocateNothing() {
+    @Test func hugeLengthsAllocateNothing() {
         for header: [UInt8] in [[0xBF, 0xFF, 0xFF, 0xFF], [0x80, 0x01, 0, 0], [0x7F, 0xFF]] {
             for prefix: [UInt8] in [[0, 1, 0, 1], [0, 1, 0, 2], [0, 1, 0, 3, 0, 1], [0, 1, 0, 5, 0, 1]] {
                 expectError(.malformed) { _ = try MLSMessage(prefix + header) }

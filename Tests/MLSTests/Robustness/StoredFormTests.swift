@@ -44,14 +44,14 @@ struct StoredFormTests {
                 self.stores[index].save(&self.party.members[index])
                 #expect(
                     self.stores[index].records == RecordStore(whole: self.party.members[index]).records,
-                    "what was stored bit by bit is what would be stored at once", sourceLocation: sourceLocation)
+                    "incremental and complete stores must agree", sourceLocation: sourceLocation)
                 self.party.members[index] = try self.stores[index].restored()
             }
             try self.party.expectAgreement(sourceLocation: sourceLocation)
         }
     }
 
-    @Test func aGroupStoredAfterEveryStepGoesOnTheSame() throws {
+    @Test func storedGroupBehavesTheSame() throws {
         var stored = try StoredParty(3)
         try stored.party.talk()
         try stored.step()
@@ -84,7 +84,7 @@ struct StoredFormTests {
         try stored.step()
     }
 
-    @Test func aRestoredGroupReadsWhatCameOutOfOrder() throws {
+    @Test func restoredGroupReadsOutOfOrderMessages() throws {
         var party = try Party(2)
         let messages = try (0..<20).map { try party.members[0].protect(Array("\($0)".utf8), using: &party.rng) }
         _ = try party.members[1].process(MLSMessage(messages[19]), now: nil)
@@ -96,7 +96,7 @@ struct StoredFormTests {
         expectError(.keyConsumed) { _ = try party.members[1].process(MLSMessage(messages[3]), now: nil) }
     }
 
-    @Test func aMessageTouchesItsRatchetOnly() throws {
+    @Test func messageChangesOnlyItsRatchet() throws {
         var party = try Party(4)
         var stores = [RecordStore(), RecordStore()]
         for index in 0..<2 { stores[index].save(&party.members[index]) }
@@ -113,7 +113,7 @@ struct StoredFormTests {
         #expect(stores[1].save(&party.members[1]).isEmpty)
     }
 
-    @Test func aCommitTouchesItsPath() throws {
+    @Test func commitChangesOnlyItsPath() throws {
         var party = try Party(8)
         for committer in party.present { try party.commit(by: committer) }
         let epoch = party.members[0].epoch
@@ -138,7 +138,7 @@ struct StoredFormTests {
         }
     }
 
-    @Test func markingAllChangedHandsOverEverything() throws {
+    @Test func markAllChangedReturnsEveryRecord() throws {
         var party = try Party(3)
         var store = RecordStore()
         store.save(&party.members[0])
@@ -154,7 +154,7 @@ struct StoredFormTests {
         #expect(Set(changes.records.keys) == Set(RecordStore(whole: old).records.keys))
     }
 
-    @Test func anotherVersionIsRefused() throws {
+    @Test func refusesUnknownStoredVersion() throws {
         let party = try Party(2)
         var records = RecordStore(whole: party.members[0]).records
         let core = try #require(records[.core]?.copyBytes())
@@ -163,7 +163,7 @@ struct StoredFormTests {
         expectError(.invalidStoredForm) { _ = try MLSGroup(records: records) }
     }
 
-    @Test func aMissingOrCutRecordIsRefused() throws {
+    @Test func refusesMissingOrTruncatedRecord() throws {
         var party = try Party(3)
         try party.talk()
         try party.commit(by: 0)
@@ -184,7 +184,7 @@ struct StoredFormTests {
         expectError(.invalidStoredForm) { _ = try MLSGroup(records: [:]) }
     }
 
-    @Test func secretsOfNodesThatOverlapAreRefused() throws {
+    @Test func refusesOverlappingSecretTreeNodes() throws {
         let party = try Party(3)
         var records = RecordStore(whole: party.members[1]).records
         let root = try #require(records[.treeSecret(epoch: 1, node: 3)])
@@ -196,7 +196,7 @@ struct StoredFormTests {
         _ = try MLSGroup(records: records)
     }
 
-    @Test func keysOfAnotherMemberAreRefused() throws {
+    @Test func refusesKeysOfAnotherMember() throws {
         let party = try Party(2)
         var records = RecordStore(whole: party.members[0]).records
         var other = party.members[0]
@@ -205,7 +205,7 @@ struct StoredFormTests {
         expectError(.invalidStoredForm) { _ = try MLSGroup(records: records) }
     }
 
-    @Test func recordNamesAreReadBack() {
+    @Test func recordNamesRoundTrip() {
         let names: [GroupRecord] = [
             .core, .node(7), .epoch(.max), .treeSecret(epoch: 3, node: 7), .ratchets(epoch: 3, leaf: .max),
         ]

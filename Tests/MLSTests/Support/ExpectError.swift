@@ -8,7 +8,7 @@ func expectError(
 ) {
     do {
         try body()
-        Issue.record("nothing was thrown, \(code) was expected", sourceLocation: sourceLocation)
+        Issue.record("expected error \(code), found none", sourceLocation: sourceLocation)
     } catch let error as MLSError {
         #expect(error.code == code, "\(error)", sourceLocation: sourceLocation)
     } catch {

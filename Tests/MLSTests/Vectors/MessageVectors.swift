@@ -11,7 +11,7 @@ import Testing
         let publicMessageCommit, privateMessage: HexBytes
     }
 
-    @Test func officialMessagesReencodeToTheSameBytes() throws {
+    @Test func officialMessagesRoundTrip() throws {
         let vectors = try VectorFile.load("messages", as: Vector.self)
         for vector in vectors {
             for bytes in [

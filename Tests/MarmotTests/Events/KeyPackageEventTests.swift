@@ -55,7 +55,7 @@ struct KeyPackageEventTests {
 
     // MARK: Writing
 
-    @Test func bothKindsHaveTheTagsOfTheTableInItsOrder() throws {
+    @Test func bothKindsUseTheSpecifiedTagOrder() throws {
         let (bundle, keys, events) = try self.make()
         let shared = [
             ["mls_protocol_version", "1.0"], ["mls_ciphersuite", "0x0001"], ["mls_extensions", "0x000a", "0xf2ee"],
@@ -73,7 +73,7 @@ struct KeyPackageEventTests {
         }
     }
 
-    @Test func theLeafSaysWhatMDKsLeavesSayWithGreaseLast() throws {
+    @Test func leafMatchesMDKWithGreaseLast() throws {
         let (bundle, keys, _) = try self.make()
         let leaf = bundle.keyPackage.leafNode
         let capabilities = leaf.capabilities
@@ -89,7 +89,7 @@ struct KeyPackageEventTests {
         #expect(leaf.source == .keyPackage(Lifetime(notBefore: time - 3600, notAfter: time + 7_257_600)))
     }
 
-    @Test func everyPackageHasKeysOfItsOwn() throws {
+    @Test func everyPackageHasFreshKeys() throws {
         let (first, second) = (try self.make(seed: 1).bundle.keyPackage, try self.make(seed: 2).bundle.keyPackage)
         #expect(first.initKey != second.initKey && first.leafNode.signatureKey != second.leafNode.signatureKey)
         #expect(first.leafNode.encryptionKey != first.initKey)
@@ -97,7 +97,7 @@ struct KeyPackageEventTests {
 
     // MARK: Reading
 
-    @Test func otherKindsAreRefused() throws {
+    @Test func refusesOtherKinds() throws {
         let event = try self.make().events.legacy
         let other = Event(
             id: event.id, pubkey: event.pubkey, createdAt: event.createdAt, kind: 444, tags: event.tags,
@@ -107,7 +107,7 @@ struct KeyPackageEventTests {
 
     @Test(
         arguments: ["mls_protocol_version", "mls_ciphersuite", "mls_extensions", "relays"])
-    func aTagThatBothKindsNeedIsNamedWhenItIsMissingOrEmpty(name: String) throws {
+    func namesMissingOrEmptyRequiredTags(name: String) throws {
         let events = try self.make().events
         for event in [events.legacy, events.addressable] {
             expectError(.badTag, name) { _ = try self.read(self.with(event, name, nil)) }
@@ -117,21 +117,21 @@ struct KeyPackageEventTests {
     }
 
     @Test(arguments: ["d", "mls_proposals", "i"])
-    func aTagThatOnly30443NeedsMayBeMissingFrom443(name: String) throws {
+    func kind443ToleratesMissing30443Tags(name: String) throws {
         let events = try self.make().events
         expectError(.badTag, "tag \(name)") { _ = try self.read(self.with(events.addressable, name, nil)) }
         expectError(.badTag, "tag \(name)") { _ = try self.read(self.with(events.addressable, name, [])) }
         _ = try self.read(self.with(events.legacy, name, nil))
     }
 
-    @Test func theSlotHas64HexDigits() throws {
+    @Test func slotHas64HexDigits() throws {
         let event = try self.make().events.addressable
         for slot in ["", "00", String(repeating: "0", count: 63), String(repeating: "g", count: 64), self.slot + "00"] {
             expectError(.badTag, "tag d") { _ = try self.read(self.with(event, "d", [slot])) }
         }
     }
 
-    @Test func proposalsMustBeExactlyOneLowerCaseValueIfTheyAreThere() throws {
+    @Test func proposalsTagHoldsOneLowerCaseValue() throws {
         let events = try self.make().events
         for event in [events.legacy, events.addressable] {
             for values in [["0x000A"], ["0X000a"], ["0x000a", "0x000a"], ["0x000b"], ["10"], [""]] {
@@ -140,7 +140,7 @@ struct KeyPackageEventTests {
         }
     }
 
-    @Test func extensionsMayComeInAnyOrderAndCaseAndWithOthers() throws {
+    @Test func extensionsTagToleratesOrderCaseAndExtras() throws {
         let event = try self.make().events.addressable
         for values in [["0xf2ee", "0x000a"], ["0xF2EE", "0x000A"], ["0x0001", "0x000a", "0xf2ee"]] {
             _ = try self.read(self.with(event, "mls_extensions", values))
@@ -150,7 +150,7 @@ struct KeyPackageEventTests {
         }
     }
 
-    @Test func everyRelayMustBeAnAddress() throws {
+    @Test func everyRelayMustBeAURL() throws {
         let event = try self.make().events.legacy
         expectError(.badTag, "relays") {
             _ = try self.read(self.with(event, "relays", ["wss://a.example", "a.example"]))
@@ -158,7 +158,7 @@ struct KeyPackageEventTests {
         #expect(try KeyPackageEvents.relays(of: event).map(\.string) == Lab.relays)
     }
 
-    @Test func theReferenceMustBeThatOfThePackage() throws {
+    @Test func referenceMustMatchThePackage() throws {
         let events = try self.make().events
         for event in [events.legacy, events.addressable] {
             let right = try #require(event.firstTag("i")?.value)
@@ -170,7 +170,7 @@ struct KeyPackageEventTests {
         }
     }
 
-    @Test func theFirstTagOfANameCounts() throws {
+    @Test func firstTagOfANameWins() throws {
         let event = try self.make().events.legacy
         _ = try self.read(self.changed(event) { $0.append(Tag("mls_protocol_version", "2.0")) })
         expectError(.badTag, "mls_protocol_version") {
@@ -178,7 +178,7 @@ struct KeyPackageEventTests {
         }
     }
 
-    @Test func olderFormsAndUnknownTagsAreRead() throws {
+    @Test func readsOlderFormsAndUnknownTags() throws {
         let (bundle, _, events) = try self.make()
         var event = self.with(self.with(events.legacy, "mls_protocol_version", ["1"]), "mls_ciphersuite", ["1"])
         #expect(try self.read(event).keyPackage == bundle.keyPackage)
@@ -191,7 +191,7 @@ struct KeyPackageEventTests {
         _ = try self.read(self.with(events.addressable, "encoding", ["BASE64"]))
     }
 
-    @Test func contentThatIsNotBase64IsRefused() throws {
+    @Test func refusesContentThatIsNotBase64() throws {
         let (bundle, _, events) = try self.make()
         for content in ["", " ", "AAEAAS", events.legacy.content + "\n", Hex.encode(bundle.keyPackage.encoded) + "g"] {
             #expect(throws: MarmotError.self) { _ = try self.read(self.changed(events.legacy, content: content)) }
@@ -199,13 +199,13 @@ struct KeyPackageEventTests {
         expectError(.badContent) { _ = try self.read(self.changed(events.legacy, content: "AAEAA")) }
     }
 
-    @Test func anotherAuthorIsRefused() throws {
+    @Test func refusesAnotherAuthor() throws {
         var rng = SeededGenerator(seed: 9)
         let event = try self.make(for: KeyPair.generate(using: &rng).publicKey).events.addressable
         expectError(.identityMismatch) { _ = try self.read(event) }
     }
 
-    @Test func aCredentialThatIsNoNostrKeyIsRefused() throws {
+    @Test func refusesCredentialWithoutNostrKey() throws {
         var rng = SeededGenerator(seed: 10)
         let keys = KeyPair.generate(using: &rng)
         let offCurve = [UInt8](repeating: 0xFF, count: 32)
@@ -222,7 +222,7 @@ struct KeyPackageEventTests {
         }
     }
 
-    @Test func aPackageOutsideItsLifetimeIsRefused() throws {
+    @Test func refusesExpiredOrFuturePackage() throws {
         let event = try self.make().events.addressable
         _ = try self.read(event, now: self.now - 3600)
         _ = try self.read(event, now: self.now + 7_257_600)
@@ -230,7 +230,7 @@ struct KeyPackageEventTests {
         expectError(.expired, "valid from") { _ = try self.read(event, now: self.now + 7_257_601) }
     }
 
-    @Test func trailingBytesWrappingAndBadSignaturesAreRefused() throws {
+    @Test func refusesTrailingBytesWrappingAndBadSignatures() throws {
         let (bundle, _, events) = try self.make()
         let bytes = bundle.keyPackage.encoded
         func content(_ bytes: [UInt8]) -> Event { self.changed(events.legacy, content: Base64.encode(bytes)) }
@@ -246,7 +246,7 @@ struct KeyPackageEventTests {
         }
     }
 
-    @Test func anotherSuiteIsRefusedWhateverTheTagSays() throws {
+    @Test func refusesOtherSuiteRegardlessOfTag() throws {
         let event = try self.make(suite: .x25519ChaCha20Poly1305).events.addressable
         expectError(.incompatible, "suite") { _ = try self.read(event) }
         expectError(.badTag, "mls_ciphersuite") { _ = try self.read(self.with(event, "mls_ciphersuite", ["0x0003"])) }
@@ -255,7 +255,7 @@ struct KeyPackageEventTests {
     @Test(
         .enabled(if: Transcript.isPresent, "set MDK_TRANSCRIPTS to the folder with the recorded MDK groups"),
         arguments: ["0.7.0-basic", "0.8.0-basic", "0.8.0-membership"])
-    func keyPackageEventsOfMDKAreAccepted(name: String) throws {
+    func acceptsKeyPackageEventsOfMDK(name: String) throws {
         let transcript = try Transcript.load(name)
         for (kind, recorded) in transcript.joiner.keyPackageEvents {
             let event = try recorded.event()

@@ -16,7 +16,7 @@ struct RelayListEventTests {
     }
 
     @Test(arguments: [Kind.keyPackageRelays, .inboxRelays])
-    func aListHasOneRelayTagForEachAndNothingElse(_ kind: Kind) throws {
+    func listHasOneRelayTagEach(_ kind: Kind) throws {
         let keys = self.keys(1)
         let event = try self.list(kind, ["wss://one.example/", "ws://127.0.0.1:7777"], by: keys)
         try event.verify()
@@ -28,7 +28,7 @@ struct RelayListEventTests {
                 == ["wss://one.example/", "ws://127.0.0.1:7777"])
     }
 
-    @Test func theNewestListOfTheAuthorAndKindCounts() throws {
+    @Test func newestListOfAuthorAndKindWins() throws {
         let keys = self.keys(1)
         let events = [
             try self.list(.keyPackageRelays, ["wss://new.example"], by: keys, at: 20),
@@ -50,7 +50,7 @@ struct RelayListEventTests {
         #expect(RelayListEvents.relays(.keyPackageRelays, of: keys.publicKey, in: twins) == lower.relayTags)
     }
 
-    @Test func addressesThatAreNoneAndRepetitionsArePassedOver() throws {
+    @Test func ignoresInvalidAndRepeatedAddresses() throws {
         let keys = self.keys(1)
         var rng = SeededGenerator(seed: 5)
         let event = UnsignedEvent(
@@ -66,7 +66,7 @@ struct RelayListEventTests {
                 == ["wss://good.example"])
     }
 
-    @Test func aDeletionNamesTheEventsAndTheirKind() throws {
+    @Test func deletionNamesEventsAndKind() throws {
         let keys = self.keys(1)
         var rng = SeededGenerator(seed: 5)
         let gone = try self.list(.keyPackage, [], by: keys)

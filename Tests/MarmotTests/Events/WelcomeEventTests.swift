@@ -20,7 +20,7 @@ struct WelcomeEventTests {
         return rumor
     }
 
-    @Test func theInnerEventHasTheTagsOfMIP02InOrder() throws {
+    @Test func innerEventUsesMIP02TagOrder() throws {
         let (lab, newcomer, welcome) = try self.invitation()
         let rumor = welcome.rumor
         #expect(rumor.kind == 444 && rumor.pubkey == lab.keys[0].publicKey && rumor.createdAt == lab.now)
@@ -34,7 +34,7 @@ struct WelcomeEventTests {
         #expect(read.inviter == lab.keys[0].publicKey && read.relays.map(\.string) == Lab.relays)
     }
 
-    @Test func everyInviteeGetsTheSameContentWithItsOwnE() throws {
+    @Test func inviteesShareContentWithOwnETag() throws {
         var lab = try Lab(2)
         let newcomers = [try lab.newcomer(), try lab.newcomer()]
         let welcomes = try lab.change(.add(newcomers.map(\.invitee)), by: 0)
@@ -43,7 +43,7 @@ struct WelcomeEventTests {
         #expect(welcomes.map { $0.rumor.firstTag("e")?.value } == newcomers.map { $0.invitee.event.hex })
     }
 
-    @Test func theOrderOfTagsDoesNotMatter() throws {
+    @Test func acceptsTagsInAnyOrder() throws {
         var (_, newcomer, welcome) = try self.invitation()
         var rumor = welcome.rumor
         rumor.tags.reverse()
@@ -51,7 +51,7 @@ struct WelcomeEventTests {
         #expect(try Lab.join(newcomer, welcome).epoch == 2)
     }
 
-    @Test func aTagThatIsMissingOrDamagedIsNamed() throws {
+    @Test func namesMissingOrDamagedTag() throws {
         let rumor = try self.invitation().welcome.rumor
         for encodings in [[], [[]], [["BASE64"]], [["hex"]], [["base64"], ["hex"]]] {
             expectError(.badTag, "encoding") { _ = try WelcomeEvents.read(self.with(rumor, "encoding", encodings)) }
@@ -70,7 +70,7 @@ struct WelcomeEventTests {
         _ = try WelcomeEvents.read(self.with(rumor, "encoding", [["base64"], ["base64"]]))
     }
 
-    @Test func otherKindsAndOtherContentAreRefused() throws {
+    @Test func refusesOtherKindsAndContent() throws {
         let (lab, newcomer, welcome) = try self.invitation()
         var rumor = welcome.rumor
         rumor.kind = 445
@@ -91,7 +91,7 @@ struct WelcomeEventTests {
         #expect(lab.groups[0].epoch == 2)
     }
 
-    @Test func aWelcomeForAnotherKeyPackageIsNotForUs() throws {
+    @Test func refusesWelcomeForAnotherKeyPackage() throws {
         var (lab, newcomer, welcome) = try self.invitation()
         let bundle = try KeyPackageEvents.makeBundle(for: newcomer.keys.publicKey, now: lab.now, using: &lab.rng)
         let invitation = try WelcomeEvents.read(welcome.rumor)
@@ -105,7 +105,7 @@ struct WelcomeEventTests {
         #expect(try Lab.join(newcomer, welcome).isActive)
     }
 
-    @Test func anInviterWhoIsNoAdminOrNoMemberIsRefused() throws {
+    @Test func refusesInviterWithoutAdminRole() throws {
         var (lab, newcomer, welcome) = try self.invitation()
         let stranger = KeyPair.generate(using: &lab.rng).publicKey
         for inviter in [lab.keys[1].publicKey, stranger, newcomer.keys.publicKey] {
@@ -117,7 +117,7 @@ struct WelcomeEventTests {
         }
     }
 
-    @Test func aGroupWithoutGroupDataIsRefused() throws {
+    @Test func refusesGroupWithoutGroupData() throws {
         var lab = try Lab(1)
         let newcomer = try lab.newcomer()
         let founder = try lab.newcomer()
@@ -134,7 +134,7 @@ struct WelcomeEventTests {
         }
     }
 
-    @Test func aDamagedWelcomeIsRefused() throws {
+    @Test func refusesDamagedWelcome() throws {
         let (_, newcomer, welcome) = try self.invitation()
         var bytes = try #require(Base64.decode(welcome.rumor.content))
         bytes[bytes.count - 1] ^= 1

@@ -30,7 +30,7 @@ struct AuthorizationTests {
 
     // MARK: Out
 
-    @Test func aMemberWhoIsNoAdminCommitsOnlyItsOwnKeys() throws {
+    @Test func nonAdminCommitsOnlyItsOwnKeys() throws {
         var lab = try self.lab()
         let newcomer = try lab.newcomer()
         let before = lab.groups[2].contents
@@ -42,14 +42,14 @@ struct AuthorizationTests {
         try lab.expectAgreement()
     }
 
-    @Test func nobodyRemovesItselfOrAStranger() throws {
+    @Test func refusesRemovalOfSelfOrStranger() throws {
         var lab = try self.lab()
         let stranger = KeyPair.generate(using: &lab.rng).publicKey
         expectError(.incompatible) { _ = try lab.commit(.remove([lab.keys[0].publicKey]), by: 0) }
         expectError(.notFound) { _ = try lab.commit(.remove([stranger]), by: 0) }
     }
 
-    @Test func theLastAdminStaysAndAdminsAreMembers() throws {
+    @Test func requiresAnAdminWhoIsAMember() throws {
         var lab = try self.lab()
         let before = lab.groups[0].contents
         var data = lab.groups[0].data
@@ -65,7 +65,7 @@ struct AuthorizationTests {
         try lab.expectAgreement()
     }
 
-    @Test func anAdminWhoWasRemovedByAnOldClientDropsOutAtTheNextChange() throws {
+    @Test func nextChangeDropsDepartedAdmin() throws {
         var lab = try self.lab()
         // MDK 0.7 leaves a removed admin in the list.
         let index = lab.groups[1].mls.ownLeafIndex
@@ -81,7 +81,7 @@ struct AuthorizationTests {
 
     // MARK: In
 
-    @Test func commitsOfMembersWhoAreNoAdminsAreRefused() throws {
+    @Test func refusesCommitsOfNonAdmins() throws {
         var lab = try self.lab()
         let newcomer = try lab.newcomer()
         let extensions = lab.groups[2].mls.extensions.map { entry in
@@ -98,13 +98,13 @@ struct AuthorizationTests {
         try lab.expectAgreement()
     }
 
-    @Test func aSelfUpdateOfAnybodyIsAccepted() throws {
+    @Test func acceptsSelfUpdateOfAnyMember() throws {
         var lab = try self.lab()
         let event = try lab.forge(by: 2) { _ in }
         for member in [0, 1, 3] { #expect(lab.deliver(event, to: member).report?.isSelfUpdate == true) }
     }
 
-    @Test func aMemberMayCommitDeparturesAndNothingWithThem() throws {
+    @Test func nonAdminMayCommitOnlyDepartures() throws {
         var lab = try self.lab()
         let leave = try lab.propose(.selfRemove, by: 3, wireFormat: .publicMessage)
         for member in 0...2 { _ = lab.deliver(leave, to: member) }
@@ -119,7 +119,7 @@ struct AuthorizationTests {
         #expect(lab.deliver(plain, to: 0).report?.removed == [lab.keys[3].publicKey])
     }
 
-    @Test func aChangedIdentityIsRefused() throws {
+    @Test func refusesChangedIdentity() throws {
         var lab = try self.lab()
         let old = lab.groups[2].mls.ownLeaf
         let stranger = KeyPair.generate(using: &lab.rng).publicKey
@@ -136,7 +136,7 @@ struct AuthorizationTests {
         self.expectRefusal(&lab, event, at: [1, 3], "identity_mismatch")
     }
 
-    @Test func aCommitterWhoTakesAnotherIdentityIsRefused() throws {
+    @Test func refusesCommitterWithChangedIdentity() throws {
         var lab = try self.lab()
         let old = lab.groups[2].mls.ownLeaf
         let stranger = KeyPair.generate(using: &lab.rng).publicKey
@@ -154,7 +154,7 @@ struct AuthorizationTests {
         try lab.expectAgreement()
     }
 
-    @Test func aRegularUpdateProposalIsAppliedWhenAnAdminCommitsIt() throws {
+    @Test func adminCommitsUpdateProposal() throws {
         var lab = try self.lab()
         let update = try lab.groups[2].mls.proposeUpdate(using: &lab.rng).message
         let proposal = try lab.wrap(update, from: 2)
@@ -164,7 +164,7 @@ struct AuthorizationTests {
         for member in 1...3 { #expect(lab.deliver(event, to: member).label == "commit") }
     }
 
-    @Test func aCommitThatLeavesNoAdminIsRefused() throws {
+    @Test func refusesCommitLeavingNoAdmin() throws {
         var lab = try self.lab()
         var data = lab.groups[0].data
         for admins in [[], [KeyPair.generate(using: &lab.rng).publicKey]] {
@@ -178,7 +178,7 @@ struct AuthorizationTests {
         }
     }
 
-    @Test func groupDataThatIsMissingOrDamagedIsRefused() throws {
+    @Test func refusesMissingOrDamagedGroupData() throws {
         var lab = try self.lab()
         let others = lab.groups[0].mls.extensions.filter { $0.type.rawValue != 0xF2EE }
         let missing = try lab.forge(by: 0) { $0.extensions = others }
@@ -189,7 +189,7 @@ struct AuthorizationTests {
         self.expectRefusal(&lab, damaged, at: [1, 3], "bad_group_data")
     }
 
-    @Test func preSharedKeysAndReInitAreRefused() throws {
+    @Test func refusesPSKsAndReInit() throws {
         var lab = try self.lab()
         let group = lab.groups[0].mls
         let resumption = PreSharedKeyID(
@@ -210,7 +210,7 @@ struct AuthorizationTests {
         self.expectRefusal(&lab, restart, at: [1, 3], "unsupported_proposal")
     }
 
-    @Test func whoIsAddedMustHaveANostrIdentity() throws {
+    @Test func addedMemberNeedsNostrIdentity() throws {
         var lab = try self.lab()
         let capabilities = MarmotProfile.mip.capabilities(using: &lab.rng)
         let bundle = try KeyPackageBundle.generate(
@@ -222,7 +222,7 @@ struct AuthorizationTests {
         self.expectRefusal(&lab, event, at: [1, 3], "bad_credential")
     }
 
-    @Test func aKeyPackageThatExpiredAfterTheCommitDoesNotSplitTheGroup() throws {
+    @Test func laterExpiredKeyPackageKeepsGroupTogether() throws {
         var lab = try self.lab()
         let newcomer = try lab.newcomer()
         lab.now += 80 * 86_400
@@ -232,7 +232,7 @@ struct AuthorizationTests {
         #expect(lab.deliver(event, to: 3).label == "commit")
     }
 
-    @Test func oneMemberCannotFillTheStoreWithProposals() throws {
+    @Test func boundsProposalsPerMember() throws {
         var lab = try self.lab()
         for _ in 0..<40 {
             let event = try lab.wrap(try lab.groups[2].mls.proposeUpdate(using: &lab.rng).message, from: 2)
@@ -243,7 +243,7 @@ struct AuthorizationTests {
         #expect(lab.deliver(leave, to: 0).label == "proposal/commit_due")
     }
 
-    @Test func aRemovalAtTheLastEpochThereIsDoesNotCrash() throws {
+    @Test func removalAtLastEpochDoesNotCrash() throws {
         var lab = try self.lab()
         for member in [0, 3] {
             lab.groups[member].mls.context.epoch = .max

@@ -11,7 +11,7 @@ struct DepartureTests {
         try lab.groups[member].leave(now: lab.now, using: &lab.rng)
     }
 
-    @Test func aModernGroupsMemberLeavesInPublicAndAnybodyCommitsIt() throws {
+    @Test func anyMemberCommitsPublicSelfRemove() throws {
         var lab = try Lab(4)
         #expect(lab.groups[3].requiresSelfRemove)
         let leave = try Self.leave(&lab, 3)
@@ -36,7 +36,7 @@ struct DepartureTests {
         try lab.expectAgreement()
     }
 
-    @Test func anOldGroupsMemberAsksToBeRemovedAndOnlyAdminsDoIt() throws {
+    @Test func onlyAdminsCommitLegacyDepartures() throws {
         var lab = try Lab(4, admins: [0, 1], capabilities: Lab.oldCapabilities)
         #expect(!lab.groups[3].requiresSelfRemove)
         let leave = try Self.leave(&lab, 3)
@@ -55,7 +55,7 @@ struct DepartureTests {
         try lab.expectAgreement()
     }
 
-    @Test func aRemovalReachesMembersWhoNeverSawTheProposal() throws {
+    @Test func removalReachesMembersWithoutTheProposal() throws {
         var lab = try Lab(4, capabilities: Lab.oldCapabilities)
         let leave = try Self.leave(&lab, 3)
         _ = lab.deliver(leave, to: 0)
@@ -65,7 +65,7 @@ struct DepartureTests {
         #expect(report.removed == [lab.keys[3].publicKey] && report.left.isEmpty)
     }
 
-    @Test func whatAnOldAdminCommitsByReferenceIsAccepted() throws {
+    @Test func acceptsLegacyCommitByReference() throws {
         var lab = try Lab(4, capabilities: Lab.oldCapabilities)
         let leave = try Self.leave(&lab, 3)
         for member in 0...2 { _ = lab.deliver(leave, to: member) }
@@ -76,7 +76,7 @@ struct DepartureTests {
         }
     }
 
-    @Test func anAdminOfAnOldClientWhoLeavesDropsOutOfTheList() throws {
+    @Test func departedLegacyAdminLeavesAdminList() throws {
         var lab = try Lab(3, admins: [0, 1], capabilities: Lab.oldCapabilities)
         let index = lab.groups[1].mls.ownLeafIndex
         let leave = try lab.propose(.remove(index), by: 1)
@@ -87,7 +87,7 @@ struct DepartureTests {
         try lab.expectAgreement()
     }
 
-    @Test func anAdminGivesUpThatRoleBeforeItLeaves() throws {
+    @Test func adminDemotesItselfBeforeLeaving() throws {
         var lab = try Lab(3, admins: [0, 1])
         expectError(.adminStays, "self-demote") { _ = try Self.leave(&lab, 1) }
         try lab.change(.selfDemote, by: 1)
@@ -101,7 +101,7 @@ struct DepartureTests {
         try lab.expectAgreement()
     }
 
-    @Test func theLastAdminCannotDemoteItselfAndTheLastMemberCannotLeave() throws {
+    @Test func lastAdminAndLastMemberCannotLeave() throws {
         var lab = try Lab(3)
         let before = lab.groups[0].contents
         expectError(.noAdminLeft, "another member") { _ = try lab.commit(.selfDemote, by: 0) }
@@ -116,7 +116,7 @@ struct DepartureTests {
         #expect(lab.groups[2].data.admins.count == 2)
     }
 
-    @Test func aDepartureIsProposedAgainInTheNextEpochAndOnlyOnceInOne() throws {
+    @Test func reproposesDepartureOncePerEpoch() throws {
         var lab = try Lab(3)
         _ = try Self.leave(&lab, 2)
         let again = try Self.leave(&lab, 2)
@@ -130,7 +130,7 @@ struct DepartureTests {
         #expect(lab.groups[0].members.count == 2)
     }
 
-    @Test func aDepartureWaitsForACommitOfOnesOwn() throws {
+    @Test func departureWaitsForOwnCommit() throws {
         var lab = try Lab(3)
         _ = try lab.commit(.selfUpdate, by: 2)
         expectError(.commitPending) { _ = try Self.leave(&lab, 2) }
@@ -139,7 +139,7 @@ struct DepartureTests {
         expectError(.inactive) { _ = try Self.leave(&lab, 2) }
     }
 
-    @Test func severalDeparturesAreOneCommitAndTwoProposalsOfOneLeafAreOne() throws {
+    @Test func commitsSeveralDeparturesTogether() throws {
         var lab = try Lab(5)
         let third = try Self.leave(&lab, 3)
         let fourth = try Self.leave(&lab, 4)
@@ -159,14 +159,14 @@ struct DepartureTests {
         try lab.expectAgreement()
     }
 
-    @Test func aSelfRemoveThatSomeMemberCannotReadIsNotCommitted() throws {
+    @Test func doesNotCommitUnsupportedSelfRemove() throws {
         var lab = try Lab(3, capabilities: Lab.oldCapabilities)
         let leave = try lab.propose(.selfRemove, by: 2, wireFormat: .publicMessage)
         #expect(lab.deliver(leave, to: 0).label == "proposal/ignored")
         expectError(.notFound) { _ = try lab.commit(.commitDepartures, by: 0) }
     }
 
-    @Test func aDueDepartureSurvivesARestart() throws {
+    @Test func dueDepartureSurvivesRestart() throws {
         var lab = try Lab(3)
         let leave = try Self.leave(&lab, 2)
         _ = lab.deliver(leave, to: 1)

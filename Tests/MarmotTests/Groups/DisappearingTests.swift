@@ -12,7 +12,7 @@ struct DisappearingTests {
             tags: expiration.map { [.expiration(at: $0)] } ?? [], content: "x")
     }
 
-    @Test func versionThreeIsWrittenOnlyWithATimer() throws {
+    @Test func writesVersionThreeOnlyWithTimer() throws {
         var lab = try Lab(2)
         var data = lab.groups[0].data
         #expect(data.encoded().prefix(2) == [0, 2])
@@ -28,7 +28,7 @@ struct DisappearingTests {
         try lab.expectAgreement()
     }
 
-    @Test func messagesOfAGroupWithATimerExpireAndNothingElseDoes() throws {
+    @Test func timerExpiresOnlyMessages() throws {
         var lab = try Lab(3)
         #expect(try lab.say("stays", from: 1).expiration == nil)
         var data = lab.groups[0].data
@@ -45,7 +45,7 @@ struct DisappearingTests {
         #expect(try lab.groups[2].leave(now: lab.now, using: &lab.rng).expiration == nil)
     }
 
-    @Test func theEarlierEndWins() throws {
+    @Test func earlierExpiryWins() throws {
         var lab = try Lab(2)
         func expiration(_ lab: inout Lab, _ seconds: Int64) throws -> Int64? {
             let rumor = lab.rumor("x", from: 0)
@@ -65,7 +65,7 @@ struct DisappearingTests {
         #expect(data.expiry(of: try Self.rumor(at: 1000, expiration: 1100)) == 1100)
     }
 
-    @Test func aTimerOrATimeBeyondAllTimeIsHarmless() throws {
+    @Test func extremeTimersDoNotOverflow() throws {
         var lab = try Lab(2)
         var data = lab.groups[0].data
         data.disappearingSeconds = .max

@@ -18,7 +18,7 @@ struct GroupDataTests {
 
     private func key(_ byte: UInt8) throws -> PublicKey { try PublicKey(bytes: [UInt8](repeating: byte, count: 32)) }
 
-    @Test func theWorkedExampleReadsAndWrites() throws {
+    @Test func workedExampleRoundTrips() throws {
         #expect(self.bytes(self.example).count == 102)
         let data = try self.read(self.example)
         #expect(data.name == "Test" && data.description.isEmpty && data.image == nil && data.disappearingSeconds == nil)
@@ -28,7 +28,7 @@ struct GroupDataTests {
         #expect(Hex.encode(data.encoded()) == self.example)
     }
 
-    @Test func versionsOneAndTwoHaveTenFieldsAndThreeHasATimer() throws {
+    @Test func onlyVersionThreeHasATimer() throws {
         #expect(try self.read(self.version("0001")) == self.read(self.example))
         #expect(try self.read(self.version("0003", "08000000000000003c")).disappearingSeconds == 60)
         #expect(try self.read(self.version("0003", "00")).disappearingSeconds == nil)
@@ -37,7 +37,7 @@ struct GroupDataTests {
         #expect(Hex.encode(try self.read(self.version("0003", "00")).encoded()) == self.example)
     }
 
-    @Test func laterVersionsKeepWhatThisOneDoesNotKnow() throws {
+    @Test func keepsUnknownFieldsOfLaterVersions() throws {
         for rest in ["00", "00ff", "08000000000000003c010203"] {
             var data = try self.read(self.version("0007", rest))
             #expect(Hex.encode(data.encoded()) == self.version("0007", rest))
@@ -48,24 +48,24 @@ struct GroupDataTests {
     }
 
     @Test(arguments: ["0001", "0002", "0003"])
-    func trailingBytesAreRefusedUpToVersionThree(version: String) {
+    func refusesTrailingBytesUpToVersionThree(version: String) {
         let rest = version == "0003" ? "00" : ""
         expectError(.badGroupData, "follow after the end") { _ = try self.read(self.version(version, rest + "00ff")) }
     }
 
-    @Test func versionZeroIsRefused() {
+    @Test func refusesVersionZero() {
         expectError(.badGroupData, "version 0") { _ = try self.read(self.version("0000")) }
     }
 
     @Test(arguments: ["0002", "0003", "0004"])
-    func everyTruncationIsRefused(version: String) {
+    func refusesEveryTruncation(version: String) {
         let whole = self.bytes(self.version(version, version == "0002" ? "" : "08000000000000003c"))
         for length in 0..<whole.count {
             expectError(.badGroupData) { _ = try GroupData(encoded: Array(whole[..<length])) }
         }
     }
 
-    @Test func lengthsOtherThanTheTableSaysAreRefused() {
+    @Test func refusesWrongFieldLengths() {
         let start = String(self.example.dropLast(8))
         let ff = { (count: Int) in String(repeating: "ff", count: count) }
         let badFields = [
@@ -86,7 +86,7 @@ struct GroupDataTests {
         expectError(.badGroupData) { _ = try self.read(self.version("0002", "08000000000000003c")) }
     }
 
-    @Test func textThatIsNotUTF8AndRelaysThatAreNoneAreRefused() {
+    @Test func refusesInvalidUTF8AndRelays() {
         let head = "0002" + String(repeating: "11", count: 32)
         expectError(.badGroupData, "name is not UTF-8") { _ = try self.read(head + "01ff" + "000000" + "00000000") }
         expectError(.badGroupData, "description is not UTF-8") {
@@ -101,7 +101,7 @@ struct GroupDataTests {
 
     private func format(_ length: Int) -> String { Hex.encode([UInt8(length)]) }
 
-    @Test func adminsAndRelaysAreWrittenSortedAndOnce() throws {
+    @Test func writesAdminsAndRelaysSortedAndUnique() throws {
         var data = try self.read(self.example)
         data.admins = [try self.key(3), try self.key(1), try self.key(3), try self.key(2)]
         data.relays = try ["wss://b.example", "wss://a.example", "wss://b.example"].map { try RelayURL($0) }
@@ -110,7 +110,7 @@ struct GroupDataTests {
         #expect(again.relays.map(\.string) == ["wss://a.example", "wss://b.example"])
     }
 
-    @Test func anImageCountsOnlyWithHashKeyAndNonce() throws {
+    @Test func imageRequiresHashKeyAndNonce() throws {
         var data = try self.read(self.example)
         data.image = GroupImage(
             hash: [UInt8](repeating: 1, count: 32), key: [UInt8](repeating: 2, count: 32),
@@ -121,7 +121,7 @@ struct GroupDataTests {
         #expect(try self.read(start + hash + "000000").image == nil)
     }
 
-    @Test func whatPeersCannotStoreIsNotWritten() throws {
+    @Test func refusesGroupDataPeersCannotStore() throws {
         func refused(_ what: String, _ change: (inout GroupData) throws -> Void) throws {
             var data = try self.read(self.example)
             try data.validateForWriting()

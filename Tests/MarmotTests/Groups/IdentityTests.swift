@@ -7,7 +7,7 @@ import Testing
 /// Identities that are no points of the curve (MIP-00): whoever invites us may have such members in its group.
 struct IdentityTests {
     /// 32 bytes that are the x coordinate of no point.
-    private static func noPoint() throws -> PublicKey {
+    private static func offCurveKey() throws -> PublicKey {
         let candidates = try (1...UInt8.max).map { try PublicKey(bytes: [UInt8](repeating: $0, count: 32)) }
         return try #require(candidates.first { !$0.isOnCurve })
     }
@@ -15,7 +15,7 @@ struct IdentityTests {
     /// Two good members and between them one whose identity is no point, let in without asking Marmot's rules.
     private func lab() throws -> (Lab, PublicKey) {
         var lab = try Lab(1)
-        let bad = try Self.noPoint()
+        let bad = try Self.offCurveKey()
         let bundle = try KeyPackageBundle.generate(
             .x25519AES128GCM, credential: bad.credential, capabilities: MarmotProfile.mip.capabilities(using: &lab.rng),
             lifetime: Lifetime(notBefore: 0, notAfter: .max),
@@ -31,13 +31,13 @@ struct IdentityTests {
         return (lab, bad)
     }
 
-    @Test func theyAreNoMembers() throws {
+    @Test func invalidIdentitiesAreNotMembers() throws {
         let (lab, _) = try self.lab()
         #expect(lab.groups[1].mls.members.count == 3)
         for group in lab.groups { #expect(group.members == lab.keys.map(\.publicKey)) }
     }
 
-    @Test func theyAreNoAdmins() throws {
+    @Test func invalidIdentitiesAreNotAdmins() throws {
         var (lab, bad) = try self.lab()
         var data = lab.groups[0].data
         data.admins = [bad]
@@ -48,7 +48,7 @@ struct IdentityTests {
         #expect(lab.deliver(event, to: 1).label == "refused/no_admin_left")
     }
 
-    @Test func noReportNamesThem() throws {
+    @Test func reportsOmitInvalidIdentities() throws {
         var (lab, bad) = try self.lab()
         let leaf = try #require(lab.groups[0].mls.members.first { $0.leaf.statedIdentity == bad }?.index)
         let event = try lab.forge(by: 0) { $0.removing = [leaf] }

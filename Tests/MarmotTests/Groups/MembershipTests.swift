@@ -7,18 +7,18 @@ import Testing
 
 struct MembershipTests {
     @Test(arguments: 2...5)
-    func everyMemberHearsEveryOther(count: Int) throws {
+    func everyMemberReceivesEveryOther(count: Int) throws {
         var lab = try Lab(count)
         for group in lab.groups { #expect(group.epoch == 1 && group.members.count == count) }
         try lab.expectAgreement()
     }
 
-    @Test func aGroupOfOneStaysAtEpochZero() throws {
+    @Test func groupOfOneStaysAtEpochZero() throws {
         let lab = try Lab(1)
         #expect(lab.groups[0].epoch == 0 && lab.groups[0].members == [lab.keys[0].publicKey])
     }
 
-    @Test func theContextHoldsGroupDataAndThenTheRequirements() throws {
+    @Test func contextHoldsGroupDataThenRequirements() throws {
         let types = try Lab(2).groups[0].mls.extensions.map(\.type.rawValue)
         #expect(types == [0xF2EE, 3])
     }
@@ -47,7 +47,7 @@ struct MembershipTests {
         expectError(.inactive) { _ = try lab.commit(.selfUpdate, by: 2) }
     }
 
-    @Test func theRemovedMemberLearnsOfItsRemoval() throws {
+    @Test func removedMemberLearnsOfItsRemoval() throws {
         var lab = try Lab(3)
         let event = try lab.commit(.remove([lab.keys[2].publicKey]), by: 0)
         let report = try #require(lab.deliver(event, to: 2).report)
@@ -56,7 +56,7 @@ struct MembershipTests {
         #expect(!other.removedSelf && other.removed == [lab.keys[2].publicKey])
     }
 
-    @Test func aRemovedAdminLeavesTheListInTheSameCommit() throws {
+    @Test func removalAlsoDropsAdminRole() throws {
         var lab = try Lab(4, admins: [0, 1, 2])
         try lab.change(.remove([lab.keys[1].publicKey]), by: 0)
         for member in [0, 2, 3] {
@@ -66,7 +66,7 @@ struct MembershipTests {
         try lab.expectAgreement()
     }
 
-    @Test func aSelfUpdateBringsANewSignatureKeyAndFreshCapabilities() throws {
+    @Test func selfUpdateRenewsSignatureKeyAndCapabilities() throws {
         var lab = try Lab(3, capabilities: Lab.oldCapabilities)
         let before = lab.groups[1].mls.ownLeaf
         #expect(!before.capabilities.proposals.contains(0x000A))
@@ -84,7 +84,7 @@ struct MembershipTests {
         try lab.expectAgreement()
     }
 
-    @Test func aDepartureIsProposedInPublicAndCommittedByAnybody() throws {
+    @Test func anyMemberCommitsPublicDeparture() throws {
         var lab = try Lab(4)
         let leave = try lab.propose(.selfRemove, by: 3, wireFormat: .publicMessage)
         for member in 0...2 { #expect(lab.deliver(leave, to: member).label == "proposal/commit_due") }
@@ -97,14 +97,14 @@ struct MembershipTests {
         expectError(.notFound) { _ = try lab.commit(.commitDepartures, by: 1) }
     }
 
-    @Test func anAdminsDepartureIsNotCommittedByUs() throws {
+    @Test func doesNotCommitDepartureOfAdmin() throws {
         var lab = try Lab(3, admins: [0, 1])
         let leave = try lab.propose(.selfRemove, by: 1, wireFormat: .publicMessage)
         #expect(lab.deliver(leave, to: 0).label == "proposal/ignored")
         expectError(.notFound) { _ = try lab.commit(.commitDepartures, by: 0) }
     }
 
-    @Test func whatEveryInviteeCanDoIsRequired() throws {
+    @Test func requiresWhatEveryInviteeSupports() throws {
         func required(_ lab: Lab) throws -> RequiredCapabilities {
             let data = try #require(lab.groups[0].mls.extensions.data(of: .requiredCapabilities))
             return try RequiredCapabilities(tlsEncoded: data)
@@ -115,7 +115,7 @@ struct MembershipTests {
         #expect(try required(Lab(1)) == RequiredCapabilities(extensions: [0xF2EE]))
     }
 
-    @Test func oneInviteeWithoutSelfRemoveLowersTheRequirement() throws {
+    @Test func inviteeWithoutSelfRemoveLowersRequirement() throws {
         var lab = try Lab(1)
         let invitees = [try lab.newcomer(), try lab.newcomer(capabilities: Lab.oldCapabilities)]
         let (group, _) = try MarmotGroup.create(
@@ -125,7 +125,7 @@ struct MembershipTests {
         #expect(data == [2, 0xF2, 0xEE, 0, 0])
     }
 
-    @Test func anInviteeThatLacksARequirementIsRefusedLocally() throws {
+    @Test func refusesInviteeLackingRequirement() throws {
         var lab = try Lab(2)
         let old = try lab.newcomer(capabilities: Lab.oldCapabilities)
         let before = lab.groups[0].contents
@@ -141,17 +141,17 @@ struct MembershipTests {
         #expect(lab.groups[0].contents == before && lab.groups[0].pending == nil)
     }
 
-    @Test func whoIsAMemberOrNamedTwiceIsNotAdded() throws {
+    @Test func refusesExistingOrRepeatedInvitees() throws {
         var lab = try Lab(2)
         let newcomer = try lab.newcomer()
-        expectError(.incompatible, "named twice") {
+        expectError(.incompatible, "appears twice") {
             _ = try lab.commit(.add([newcomer.invitee, newcomer.invitee]), by: 0)
         }
         try lab.add(newcomer, by: 0)
-        expectError(.incompatible, "member already") { _ = try lab.commit(.add([newcomer.invitee]), by: 0) }
+        expectError(.incompatible, "already a member") { _ = try lab.commit(.add([newcomer.invitee]), by: 0) }
     }
 
-    @Test func foundingNeedsAdminsWhoAreThere() throws {
+    @Test func foundingAdminsMustBeMembers() throws {
         var lab = try Lab(2)
         let newcomer = try lab.newcomer()
         func create(_ change: (inout GroupData) -> Void, _ invitees: [Invitee]) throws {
@@ -166,7 +166,7 @@ struct MembershipTests {
         expectError(.badGroupData) { try create({ $0.name = String(repeating: "x", count: 256) }, []) }
     }
 
-    @Test func oneCommitWaitsAtATime() throws {
+    @Test func allowsOnePendingCommit() throws {
         var lab = try Lab(2)
         _ = try lab.commit(.selfUpdate, by: 0)
         expectError(.commitPending) { _ = try lab.commit(.selfUpdate, by: 0) }
@@ -176,7 +176,7 @@ struct MembershipTests {
         try lab.expectAgreement()
     }
 
-    @Test func invitationsComeAfterTheMergeAndOpenAtTheNewEpoch() throws {
+    @Test func invitationsFollowTheMerge() throws {
         var lab = try Lab(2)
         let newcomer = try lab.newcomer()
         _ = try lab.commit(.add([newcomer.invitee]), by: 0)

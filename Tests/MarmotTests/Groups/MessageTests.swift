@@ -5,7 +5,7 @@ import Testing
 @testable import Marmot
 
 struct MessageTests {
-    @Test func aMessageCarriesWhatWasSent() throws {
+    @Test func messageRoundTrips() throws {
         var lab = try Lab(2)
         let event = try lab.say("hello 👋", from: 0)
         try event.verify()
@@ -16,13 +16,13 @@ struct MessageTests {
         #expect(message.epoch == 1 && message.wrapper == event.id)
     }
 
-    @Test func everyEventIsSignedByAKeyOfItsOwn() throws {
+    @Test func everyEventUsesAFreshSigningKey() throws {
         var lab = try Lab(2)
         let events = try (0..<5).map { try lab.say("\($0)", from: 0) } + [try lab.commit(.selfUpdate, by: 0)]
         #expect(Set(events.map(\.pubkey)).count == 6)
     }
 
-    @Test func anUnknownKindIsDelivered() throws {
+    @Test func deliversUnknownKinds() throws {
         var lab = try Lab(2)
         for kind: Kind in [0, 5, 7, 10, 1200, 9467, 20067, 65535] {
             let event = try lab.groups[0].seal(lab.rumor("x", from: 0, kind: kind), now: lab.now, using: &lab.rng)
@@ -30,7 +30,7 @@ struct MessageTests {
         }
     }
 
-    @Test func messagesInAnyOrderOpenOnceEach() throws {
+    @Test func unorderedMessagesOpenOnce() throws {
         var lab = try Lab(2)
         let events = try (0..<20).map { try lab.say("\($0)", from: 0) }
         for (index, event) in events.enumerated().reversed() {
@@ -39,7 +39,7 @@ struct MessageTests {
         for event in events { #expect(lab.deliver(event, to: 1).label == "refused/key_consumed") }
     }
 
-    @Test func oneThousandGenerationsBackOpenAndOlderOnesDoNot() throws {
+    @Test func opens1000GenerationsBack() throws {
         var lab = try Lab(2)
         let events = try (0..<1002).map { try lab.say("\($0)", from: 0) }
         #expect(lab.deliver(events[500], to: 1).label == "message")
@@ -48,7 +48,7 @@ struct MessageTests {
         #expect(lab.deliver(events[1], to: 1).label == "message")
     }
 
-    @Test func oneThousandGenerationsAheadOpenAndMoreDoNot() throws {
+    @Test func opens1000GenerationsAhead() throws {
         var lab = try Lab(3)
         for _ in 0..<1000 { _ = try lab.groups[0].mls.protect([], using: &lab.rng) }
         let near = try lab.say("1000 ahead", from: 0)
@@ -60,7 +60,7 @@ struct MessageTests {
 
     /// MLS has proved the sender, so the key is gone: the sender spends its own ratchet, and the same ciphertext does
     /// not open a second time.
-    @Test func anotherAuthorInsideIsRefusedAndUsesUpTheKey() throws {
+    @Test func refusedInnerAuthorConsumesTheKey() throws {
         var lab = try Lab(3)
         let forged = try lab.say(raw: lab.rumor("I am 2", from: 2).rumorJSON(), from: 0)
         #expect(lab.deliver(forged, to: 1).label == "refused/identity_mismatch")
@@ -68,7 +68,7 @@ struct MessageTests {
         try lab.expectAgreement()
     }
 
-    @Test func aSenderMaySealOnlyItsOwn() throws {
+    @Test func refusesSendingForAnotherAuthor() throws {
         var lab = try Lab(2)
         let before = lab.groups[0].contents
         expectError(.identityMismatch) {
@@ -77,7 +77,7 @@ struct MessageTests {
         #expect(lab.groups[0].contents == before)
     }
 
-    @Test func aStatedIdMustBeTheHashAndAMissingOneIsComputed() throws {
+    @Test func statedIDMustMatchTheHash() throws {
         var lab = try Lab(2)
         let rumor = lab.rumor("hello", from: 0)
         let json = String(decoding: rumor.rumorJSON(), as: UTF8.self)
@@ -92,7 +92,7 @@ struct MessageTests {
     }
 
     /// MDK hashes control characters as its JSON library writes them, `\u0001`; NIP-01 wants them verbatim.
-    @Test func bothWaysToHashControlCharactersAreAccepted() throws {
+    @Test func acceptsBothControlCharacterHashes() throws {
         var lab = try Lab(2)
         let key = lab.keys[0].publicKey.hex
         let escaped = "[0,\"\(key)\",\(lab.now),9,[],\"a\\u0001b\"]"
@@ -107,7 +107,7 @@ struct MessageTests {
         }
     }
 
-    @Test func aPayloadThatIsNoEventIsRefused() throws {
+    @Test func refusesPayloadThatIsNotAnEvent() throws {
         var lab = try Lab(2)
         for bytes: [UInt8] in [[], [0xFF], Array("{}".utf8), Array("[]".utf8), Array("null".utf8)] {
             #expect(lab.deliver(try lab.say(raw: bytes, from: 0), to: 1).label == "refused/bad_rumor")
@@ -115,7 +115,7 @@ struct MessageTests {
         try lab.expectAgreement()
     }
 
-    @Test func aMessageThatPeersCannotStoreIsNeitherSentNorTaken() throws {
+    @Test func refusesMessagesPeersCannotStore() throws {
         var lab = try Lab(2)
         let limit = ApplicationMessages.maximumBytes
         let frame = lab.rumor("", from: 0).rumorJSON().count
@@ -128,7 +128,7 @@ struct MessageTests {
         #expect(lab.deliver(try lab.say(raw: json, from: 0), to: 1).label == "refused/too_large")
     }
 
-    @Test func onesOwnMessageComesBackAsAnEcho() throws {
+    @Test func ownMessageReturnsAsEcho() throws {
         var lab = try Lab(2)
         let event = try lab.say("hello", from: 0)
         let before = lab.groups[0].contents
@@ -136,7 +136,7 @@ struct MessageTests {
         #expect(lab.groups[0].contents == before)
     }
 
-    @Test func paddingOfAnyLengthIsAccepted() throws {
+    @Test func acceptsAnyPaddingLength() throws {
         var lab = try Lab(2)
         lab.groups[0].mls.configuration.paddingSize = 512
         #expect(lab.deliver(try lab.say("padded", from: 0), to: 1).message?.rumor.content == "padded")

@@ -15,7 +15,7 @@ struct OuterLayerTests {
         #expect(lab.groups[1].contents == before, sourceLocation: sourceLocation)
     }
 
-    @Test func anotherKindIsRefused() throws {
+    @Test func refusesAnotherKind() throws {
         var lab = try Lab(2)
         let event = try lab.say("x", from: 0)
         let other = Event(
@@ -24,7 +24,7 @@ struct OuterLayerTests {
         self.expect("refused/wrong_kind", other, &lab)
     }
 
-    @Test func exactlyOneHTagOf64DigitsMustBeThere() throws {
+    @Test func requiresOneHTagOf64Digits() throws {
         var lab = try Lab(2)
         let event = try lab.say("x", from: 0)
         let id = String(repeating: "11", count: 32)
@@ -40,7 +40,7 @@ struct OuterLayerTests {
         #expect(lab.deliver(more, to: 1).label == "message")
     }
 
-    @Test func contentMustBeBase64OfAtLeast28Bytes() throws {
+    @Test func requiresBase64OfAtLeast28Bytes() throws {
         var lab = try Lab(2)
         let event = try lab.say("x", from: 0)
         for content in ["", "AAA", event.content + " ", event.content + "====", "not base64!", Hex.encode([1, 2, 3])] {
@@ -52,7 +52,7 @@ struct OuterLayerTests {
         self.expect("waiting/no_key", lab.rewrap(event, content: enough), &lab)
     }
 
-    @Test func eventsOfOtherTimesAreRefused() throws {
+    @Test func refusesEventsOutsideTheTimeWindow() throws {
         var lab = try Lab(2)
         let event = try lab.say("x", from: 0)
         for offset: Int64 in [301, 1_000_000, Int64.max - lab.now] {
@@ -66,7 +66,7 @@ struct OuterLayerTests {
         #expect(lab.deliver(lab.rewrap(old, at: lab.now - 3_888_000), to: 1).label == "message")
     }
 
-    @Test func aCiphertextThatNoKeyOpensWaits() throws {
+    @Test func ciphertextWithoutKeyWaits() throws {
         var lab = try Lab(2)
         let event = try lab.say("x", from: 0)
         var bytes = try #require(Base64.decode(event.content))
@@ -74,7 +74,7 @@ struct OuterLayerTests {
         self.expect("waiting/no_key", lab.rewrap(event, content: Base64.encode(bytes)), &lab)
     }
 
-    @Test func whatIsInsideMustBeAMessageOfThisGroupAndEndThere() throws {
+    @Test func refusesForeignOrTrailingInnerBytes() throws {
         var lab = try Lab(2)
         var other = try Lab(2, seed: 2)
         let event = try other.say("x", from: 0)
@@ -89,7 +89,7 @@ struct OuterLayerTests {
         self.expect("refused/malformed", try lab.wrap(MLSMessage.keyPackage(package).bytes, from: 0), &lab)
     }
 
-    @Test func aFormerGroupIDIsAcceptedAfterARotationAndTheRotationGoesUnderTheOldOne() throws {
+    @Test func acceptsFormerGroupIDAfterRotation() throws {
         var lab = try Lab(2)
         let late = try lab.say("late", from: 0)
         var data = lab.groups[0].data
@@ -105,7 +105,7 @@ struct OuterLayerTests {
         #expect(lab.deliver(new, to: 1).label == "message")
     }
 
-    @Test func formerGroupIDsAreFewAndDoNotRepeat() throws {
+    @Test func formerGroupIDsAreBoundedAndUnique() throws {
         var lab = try Lab(2)
         for byte: UInt8 in [1, 2, 1, 2, 3, 4, 5, 6, 7, 1] {
             var data = lab.groups[0].data
@@ -118,7 +118,7 @@ struct OuterLayerTests {
         }
     }
 
-    @Test func messagesOfFivePastEpochsOpenAndOlderOnesDoNot() throws {
+    @Test func opensMessagesOfFivePastEpochs() throws {
         var lab = try Lab(3)
         var events: [Event] = []
         for epoch in 1...7 {

@@ -8,7 +8,7 @@ import Testing
 struct RaceTests {
     // MARK: Too early
 
-    @Test func aMessageOfTheNextEpochWaitsForItsCommit() throws {
+    @Test func nextEpochMessageWaitsForItsCommit() throws {
         var lab = try Lab(3)
         let commit = try lab.commit(.selfUpdate, by: 0)
         _ = try lab.groups[0].mergePending()
@@ -20,7 +20,7 @@ struct RaceTests {
         #expect(lab.deliver(message, to: 1).message?.rumor.content == "next")
     }
 
-    @Test func aFutureEpochUnderAnOldKeyWaitsToo() throws {
+    @Test func futureEpochUnderOldKeyWaits() throws {
         var lab = try Lab(3)
         let commit = try lab.commit(.selfUpdate, by: 0)
         _ = try lab.groups[0].mergePending()
@@ -31,7 +31,7 @@ struct RaceTests {
         #expect(lab.deliver(event, to: 1).label == "message")
     }
 
-    @Test func aCommitWaitsForTheProposalThatItNames() throws {
+    @Test func commitWaitsForItsProposal() throws {
         var lab = try Lab(3)
         let leave = try lab.propose(.selfRemove, by: 2, wireFormat: .publicMessage)
         #expect(lab.deliver(leave, to: 0).label == "proposal/commit_due")
@@ -45,7 +45,7 @@ struct RaceTests {
         try lab.expectAgreement()
     }
 
-    @Test func aCommitThatComesAgainChangesNothing() throws {
+    @Test func repeatedCommitChangesNothing() throws {
         var lab = try Lab(3)
         let commit = try lab.commit(.selfUpdate, by: 0)
         #expect(lab.deliver(commit, to: 0).label == "ownCommit")
@@ -106,7 +106,7 @@ struct RaceTests {
     }
 
     @Test(arguments: Race.all)
-    func allMembersEndAtTheBetterCommit(race: Race) throws {
+    func membersConvergeOnTheBetterCommit(race: Race) throws {
         var lab = try Lab(3, admins: [0, 1])
         let events = try self.compete(&lab, race)
         let winner = race.firstWins ? 0 : 1
@@ -143,7 +143,7 @@ struct RaceTests {
         try lab.expectAgreement()
     }
 
-    @Test func severalEpochsAreGivenUpForABetterCommit() throws {
+    @Test func rollsBackSeveralEpochsForBetterCommit() throws {
         var lab = try Lab(4, admins: [0, 1])
         lab.now += 10
         var losing = lab
@@ -168,7 +168,7 @@ struct RaceTests {
         for event in events { #expect(losing.deliver(event, to: 3).label != "commit") }
     }
 
-    @Test func aBetterCommitThatIsNotAllowedGivesNothingUp() throws {
+    @Test func unauthorizedBetterCommitRollsBackNothing() throws {
         var lab = try Lab(4)
         let victim = lab.groups[3].mls.ownLeafIndex
         let forged = try lab.forge(by: 1) { $0.removing = [victim] }
@@ -182,7 +182,7 @@ struct RaceTests {
         try lab.expectAgreement()
     }
 
-    @Test func anOwnCommitIsNotGivenUpForOneThatIsNotAllowed() throws {
+    @Test func keepsOwnCommitAgainstUnauthorizedOne() throws {
         var lab = try Lab(3)
         let victim = lab.groups[2].mls.ownLeafIndex
         let forged = try lab.forge(by: 1) { $0.removing = [victim] }
@@ -193,7 +193,7 @@ struct RaceTests {
     }
 
     /// The author of the losing commit, and whoever followed it, may be all that is left of the group.
-    @Test func theBranchOfALosingCommitIsKeptAside() throws {
+    @Test func keepsBranchOfLosingCommit() throws {
         var lab = try Lab(3, admins: [0, 1])
         let better = try lab.commit(.selfUpdate, by: 1)
         _ = try lab.groups[1].mergePending()
@@ -206,12 +206,12 @@ struct RaceTests {
         #expect(lab.deliver(better, to: 2).label == "commit")
         #expect(lab.deliver(worse, to: 1).label == "refused/lost_race")
         for member in 1...2 {
-            let abandoned = lab.groups[member].takeAbandoned()
+            let abandoned = lab.groups[member].popAbandoned()
             var branch = try #require(abandoned)
             #expect(branch.epoch == 2 && branch.mls.epochAuthenticator == losing && branch.parts.isEmpty)
             let said = try lab.say("on the branch that lost", from: 0)
             #expect(branch.ingest(said, now: lab.now).message?.rumor.content == "on the branch that lost")
-            let again = lab.groups[member].takeAbandoned()
+            let again = lab.groups[member].popAbandoned()
             #expect(again == nil)
         }
         #expect(lab.deliver(better, to: 0).label == "commit")
@@ -219,7 +219,7 @@ struct RaceTests {
     }
 
     /// Anybody can sign the same ciphertext anew with an earlier time, even who is not in the group.
-    @Test func theSameCommitInAnEarlierEventGivesNothingUp() throws {
+    @Test func rewrappedCommitRollsBackNothing() throws {
         var lab = try Lab(3, admins: [0, 1])
         let commit = try lab.commit(.selfUpdate, by: 0)
         _ = try lab.groups[0].mergePending()
@@ -234,7 +234,7 @@ struct RaceTests {
         #expect(lab.groups[2].snapshots.first?.order == CommitOrder(copy))
     }
 
-    @Test func aMessageOpensOnceWhateverBecomesOfTheCommitsAroundIt() throws {
+    @Test func messageOpensOnceAcrossRollbacks() throws {
         var lab = try Lab(3, admins: [0, 1])
         let early = try lab.say("while a commit is pending", from: 2)
         let late = try lab.say("after it", from: 2)
@@ -310,7 +310,7 @@ struct RaceTests {
         #expect(lab.deliver(copy, to: 0).label == "ownEcho")
     }
 
-    @Test func aRemovalThatLosesIsUndone() throws {
+    @Test func undoesLosingRemoval() throws {
         var lab = try Lab(3, admins: [0, 1])
         let better = try lab.commit(.selfUpdate, by: 1)
         _ = try lab.groups[1].mergePending()
@@ -324,7 +324,7 @@ struct RaceTests {
         try lab.expectAgreement()
     }
 
-    @Test func aBetterCommitFindsAProposalThatCameLate() throws {
+    @Test func betterCommitUsesLateProposal() throws {
         var lab = try Lab(4, admins: [0, 1])
         let leave = try lab.propose(.selfRemove, by: 3, wireFormat: .publicMessage)
         _ = lab.deliver(leave, to: 0)
@@ -343,7 +343,7 @@ struct RaceTests {
         try lab.expectAgreement()
     }
 
-    @Test func snapshotsAreFew() throws {
+    @Test func boundsSnapshots() throws {
         var lab = try Lab(3)
         for _ in 0..<12 { try lab.change(.selfUpdate, by: 0) }
         for group in lab.groups {
@@ -354,7 +354,7 @@ struct RaceTests {
         #expect(lab.deliver(lab.rewrap(old, at: lab.now - 50), to: 2).label == "waiting/no_key")
     }
 
-    @Test func aProposalOfAnEpochThatIsOverAndForgottenIsRefused() throws {
+    @Test func refusesProposalOfForgottenEpoch() throws {
         var lab = try Lab(3)
         let proposal = try lab.propose(.selfRemove, by: 2, wireFormat: .publicMessage)
         try lab.change(.selfUpdate, by: 0)

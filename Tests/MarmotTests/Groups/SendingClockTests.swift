@@ -7,7 +7,7 @@ import Testing
 @Suite struct SendingClockTests {
     private static let now: Int64 = 1_800_000_000
 
-    @Test func everyEventHasItsOwnSecond() {
+    @Test func eventsHaveDistinctSeconds() {
         var clock = SendingClock()
         let times = [
             clock.messageTime(now: Self.now), clock.messageTime(now: Self.now), clock.handshakeTime(now: Self.now),
@@ -25,7 +25,7 @@ import Testing
         for _ in 0..<1000 { #expect(clock.messageTime(now: Self.now) == commit + 1) }
     }
 
-    @Test func commitsOfOthersAreFollowed() {
+    @Test func followsCommitsOfOthers() {
         var clock = SendingClock()
         clock.follow(Self.now + 30)
         clock.follow(Self.now - 30)
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: [.max, .max - 1, 1_900_000_000] as [Int64])
-    func leadIsBounded(_ time: Int64) {
+    func boundsTheLeadOverTheClock(_ time: Int64) {
         var clock = SendingClock()
         clock.follow(time)
         #expect(clock.messageTime(now: Self.now) == Self.now + SendingClock.maximumLead)
@@ -53,7 +53,7 @@ import Testing
     }
 
     /// A catch-up that reads one second's events by id must not meet a message before the commit that it follows.
-    @Test func whatFollowsACommitIsLater() throws {
+    @Test func laterEventsFollowTheCommitTime() throws {
         var lab = try Lab(3, admins: [0])
         let before = try lab.say("before", from: 1)
         let commit = try self.commit(by: 0, &lab)
@@ -64,7 +64,7 @@ import Testing
         #expect(other.createdAt > before.createdAt)
     }
 
-    @Test func aCommitIsLaterThanItsProposals() throws {
+    @Test func commitIsLaterThanItsProposals() throws {
         var lab = try Lab(3, admins: [0])
         lab.now += 100
         let leave = try lab.groups[2].leave(now: lab.now, using: &lab.rng)
@@ -73,7 +73,7 @@ import Testing
         #expect(commit.event.createdAt > leave.createdAt)
     }
 
-    @Test func aRestartKeepsTheOrder() throws {
+    @Test func restartKeepsTheOrder() throws {
         var lab = try Lab(2, admins: [0])
         let commit = try self.commit(by: 0, &lab)
         var group = lab.groups[1]

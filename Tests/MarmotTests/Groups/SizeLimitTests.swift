@@ -12,7 +12,7 @@ struct SizeLimitTests {
         ).welcomes
     }
 
-    @Test func theLargestGroupIsAsLargeAsGiftWrapsAndRelaysAllow() throws {
+    @Test func giftWrapsAndRelaysBoundGroupSize() throws {
         var lab = try Lab(2)
         let invitees = try (0..<95).map { _ in try lab.newcomer().invitee }
         // Measured; MDK's are about 80 and 58 (docs/protocol/marmot.md §10).
@@ -31,7 +31,7 @@ struct SizeLimitTests {
             let near = (-2...2).map { "about \(largest + $0) fit" }
             do {
                 _ = try Self.found(&lab, invitees, limits)
-                Issue.record("95 invitees do not fit")
+                Issue.record("expected 95 invitees to fit")
             } catch let error as MarmotError {
                 #expect(error == MarmotError(.tooLarge, "") && near.contains(where: error.message.contains), "\(error)")
                 #expect(error.message.contains(limits == .common ? "65536" : "NIP-44"), "\(error)")
@@ -41,7 +41,7 @@ struct SizeLimitTests {
         #expect(try Self.found(&lab, invitees, .unlimited).count == 95)
     }
 
-    @Test func aWelcomeThatDoesNotFitIsRefusedBeforeAnythingIsCommitted() throws {
+    @Test func refusesOversizedWelcomeBeforeCommitting() throws {
         var lab = try Lab(2)
         let invitees = try (0..<70).map { _ in try lab.newcomer().invitee }
         let before = lab.groups[0].contents
@@ -54,7 +54,7 @@ struct SizeLimitTests {
         try lab.expectAgreement()
     }
 
-    @Test func aCommitThatRelaysWouldRefuseIsNotMade() throws {
+    @Test func refusesCommitTooLargeForRelays() throws {
         var lab = try Lab(2)
         let invitees = try (0..<5).map { _ in try lab.newcomer().invitee }
         let before = lab.groups[0].contents

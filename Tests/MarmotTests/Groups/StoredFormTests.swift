@@ -42,7 +42,7 @@ struct StoredFormTests {
     }
 
     @Test(arguments: [false, true])
-    func everyStepOfAScenarioIsStoredWhole(restarts: Bool) throws {
+    func storesEveryStepCompletely(restarts: Bool) throws {
         var lab = try Lab(4, admins: [0, 1])
         var stores: [Store] = []
         func step(_ lab: inout Lab) throws {
@@ -80,7 +80,7 @@ struct StoredFormTests {
     }
 
     /// Keys that are used between a commit and its merge are in the store already when the next epoch comes.
-    @Test func messagesBetweenACommitAndItsMergeDoNotSpoilTheStore() throws {
+    @Test func storesMessagesBetweenCommitAndMerge() throws {
         for sender in 1...4 {
             var lab = try Lab(5)
             var stores: [Store] = []
@@ -103,7 +103,7 @@ struct StoredFormTests {
         }
     }
 
-    @Test func aRolledBackGroupIsStoredWhole() throws {
+    @Test func storesRolledBackGroupCompletely() throws {
         var lab = try Lab(3, admins: [0, 1])
         var stores: [Store] = []
         let better = try lab.commit(.selfUpdate, by: 1)
@@ -119,7 +119,7 @@ struct StoredFormTests {
         try self.save(&stores, &lab)
     }
 
-    @Test func aRaceIsStillDecidedAfterARestart() throws {
+    @Test func resolvesCommitRaceAfterRestart() throws {
         var lab = try Lab(3, admins: [0, 1])
         var stores: [Store] = []
         try self.save(&stores, &lab)
@@ -146,7 +146,7 @@ struct StoredFormTests {
         try self.save(&stores, &lab)
     }
 
-    @Test func whatIsWrittenForACommitDoesNotGrowWithTheGroup() throws {
+    @Test func commitWritesAreIndependentOfGroupSize() throws {
         func records(_ count: Int) throws -> Int {
             var lab = try Lab(count)
             var written = 0
@@ -169,7 +169,7 @@ struct StoredFormTests {
 
     // MARK: Own commits
 
-    @Test func aPendingCommitSurvivesARestartAndIsMerged() throws {
+    @Test func pendingCommitSurvivesRestart() throws {
         var lab = try Lab(3)
         var stores: [Store] = []
         try self.save(&stores, &lab)
@@ -191,7 +191,7 @@ struct StoredFormTests {
         try self.save(&stores, &lab)
     }
 
-    @Test func aRestoredPendingCommitStillLosesAgainstABetterOne() throws {
+    @Test func restoredPendingCommitLosesToBetterOne() throws {
         var lab = try Lab(3, admins: [0, 1])
         var stores: [Store] = []
         let better = try lab.commit(.selfUpdate, by: 1)
@@ -209,7 +209,7 @@ struct StoredFormTests {
 
     /// Given up because no relay seemed to have it; but one had, and the others took it in.
     @Test(arguments: [false, true], [false, true])
-    func aGivenUpCommitThatComesBackCountsLikeAnybodys(restarts: Bool, isAnotherThere: Bool) throws {
+    func returningAbandonedCommitMayWin(restarts: Bool, isAnotherThere: Bool) throws {
         var lab = try Lab(3, admins: [0, 1])
         var stores: [Store] = []
         let newcomer = try lab.newcomer()
@@ -235,7 +235,7 @@ struct StoredFormTests {
         try self.save(&stores, &lab)
     }
 
-    @Test func aGivenUpCommitThatIsWorseOrTooOldStaysGivenUp() throws {
+    @Test func worseOrOldAbandonedCommitStaysAbandoned() throws {
         var lab = try Lab(3, admins: [0, 1])
         let better = try lab.commit(.selfUpdate, by: 1)
         _ = try lab.groups[1].mergePending()
@@ -251,7 +251,7 @@ struct StoredFormTests {
 
     // MARK: Damage
 
-    @Test func aDamagedHeaderIsABadStoredForm() throws {
+    @Test func refusesDamagedHeader() throws {
         var lab = try Lab(2)
         var store = Store()
         store.save(&lab.groups[1])
@@ -276,7 +276,7 @@ struct StoredFormTests {
         expectError(.badStoredForm) { _ = try store.load(account) }
     }
 
-    @Test func damagedPartsAreABadStoredForm() throws {
+    @Test func refusesDamagedParts() throws {
         var lab = try Lab(2)
         var store = Store()
         try lab.change(.selfUpdate, by: 1)

@@ -7,7 +7,7 @@ import Testing
 
 /// The upgrade of a group with members of older clients (docs/protocol/marmot.md §3.2).
 struct UpgradeTests {
-    @Test func aMixedGroupIsUpgradedOnceEverybodyRenewedItsKeys() throws {
+    @Test func upgradesMixedGroupAfterKeyRenewal() throws {
         var lab = try Lab(3, capabilities: Lab.oldCapabilities)
         let names = [1, 2].map { lab.keys[$0].publicKey.hex.prefix(8) }
         #expect(lab.groups[0].membersWithoutSelfRemove == [1, 2].map { lab.keys[$0].publicKey }.sorted())
@@ -32,7 +32,7 @@ struct UpgradeTests {
         #expect(lab.deliver(leave, to: 1).label == "proposal/commit_due")
     }
 
-    @Test func otherRequirementsStayAndMissingOnesAreWritten() throws {
+    @Test func upgradeKeepsOtherRequirements() throws {
         var lab = try Lab(2, capabilities: Lab.oldCapabilities)
         try lab.change(.selfUpdate, by: 1)
         let data = lab.groups[0].mls.extensions.filter { $0.type.rawValue == 0xF2EE }

@@ -15,7 +15,7 @@ struct GroupImageEncryptionTests {
         return try GroupImageEncryption.encrypt(Self.picture, type: MediaType("image/png"), using: &rng)
     }
 
-    @Test func derivedKeysAreThoseOfPeers() throws {
+    @Test func derivedKeysMatchPeers() throws {
         let key = GroupImageEncryption.encryptionKey(seed: Secret(Self.seed))
         #expect(Hex.encode(key.copyBytes()) == "2880a3496fc1f9705e5a0df3c0a409b00a3e4d94dce2f8bc44e02fbabf94d2fa")
 
@@ -29,7 +29,7 @@ struct GroupImageEncryptionTests {
                 == "1562210209ef2a210bb62510233815b34bfdea4c74713d3d3802c8ea454b87be")
     }
 
-    @Test func picturesAreEncryptedUnderFreshSeeds() throws {
+    @Test func imagesUseFreshSeeds() throws {
         let result = try self.encrypted()
         #expect(result.image.key == Self.seed)
         #expect(result.image.uploadKey == [UInt8](32...63))
@@ -49,7 +49,7 @@ struct GroupImageEncryptionTests {
             "d6acf2eb47df448a8502951bc1823127ae66ecc1b2d9287273aa0dde8aa35763"
         ),
     ])
-    func blobsOfBothVersionsOpen(blob: String, hash: String) throws {
+    func opensBlobsOfBothVersions(blob: String, hash: String) throws {
         let blob = try self.bytes(blob)
         var image = GroupImage(hash: try self.bytes(hash), key: Self.seed, nonce: [UInt8](0...11), uploadKey: [])
         #expect(try GroupImageEncryption.decrypt(blob, of: image) == Self.picture)
@@ -57,7 +57,7 @@ struct GroupImageEncryptionTests {
         #expect(try GroupImageEncryption.decrypt(blob, of: image) == Self.picture)
     }
 
-    @Test func changedBlobsAndFieldsAreRefused() throws {
+    @Test func refusesChangedBlobsAndFields() throws {
         let result = try self.encrypted()
         for bit in 0..<result.blob.count * 8 {
             var blob = result.blob
@@ -65,12 +65,14 @@ struct GroupImageEncryptionTests {
             expectError(.badMedia, "not the one") { _ = try GroupImageEncryption.decrypt(blob, of: result.image) }
             var image = result.image
             image.hash = []
-            expectError(.badMedia, "neither version") { _ = try GroupImageEncryption.decrypt(blob, of: image) }
+            expectError(.badMedia, "neither key version") { _ = try GroupImageEncryption.decrypt(blob, of: image) }
         }
         for field in [\GroupImage.key, \GroupImage.nonce] {
             var image = result.image
             image[keyPath: field][0] ^= 1
-            expectError(.badMedia, "neither version") { _ = try GroupImageEncryption.decrypt(result.blob, of: image) }
+            expectError(.badMedia, "neither key version") {
+                _ = try GroupImageEncryption.decrypt(result.blob, of: image)
+            }
             image[keyPath: field].removeLast()
             expectError(.badMedia, "32 bytes") { _ = try GroupImageEncryption.decrypt(result.blob, of: image) }
         }
@@ -79,13 +81,13 @@ struct GroupImageEncryptionTests {
         expectError(.badMedia, "not the one") { _ = try GroupImageEncryption.decrypt(result.blob, of: image) }
         image.hash = []
         for count in 0..<16 {
-            expectError(.badMedia, "neither version") {
+            expectError(.badMedia, "neither key version") {
                 _ = try GroupImageEncryption.decrypt(Array(result.blob[..<count]), of: image)
             }
         }
     }
 
-    @Test func whatIsNoPictureIsRefused() throws {
+    @Test func refusesNonImages() throws {
         var rng = SeededGenerator(seed: 1)
         for type in [MediaType.octetStream, try MediaType("text/plain"), try MediaType("image/gif")] {
             expectError(.badMedia, "image") {

@@ -27,7 +27,7 @@ struct MediaFileTests {
             nonce: nonce ?? file.nonce)
     }
 
-    @Test func keyAndBlobAreThoseOfPeers() throws {
+    @Test func keyAndBlobMatchPeers() throws {
         var rng = CountingGenerator()
         let file = try EncryptedMedia.encrypt(
             Self.hello, type: MediaType("Text/Plain; charset=utf-8"), filename: "a.txt", secret: Self.secret,
@@ -41,7 +41,7 @@ struct MediaFileTests {
             Hex.encode(key.secret.copyBytes()) == "6ae6d8cbf39d3b0c0aa2c8971cddee24626f7c4d8c5029dbdb5fb240b00fd180")
     }
 
-    @Test func extractionGivesTheKeyOfOlderPeers() {
+    @Test func extractionMatchesOlderPeers() {
         let file = SHA256Derivation.digest(Self.hello)
         let info =
             EncryptedMedia.context(hash: file, mimeType: "text/plain", filename: "a.txt") + [0] + Array("key".utf8)
@@ -50,7 +50,7 @@ struct MediaFileTests {
         #expect(Hex.encode(key.copyBytes()) == "0479f81f2e4ef456110ca1aaf169169730ad8a115bc0dc59b3f31b78f094d551")
     }
 
-    @Test func filesOpenWithTheKeyThatWasStored() throws {
+    @Test func opensFilesWithStoredKey() throws {
         var rng = SeededGenerator(seed: 1)
         for size in [0, 1, 63, 64, 65, 100_000] {
             let plaintext = (0..<size).map { UInt8(truncatingIfNeeded: $0) }
@@ -65,7 +65,7 @@ struct MediaFileTests {
         expectError(.badStoredForm) { _ = try MediaKey(stored: Secret([1])) }
     }
 
-    @Test func keysOfNeighbouringEpochsAreTried() throws {
+    @Test func triesKeysOfNeighbouringEpochs() throws {
         let (blob, file) = try self.encrypted()
         let other = MediaKey(of: file, secret: Secret([UInt8](repeating: 1, count: 32)))
         #expect(try EncryptedMedia.decrypt(blob, of: file, keys: [other, self.key(file)]) == Self.hello)
@@ -73,21 +73,21 @@ struct MediaFileTests {
         expectError(.badMedia, "none of 0") { _ = try EncryptedMedia.decrypt(blob, of: file, keys: []) }
     }
 
-    @Test func everyChangedBitOfTheBlobIsNoticed() throws {
+    @Test func detectsEveryChangedBit() throws {
         let (blob, file) = try self.encrypted()
         for bit in 0..<blob.count * 8 {
             var tampered = blob
             tampered[bit / 8] ^= 1 << UInt8(bit % 8)
-            expectError(.badMedia, "opens") {
+            expectError(.badMedia, "decrypts") {
                 _ = try EncryptedMedia.decrypt(tampered, of: file, keys: [self.key(file)])
             }
         }
         for count in 0..<blob.count {
-            expectError(.badMedia, "opens") {
+            expectError(.badMedia, "decrypts") {
                 _ = try EncryptedMedia.decrypt(Array(blob[..<count]), of: file, keys: [self.key(file)])
             }
         }
-        expectError(.badMedia, "opens") {
+        expectError(.badMedia, "decrypts") {
             _ = try EncryptedMedia.decrypt(blob + [0], of: file, keys: [self.key(file)])
         }
     }
@@ -103,14 +103,14 @@ struct MediaFileTests {
             try self.changed(file, nonce: nonce), try self.changed(file, hash: Bytes32(hash)),
             try self.changed(file, type: "application/pdf"), try self.changed(file, filename: "b.txt"),
         ] {
-            expectError(.badMedia, "opens") {
+            expectError(.badMedia, "decrypts") {
                 _ = try EncryptedMedia.decrypt(blob, of: reference, keys: [self.key(file)])
             }
             #expect(reference.nonce != file.nonce || self.key(reference) != self.key(file))
         }
     }
 
-    @Test func theHashOfThePlaintextIsChecked() throws {
+    @Test func checksThePlaintextHash() throws {
         // A sender that vouches for a hash which its file does not have.
         let (_, file) = try self.encrypted()
         let blob = try ChaCha20Poly1305.seal(
@@ -120,7 +120,7 @@ struct MediaFileTests {
         expectError(.badMedia, "hash") { _ = try EncryptedMedia.decrypt(blob, of: file, keys: [self.key(file)]) }
     }
 
-    @Test func largeFilesAreRefused() throws {
+    @Test func refusesLargeFiles() throws {
         let (_, file) = try self.encrypted()
         var rng = SeededGenerator(seed: 2)
         let large = [UInt8](repeating: 0, count: (100 << 20) + 17)
@@ -131,11 +131,11 @@ struct MediaFileTests {
         expectError(.tooLarge) { _ = try EncryptedMedia.decrypt(large, of: file, keys: [self.key(file)]) }
     }
 
-    @Test func disguisedImagesAndBadNamesAreRefused() throws {
+    @Test func refusesDisguisedImagesAndInvalidNames() throws {
         var rng = SeededGenerator(seed: 3)
         let png = try MediaType("image/png")
         let gif = Array("GIF89a".utf8)
-        expectError(.badMedia, "begin") {
+        expectError(.badMedia, "first bytes") {
             _ = try EncryptedMedia.encrypt(gif, type: png, filename: "a.png", secret: Self.secret, using: &rng)
         }
         for name in ["", "a/b", "a\\b", "a\0b", String(repeating: "a", count: 211)] {

@@ -21,7 +21,7 @@ struct MediaReferenceTests {
             hash: #require(Bytes32(hex: Self.hash)), nonce: Array(0...11))
     }
 
-    @Test func itemsAreWrittenInTheOrderOfPeers() throws {
+    @Test func writesItemsInPeerOrder() throws {
         var reference = try self.example()
         #expect(reference.tag.values == Self.required)
         reference.dimensions = .init(width: 640, height: 480)
@@ -33,13 +33,13 @@ struct MediaReferenceTests {
         #expect(try MediaReference(reference.tag) == reference)
     }
 
-    @Test func orderIsFreeAndUnknownItemsAreIgnored() throws {
+    @Test func acceptsAnyOrderAndUnknownItems() throws {
         var items = Array(Self.required.dropFirst().reversed())
         items += ["alt a picture", "fallback", "", " ", "size 12"]
         #expect(try MediaReference(Tag(values: ["imeta"] + items)) == self.example())
     }
 
-    @Test func typesAndHashesAreReadInAnySpelling() throws {
+    @Test func normalizesTypesAndHashes() throws {
         let tag = self.tag(
             without: "x", adding: "m \u{2003}TEXT/Plain ; charset=utf-8", "x \(Self.hash.uppercased())")
         let reference = try MediaReference(tag)
@@ -47,14 +47,14 @@ struct MediaReferenceTests {
         #expect(reference.tag.values == Self.required)
     }
 
-    @Test func ofDoubledItemsTheLastCounts() throws {
+    @Test func lastRepeatedItemWins() throws {
         #expect(try MediaReference(self.tag(adding: "filename z.txt")).filename == "z.txt")
         expectError(.badTag, "item filename") {
             _ = try MediaReference(self.tag(adding: "filename a/b", "filename z.txt"))
         }
     }
 
-    @Test func malformedDimensionsAreIgnored() throws {
+    @Test func ignoresMalformedDimensions() throws {
         for text in ["640", "640x", "x480", "640x480x1", "640X480", "-1x2", "4294967296x1", "640 x480", ""] {
             #expect(try MediaReference(self.tag(adding: "dim \(text)")) == self.example(), "\(text)")
         }
@@ -68,19 +68,19 @@ struct MediaReferenceTests {
         #expect(Array(reference.filename.utf8) == Array("\u{301}a".utf8))
     }
 
-    @Test func missingItemsAreRefused() {
+    @Test func refusesMissingItems() {
         for name in ["url", "m", "filename", "x", "n"] {
             expectError(.badTag, "lacks") { _ = try MediaReference(self.tag(without: name, adding: "alt text")) }
-            expectError(.badTag, "fewer than 7") { _ = try MediaReference(self.tag(without: name)) }
+            expectError(.badTag, "at least 7") { _ = try MediaReference(self.tag(without: name)) }
         }
         expectError(.badTag, "version") { _ = try MediaReference(self.tag(without: "v", adding: "alt text")) }
-        expectError(.badTag, "fewer than 7") { _ = try MediaReference(Tag(values: ["imeta"])) }
+        expectError(.badTag, "at least 7") { _ = try MediaReference(Tag(values: ["imeta"])) }
         expectError(.badTag, "a tag imeta") { _ = try MediaReference(Tag(values: [])) }
         expectError(.badTag, "a tag imeta") { _ = try MediaReference(Tag(values: ["e"] + Self.required.dropFirst())) }
     }
 
     @Test(arguments: [
-        ("v mip04-v1", "version"), ("v mip04-v2 ", "version"), ("v ", "version"), ("url ", "address"),
+        ("v mip04-v1", "version"), ("v mip04-v2 ", "version"), ("v ", "version"), ("url ", "URL"),
         ("m image/heic", "item m"), ("m image/svg+xml", "item m"), ("m text", "item m"), ("m ", "item m"),
         ("m text/plain\u{301}", "item m"), ("filename ", "item filename"), ("filename a/b", "item filename"),
         ("filename a\\b", "item filename"), ("filename a\nb", "item filename"), ("filename a\u{85}b", "item filename"),
@@ -92,13 +92,13 @@ struct MediaReferenceTests {
         expectError(.badTag, reason) { _ = try MediaReference(self.tag(adding: item)) }
     }
 
-    @Test func filenamesHaveUpTo210Bytes() throws {
+    @Test func limitsFilenamesTo210Bytes() throws {
         let longest = String(repeating: "é", count: 105)
         #expect(try MediaReference(self.tag(adding: "filename \(longest)")).filename == longest)
         expectError(.badTag, "item filename") { _ = try MediaReference(self.tag(adding: "filename \(longest)a")) }
     }
 
-    @Test func ownReferencesAreCheckedToo() throws {
+    @Test func validatesOwnReferences() throws {
         let valid = try self.example()
         func make(url: String = "u", filename: String = "a", nonce: Int = 12) throws {
             _ = try MediaReference(
@@ -106,7 +106,7 @@ struct MediaReferenceTests {
                 nonce: [UInt8](repeating: 0, count: nonce))
         }
         try make()
-        expectError(.badMedia, "address") { try make(url: "") }
+        expectError(.badMedia, "URL") { try make(url: "") }
         expectError(.badMedia, "1 to 210") { try make(filename: "") }
         expectError(.badMedia, "separators") { try make(filename: "../a") }
         expectError(.badMedia, "nonce") { try make(nonce: 24) }

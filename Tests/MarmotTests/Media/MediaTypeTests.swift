@@ -10,7 +10,7 @@ struct MediaTypeTests {
     ]
 
     @Test(arguments: listed)
-    func listedTypesHaveOneSpelling(type: String) throws {
+    func listedTypesAreNormalized(type: String) throws {
         #expect(try MediaType(type).description == type)
         #expect(try MediaType("\t\(type.uppercased()) ; q=1; r=2\r\n").description == type)
         #expect(MediaType(sending: type).description == type)
@@ -20,12 +20,12 @@ struct MediaTypeTests {
         "image/heic", "image/svg+xml", "text/html", "", ";", "/", "text", "image/ png", "image/png/", "image/pn\u{130}",
         "text/plain\u{37e} charset=utf-8", "text/plain\0", String(repeating: "a", count: 10_000),
     ])
-    func otherTypesAreSentAsOctetStream(type: String) {
+    func sendsOtherTypesAsOctetStream(type: String) {
         expectError(.badMedia, "list") { _ = try MediaType(type) }
         #expect(MediaType(sending: type) == .octetStream)
     }
 
-    @Test func octetStreamIsReadToo() throws {
+    @Test func readsOctetStream() throws {
         #expect(try MediaType("Application/Octet-Stream") == .octetStream)
         #expect(!MediaType.octetStream.isImage)
     }
@@ -39,7 +39,7 @@ struct MediaTypeTests {
         ("image/qoi", Array("qoif".utf8)),
     ]
 
-    @Test func imagesBeginLikeTheirTypeAndNoOther() throws {
+    @Test func imageSignaturesMatchOnlyTheirType() throws {
         for (type, beginning) in Self.beginnings {
             for other in Self.listed where other.hasPrefix("image/") {
                 let matches = try MediaType(other).matches(beginning + [1, 2, 3])
@@ -50,7 +50,7 @@ struct MediaTypeTests {
         }
     }
 
-    @Test func otherFilesBeginAsTheyLike() throws {
+    @Test func otherFilesNeedNoSignature() throws {
         #expect(try MediaType("text/plain").matches([0xFF, 0xD8, 0xFF]))
         #expect(MediaType.octetStream.matches([]))
     }

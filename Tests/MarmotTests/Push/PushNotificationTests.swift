@@ -21,14 +21,14 @@ struct PushNotificationTests {
             content: Base64.encode(content))
     }
 
-    @Test(arguments: [1, 2, 25]) func writesTheFormOfMDKAndReadsItBack(_ count: Int) throws {
+    @Test(arguments: [1, 2, 25]) func roundTripsTheFormOfMDK(_ count: Int) throws {
         let tokens = try self.tokens(count)
         let rumor = try self.rumor(tokens.flatMap(\.bytes))
         #expect(try PushNotifications.rumor(tokens, by: rumor.pubkey, now: Self.now) == rumor)
         #expect(try PushNotifications.read(rumor) == tokens)
     }
 
-    @Test func requestsAreReadStrictly() throws {
+    @Test func parsesRequestsStrictly() throws {
         let bytes = try self.tokens(1)[0].bytes
         func expect(_ code: MarmotError.Code, _ text: String, _ rumor: UnsignedEvent) {
             expectError(code, text) { _ = try PushNotifications.read(rumor) }
@@ -43,7 +43,7 @@ struct PushNotificationTests {
         ]
         for tags in bad { expect(.badTag, "no other", try self.rumor(bytes, tags)) }
         expect(.wrongKind, "446", try self.rumor(bytes, kind: 447))
-        expect(.badPushToken, "not 0", try self.rumor([]))
+        expect(.badPushToken, "found 0", try self.rumor([]))
         expect(.badContent, "whole tokens", try self.rumor(bytes + [0]))
         expect(.badContent, "whole tokens", try self.rumor(Array(bytes.dropLast())))
         expect(.badContent, "whole tokens", try self.rumor([UInt8](repeating: 0, count: 280)))
@@ -54,7 +54,7 @@ struct PushNotificationTests {
         expect(.badPushToken, "not 26", try self.rumor(try self.tokens(26).flatMap(\.bytes)))
     }
 
-    @Test func whatWouldBeRefusedIsNotSent() throws {
+    @Test func refusesToSendInvalidRequests() throws {
         let author = try self.rumor([]).pubkey
         let tokens = try self.tokens(26)
         for bad in [[], tokens, [tokens[0], tokens[0]]] {
@@ -62,7 +62,7 @@ struct PushNotificationTests {
         }
     }
 
-    @Test func aServerOpensWhatAMemberAsksFor() throws {
+    @Test func serverOpensRequestOfMember() throws {
         var rng = SeededGenerator(seed: 7)
         let servers = (0..<2).map { _ in KeyPair.generate(using: &rng) }.sorted { $0.publicKey < $1.publicKey }
         let relays = try Lab.relays.map { try RelayURL($0) }
@@ -95,7 +95,7 @@ struct PushNotificationTests {
         #expect(devices == (0..<60).map { [UInt8($0)] })
     }
 
-    @Test func aServerWhoseKeyIsNoneIsReportedAlone() throws {
+    @Test func invalidServerKeyFailsAlone() throws {
         var rng = SeededGenerator(seed: 8)
         let offCurve = try PublicKey(bytes: [UInt8](repeating: 0xff, count: 32))
         let route = PushRoute(try self.tokens(1)[0], server: offCurve, relay: try RelayURL(Lab.relays[0]))

@@ -37,7 +37,7 @@ struct PushRumorTests {
         }
     }
 
-    @Test func writesTheFormOfMDKAndReadsItBack() throws {
+    @Test func roundTripsTheFormOfMDK() throws {
         let request = try Self.request.get()
         let list: [LeafIndex: PushRoute] = [
             LeafIndex(rawValue: 10): try Self.route(3), LeafIndex(rawValue: 2): try Self.route(4),
@@ -61,33 +61,34 @@ struct PushRumorTests {
         }
     }
 
-    @Test func theTagsOfAListComeInAnyOrder() throws {
+    @Test func listTagsComeInAnyOrder() throws {
         let id = try Self.request.get()
         let rumor = try self.rumor(448, [["e", id.hex, "wss://hint.example"], try self.values(1, "007")])
         #expect(try PushRumor(rumor) == .list([LeafIndex(rawValue: 7): try Self.route(1)], answering: id))
     }
 
-    @Test func requestsAreReadStrictly() throws {
-        self.expect(.wrongKind, "none of", 446, [])
-        self.expect(.wrongKind, "none of", 9, [try self.values(1)])
-        self.expect(.badContent, "not empty", 447, [try self.values(1)], content: " ")
+    @Test func parsesRequestsStrictly() throws {
+        self.expect(.wrongKind, "expected kind 447", 446, [])
+        self.expect(.wrongKind, "expected kind 447", 9, [try self.values(1)])
+        self.expect(.badContent, "must be empty", 447, [try self.values(1)], content: " ")
         self.expect(.badTag, "at least one", 447, [])
-        self.expect(.badTag, "no tag \"e\"", 447, [try self.values(1), ["e", String(repeating: "ab", count: 32)]])
-        self.expect(.badTag, "no tag", 447, [try self.values(1), ["client", "x"]])
-        self.expect(.badTag, "no tag \"\"", 447, [try self.values(1), []])
-        self.expect(.badTag, "4 strings, not 5", 447, [try self.values(1, "0")])
-        self.expect(.badTag, "4 strings, not 3", 447, [try self.values(1).dropLast()])
-        self.expect(.badTag, "4 strings, not 1", 447, [["token"]])
+        self.expect(
+            .badTag, "does not allow tag \"e\"", 447, [try self.values(1), ["e", String(repeating: "ab", count: 32)]])
+        self.expect(.badTag, "does not allow tag", 447, [try self.values(1), ["client", "x"]])
+        self.expect(.badTag, "does not allow tag \"\"", 447, [try self.values(1), []])
+        self.expect(.badTag, "expected 4 strings, found 5", 447, [try self.values(1, "0")])
+        self.expect(.badTag, "expected 4 strings, found 3", 447, [try self.values(1).dropLast()])
+        self.expect(.badTag, "expected 4 strings, found 1", 447, [["token"]])
     }
 
-    @Test func tokenTagsAreReadStrictly() throws {
+    @Test func parsesTokenTagsStrictly() throws {
         func change(_ position: Int, _ value: String) throws -> [[String]] {
             var values = try self.values(1)
             values[position] = value
             return [values]
         }
-        self.expect(.badPushToken, "not 0", 447, try change(1, ""))
-        self.expect(.badPushToken, "not 280", 447, try change(1, Base64.encode([UInt8](repeating: 0, count: 280))))
+        self.expect(.badPushToken, "found 0", 447, try change(1, ""))
+        self.expect(.badPushToken, "found 280", 447, try change(1, Base64.encode([UInt8](repeating: 0, count: 280))))
         self.expect(.badPushToken, "Base64", 447, try change(1, Self.token(1).base64 + "\n"))
         self.expect(.badTag, "server", 447, try change(2, String(Self.server.dropLast())))
         self.expect(.badTag, "server", 447, try change(2, "npub1"))
@@ -95,38 +96,38 @@ struct PushRumorTests {
         self.expect(.badTag, "relay", 447, try change(3, ""))
     }
 
-    @Test func listsAreReadStrictly() throws {
+    @Test func parsesListsStrictly() throws {
         let reference = ["e", String(repeating: "ab", count: 32)]
         self.expect(.badTag, "at least one", 448, [reference])
-        self.expect(.badTag, "what it answers", 448, [try self.values(1, "1")])
+        self.expect(.badTag, "lacks the e tag", 448, [try self.values(1, "1")])
         self.expect(.badTag, "exactly one e", 448, [try self.values(1, "1"), reference, reference])
         for bad in [["e"], ["e", ""], ["e", "abcd"]] {
             self.expect(.badTag, "exactly one e", 448, [try self.values(1, "1"), bad])
         }
         self.expect(.badTag, "two tokens", 448, [try self.values(1, "1"), try self.values(2, "1"), reference])
         self.expect(.badTag, "two tokens", 448, [try self.values(1, "1"), try self.values(2, "01"), reference])
-        self.expect(.badTag, "5 strings, not 4", 448, [try self.values(1), reference])
-        self.expect(.badTag, "5 strings, not 6", 448, [try self.values(1, "1", ""), reference])
+        self.expect(.badTag, "expected 5 strings, found 4", 448, [try self.values(1), reference])
+        self.expect(.badTag, "expected 5 strings, found 6", 448, [try self.values(1, "1", ""), reference])
         for leaf in ["", "-1", "+1", " 1", "1.0", "0x1", "4294967296", "٣", String(repeating: "9", count: 400)] {
             self.expect(.badTag, "leaf", 448, [try self.values(1, leaf), reference])
         }
-        self.expect(.badTag, "no tag", 448, [try self.values(1, "1"), reference, ["p", Self.server]])
-        self.expect(.badContent, "not empty", 448, [try self.values(1, "1"), reference], content: "x")
+        self.expect(.badTag, "does not allow tag", 448, [try self.values(1, "1"), reference, ["p", Self.server]])
+        self.expect(.badContent, "must be empty", 448, [try self.values(1, "1"), reference], content: "x")
     }
 
-    @Test func removalsAreReadStrictly() throws {
+    @Test func parsesRemovalsStrictly() throws {
         self.expect(.badTag, "no tags", 449, [[]])
         self.expect(.badTag, "no tags", 449, [try self.values(1)])
-        self.expect(.badContent, "not empty", 449, [], content: "x")
+        self.expect(.badContent, "must be empty", 449, [], content: "x")
     }
 
-    @Test func nothingIsNotSent() throws {
+    @Test func refusesEmptyRumors() throws {
         let (author, id) = (try Self.author.get(), try Self.request.get())
         expectError(.badTag, "at least one") { _ = try PushRumor.request([]).rumor(by: author, now: 0) }
         expectError(.badTag, "at least one") { _ = try PushRumor.list([:], answering: id).rumor(by: author, now: 0) }
     }
 
-    @Test func membersTellEachOtherInTheGroup() throws {
+    @Test func membersExchangeTokensInTheGroup() throws {
         var lab = try Lab(2)
         let server = KeyPair.generate(using: &lab.rng)
         let device = try DeviceToken(.apns, Secret(Array("device".utf8)))

@@ -54,7 +54,7 @@ struct PushTokenTests {
             hash: "d88f7f7d6540287b768f06027d490921b62ae57152922c4ce7737c2afd1673ec"),
     ]
 
-    @Test(arguments: vectors) func sealsToTheKnownBytes(_ vector: Vector) throws {
+    @Test(arguments: vectors) func matchesKnownCiphertext(_ vector: Vector) throws {
         let (server, once) = (try vector.serverKeys, try vector.onceKeys)
         for (own, peer) in [(server, once), (once, server)] {
             #expect(own.withSharedX(of: peer.publicKey) { Hex.encode(Array($0)) } == vector.sharedX)
@@ -71,7 +71,7 @@ struct PushTokenTests {
         #expect(opened.secret.copyBytes() == vector.token)
     }
 
-    @Test(arguments: [1, 32, 1020, 1021]) func whatIsSealedIsOpenedByTheServerAlone(_ count: Int) throws {
+    @Test(arguments: [1, 32, 1020, 1021]) func onlyTheServerOpensTokens(_ count: Int) throws {
         var rng = SeededGenerator(seed: UInt64(count))
         let (server, other) = (KeyPair.generate(using: &rng), KeyPair.generate(using: &rng))
         let device = try DeviceToken(.apns, Secret((0..<count).map { UInt8($0 & 255) }))
@@ -83,7 +83,7 @@ struct PushTokenTests {
         expectError(.badPushToken, "not for this server") { _ = try first.open(by: other) }
     }
 
-    @Test func everyDamagedByteIsNoticed() throws {
+    @Test func detectsEveryDamagedByte() throws {
         var rng = SeededGenerator(seed: 1)
         let server = KeyPair.generate(using: &rng)
         let device = try DeviceToken(.fcm, Secret(Array("token".utf8)))
@@ -95,7 +95,7 @@ struct PushTokenTests {
         }
     }
 
-    @Test func onlyPlaintextsOfTheFormatAreRead() throws {
+    @Test func refusesMalformedPlaintexts() throws {
         var rng = SeededGenerator(seed: 2)
         let server = KeyPair.generate(using: &rng)
         func open(_ header: [UInt8], _ count: Int = 1024) throws -> DeviceToken {
@@ -119,9 +119,9 @@ struct PushTokenTests {
         expectError(.badPushToken, "platform 119") { _ = try sealed.open(by: server) }
     }
 
-    @Test func sizesAndKeysAreChecked() throws {
+    @Test func checksSizesAndKeys() throws {
         var rng = SeededGenerator(seed: 3)
-        expectError(.badPushToken, "not 0") { _ = try DeviceToken(.apns, Secret([])) }
+        expectError(.badPushToken, "found 0") { _ = try DeviceToken(.apns, Secret([])) }
         expectError(.badPushToken, "not 1022") {
             _ = try DeviceToken(.apns, Secret([UInt8](repeating: 0, count: 1022)))
         }
@@ -135,13 +135,13 @@ struct PushTokenTests {
         let server = KeyPair.generate(using: &rng)
         #expect(server.withSharedX(of: offCurve) { _ in true } == nil)
         let device = try DeviceToken(.apns, Secret([1]))
-        expectError(.badPushToken, "no point") { _ = try PushToken(device, for: offCurve, using: &rng) }
-        expectError(.badPushToken, "no point") {
+        expectError(.badPushToken, "not a point") { _ = try PushToken(device, for: offCurve, using: &rng) }
+        expectError(.badPushToken, "not a point") {
             _ = try PushToken(bytes: [UInt8](repeating: 0xff, count: 1084)).open(by: server)
         }
     }
 
-    @Test func tokensAreNotDescribed() throws {
+    @Test func descriptionsHideTokens() throws {
         let device = try DeviceToken(.apns, Secret(Array("secret".utf8)))
         #expect("\(device)" == "DeviceToken(apns, 6 bytes)")
         #expect(try "\(PushToken(bytes: [UInt8](repeating: 1, count: 1084)))" == "PushToken(1084 bytes)")

@@ -62,7 +62,7 @@ struct HostileInputTests {
         }
     }
 
-    @Test func damagedMessagesInASoundOuterLayerEndInADisposition() throws {
+    @Test func damagedInnerMessagesEndInADisposition() throws {
         var lab = try Lab(4, admins: [0, 1])
         try lab.change(.selfUpdate, by: 1)
         let messages = try self.messages(&lab)

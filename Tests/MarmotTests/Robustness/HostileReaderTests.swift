@@ -8,7 +8,7 @@ import Testing
 struct HostileReaderTests {
     private static let rounds = HostileInputTests.rounds
 
-    @Test func damagedKeyPackageEventsAreRefusedWithAReason() throws {
+    @Test func refusesDamagedKeyPackageEventsWithReason() throws {
         var lab = try Lab(1)
         let newcomer = try lab.newcomer()
         let events = KeyPackageEvents.events(
@@ -28,7 +28,7 @@ struct HostileReaderTests {
         #expect(tally.total == Self.rounds && tally.count(without: ["accepted"]) > Self.rounds / 2)
     }
 
-    @Test func damagedWelcomesAreRefusedWithAReason() throws {
+    @Test func refusesDamagedWelcomesWithReason() throws {
         var lab = try Lab(3)
         let newcomer = try lab.newcomer()
         let welcome = try #require(try lab.change(.add([newcomer.invitee]), by: 0).first)
@@ -57,7 +57,7 @@ struct HostileReaderTests {
 
     /// Damage to the wrap as it is, to its content under a new signature, to the seal and to the inner event: whoever
     /// wraps chooses each of them freely.
-    @Test func damagedGiftWrapsAreRefusedWithAReason() throws {
+    @Test func refusesDamagedGiftWrapsWithReason() throws {
         var lab = try Lab(2)
         let newcomer = try lab.newcomer()
         let welcome = try #require(try lab.change(.add([newcomer.invitee]), by: 0).first)
@@ -114,7 +114,7 @@ struct HostileReaderTests {
         ).signed(by: author, using: &rng)
     }
 
-    @Test func damagedGroupDataIsRefusedOrReadBackTheSame() throws {
+    @Test func damagedGroupDataIsRefusedOrStable() throws {
         let lab = try Lab(3)
         let bytes = lab.groups[0].data.encoded()
         var mutator = Mutator(seed: 0xf2ee)

@@ -9,7 +9,7 @@ func expectError(
 ) {
     do {
         try body()
-        Issue.record("nothing was thrown, \(code) was expected", sourceLocation: sourceLocation)
+        Issue.record("expected error \(code), found none", sourceLocation: sourceLocation)
     } catch let error as MarmotError {
         #expect(error.code.description == code.description, "\(error)", sourceLocation: sourceLocation)
         #expect(text.isEmpty || error.message.contains(text), "\(error)", sourceLocation: sourceLocation)

@@ -35,7 +35,7 @@ struct Tally {
             #expect(!error.code.description.isEmpty && !error.message.isEmpty)
             self.add("refused/\(error.code)")
         } catch {
-            Issue.record("\(error) is no reason that can be counted")
+            Issue.record("unexpected error \(error)")
         }
     }
 

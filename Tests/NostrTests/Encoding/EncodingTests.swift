@@ -9,7 +9,7 @@ import Testing
     for wrong in ["0", "0g", "é0", " 00", "0x00", "００"] { #expect(Hex.decode(wrong) == nil) }
 }
 
-@Test func base64MatchesTheExamplesOfRFC4648() {
+@Test func base64MatchesRFC4648Examples() {
     let examples = ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"]
     for (length, text) in examples.enumerated() {
         let bytes = Array("foobar".utf8.prefix(length))
@@ -26,7 +26,7 @@ import Testing
     }
 }
 
-@Test func base64HasOneTextForEachByteString() {
+@Test func base64EncodingIsUnique() {
     // Missing or misplaced padding, blanks, foreign alphabets, and unused bits that are set.
     let wrong = [
         "Zg", "Zg=", "Zg===", "Zm8", "Zm9v=", "=Zg=", "Z===", "====", "Zm=8", "Zg==Zg==", "Zm9 ", "Zm9v\n", "Zm9-",
@@ -36,7 +36,7 @@ import Testing
     for text in wrong { #expect(Base64.decode(text) == nil, "\(text)") }
 }
 
-@Test func bytes32IsOrderedAsByteStringsAre() throws {
+@Test func bytes32OrdersLexicographically() throws {
     let low = try #require(Bytes32([0] + [UInt8](repeating: 0xff, count: 31)))
     let high = try #require(Bytes32([1] + [UInt8](repeating: 0, count: 31)))
     #expect(low < high)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Nostr
 
-@Test func canonicalSerializationEscapesSevenCharactersAndNoOther() throws {
+@Test func canonicalSerializationEscapesOnlySevenCharacters() throws {
     let key = try PublicKey(hex: String(repeating: "0a", count: 32))
     let short: [UInt32: String] = [
         0x08: "\\b", 0x09: "\\t", 0x0a: "\\n", 0x0c: "\\f", 0x0d: "\\r", 0x22: "\\\"", 0x5c: "\\\\",
@@ -31,7 +31,7 @@ import Testing
     }
 }
 
-@Test func wireJSONEscapesControlCharactersAsRFC8259Demands() throws {
+@Test func wireJSONEscapesControlCharactersPerRFC8259() throws {
     for value in UInt8(0)..<0x20 {
         let text = String(Character(Unicode.Scalar(value)))
         let event = Samples.event(tags: [], content: text)
@@ -43,14 +43,14 @@ import Testing
     }
 }
 
-@Test func idIsTheOneOfNIP59sExample() throws {
+@Test func idMatchesNIP59Example() throws {
     let author = try PublicKey(hex: "611df01bfcf85c26ae65453b772d8f1dfd25c264621c0277e1fc1518686faef9")
     let event = UnsignedEvent(
         pubkey: author, createdAt: 1_691_518_405, kind: 1, content: "Are you going to the party tonight?")
     #expect(event.id.hex == "9dd003c6d3b73b74a85a9ab099469ce251653a7af76f523671ab828acd2a0ef9")
 }
 
-@Test func rumorsMayHaveTheIDOfEscapedControlCharacters() throws {
+@Test func acceptsRumorIDOfEscapedControlCharacters() throws {
     let key = Samples.key(1).publicKey
     let event = UnsignedEvent(pubkey: key, createdAt: 5, kind: 9, content: "a\u{1}\n\u{1b}b")
     let escaped = EventID(value: .sha256(Array("[0,\"\(key)\",5,9,[],\"a\\u0001\\n\\u001bb\"]".utf8)))
@@ -60,7 +60,7 @@ import Testing
     #expect(!event.hasID(Samples.event().id))
 }
 
-@Test func signedEventsVerifyAndChangedOnesDoNot() throws {
+@Test func verifyDetectsChangedEvents() throws {
     let event = Samples.event()
     try event.verify()
     #expect(code { try event.with(content: event.content + " ").verify() } == .idMismatch)
@@ -76,14 +76,14 @@ import Testing
     #expect(code { try event.with(signature: other.signature).verify() } == .badSignature)
 }
 
-@Test func eventsOfAnAuthorOffTheCurveDoNotVerify() throws {
+@Test func refusesAuthorOffTheCurve() throws {
     let author = try PublicKey(hex: String(repeating: "f", count: 64))
     let unsigned = UnsignedEvent(pubkey: author, createdAt: 0, kind: 1, content: "")
     let event = Samples.event().with(unsigned: unsigned, id: unsigned.id)
     #expect(code { try event.verify() } == .badSignature)
 }
 
-@Test func recordedEventsOfAnotherImplementationVerify() throws {
+@Test func verifiesRecordedForeignEvents() throws {
     let events = try #require(try Vectors.json("mdk-events.json").array)
     #expect(events.count == 34)
     for value in events {
@@ -93,7 +93,7 @@ import Testing
     }
 }
 
-@Test func kindsFallIntoOneClassEach() {
+@Test func everyKindHasOneClass() {
     for raw in UInt16.min...UInt16.max {
         let kind = Kind(rawValue: raw)
         let classes = [kind.isReplaceable, kind.isEphemeral, kind.isAddressable, kind.isRegular]
@@ -105,7 +105,7 @@ import Testing
     for kind in [Kind.textNote, .keyPackage, .groupEvent, .giftWrap, 9_999, 40_000] { #expect(kind.isRegular) }
 }
 
-@Test func tagsAnswerForMissingElements() {
+@Test func missingTagElementsAreNil() {
     #expect(Tag().name == "")
     #expect(Tag().value == nil)
     #expect(Tag("p").value == nil)
@@ -115,7 +115,7 @@ import Testing
     #expect(event.firstTag("x") == nil)
 }
 
-@Test func addressesReadAndWriteTheValueOfATags() throws {
+@Test func addressesRoundTripAsATagValues() throws {
     let key = Samples.key(1)
     let address = EventAddress(kind: 30443, pubkey: key.publicKey, identifier: "a:b:c")
     #expect(EventAddress(address.description) == address)

@@ -25,7 +25,7 @@ private func json(_ changes: [String: String?] = [:]) -> [UInt8] {
     #expect(try Event(json: event.json()) == event)
 }
 
-@Test func eventJSONTakesAnyOrderBlanksEscapesAndUnknownMembers() throws {
+@Test func eventJSONToleratesOrderBlanksAndExtras() throws {
     let event = Samples.event()
     let spelled = event.id.hex.utf8.map { "\\u00" + Hex.encode([$0]) }.joined()
     let text =
@@ -37,14 +37,14 @@ private func json(_ changes: [String: String?] = [:]) -> [UInt8] {
     try read.verify()
 }
 
-@Test func eventJSONNeedsEveryMember() throws {
+@Test func eventJSONRequiresEveryMember() throws {
     _ = try Event(json: json())
     for name in ["id", "pubkey", "created_at", "kind", "tags", "content", "sig"] {
         #expect(code { _ = try Event(json: json([name: nil])) } == .missingField, "\(name)")
     }
 }
 
-@Test func eventJSONRefusesWrongValues() {
+@Test func eventJSONRefusesInvalidValues() {
     let cases: [(String, String, NostrError.Code)] = [
         ("id", "\"\"", .invalidHex), ("id", "\"\(zeros)0\"", .invalidHex), ("id", "1", .unexpectedType),
         ("id", "\"\(String(repeating: "A", count: 64))\"", .invalidHex), ("pubkey", "null", .unexpectedType),
@@ -70,7 +70,7 @@ private func json(_ changes: [String: String?] = [:]) -> [UInt8] {
     #expect(code { _ = try Event(json: Array("[]".utf8)) } == .unexpectedType)
 }
 
-@Test func firstOfARepeatedEventMemberCounts() throws {
+@Test func firstRepeatedEventMemberWins() throws {
     var text = Samples.text(json(["content": "\"first\""]))
     text.removeLast()
     let event = try Event(json: Array((text + ",\"content\":\"second\",\"kind\":[]}").utf8))
@@ -78,7 +78,7 @@ private func json(_ changes: [String: String?] = [:]) -> [UInt8] {
     #expect(event.kind == 1)
 }
 
-@Test func rumorJSONNeedsNeitherIDNorSignature() throws {
+@Test func rumorJSONNeedsNoIDOrSignature() throws {
     let event = Samples.event().unsigned
     let json = event.rumorJSON()
     #expect(Samples.text(json).hasPrefix("{\"id\":\"\(event.id)\",\"pubkey\":\"\(event.pubkey)\",\"created_at\":"))

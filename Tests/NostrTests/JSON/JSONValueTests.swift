@@ -3,7 +3,7 @@ import Testing
 
 private func parse(_ text: String) throws -> JSONValue { try JSONValue(json: text) }
 
-@Test func jsonReadsEveryKindOfValue() throws {
+@Test func jsonReadsEveryValueType() throws {
     let value = try parse(" {\"a\" : [1, -2.5e1, true, false, null, \"x\"] , \"b\":{}}\n")
     #expect(value["a"]?.array == [1, .number(-25), true, false, nil, "x"])
     #expect(value["b"]?.object?.members.isEmpty == true)
@@ -12,7 +12,7 @@ private func parse(_ text: String) throws -> JSONValue { try JSONValue(json: tex
     #expect(value.jsonText == "{\"a\":[1,-25.0,true,false,null,\"x\"],\"b\":{}}")
 }
 
-@Test func jsonRefusesWhatRFC8259DoesNotAllow() {
+@Test func jsonRefusesTextOutsideRFC8259() {
     let malformed = [
         "[1,]", "[,1]", "{,}", "{\"a\":1,}", "{\"a\" 1}", "{a:1}", "{1:1}", "[1 2]", "01", "-01", "+1", ".5", "1.",
         "1.e1", "1e",
@@ -42,7 +42,7 @@ private func parse(_ text: String) throws -> JSONValue { try JSONValue(json: tex
             == "\"\\/\u{8}\u{c}\n\r\tAé漢😀\u{0}")
 }
 
-@Test func jsonRefusesHalfSurrogatePairs() {
+@Test func jsonRefusesUnpairedSurrogates() {
     for text in [
         "\"\\ud800\"", "\"\\udc00\"", "\"\\ud800x\"", "\"\\ud800\\n\"", "\"\\ud800\\ud800\"", "\"\\ud800\\u0041\"",
         "\"\\udc00\\ud800\"",
@@ -82,13 +82,13 @@ private func parse(_ text: String) throws -> JSONValue { try JSONValue(json: tex
     #expect(code { _ = try Filter(json: Array("{\"x\":\(deep)".utf8)) } == .jsonTooDeep)
 }
 
-@Test func firstOfARepeatedMemberCounts() throws {
+@Test func firstRepeatedJSONMemberWins() throws {
     let value = try parse("{\"a\":1,\"b\":2,\"a\":3}")
     #expect(value["a"] == 1)
     #expect(value.jsonText == "{\"a\":1,\"b\":2}")
 }
 
-@Test func jsonObjectsKeepTheirOrder() {
+@Test func jsonObjectsKeepMemberOrder() {
     var object: JSONObject = ["z": 1, "a": "x"]
     object["m"] = .null
     object["z"] = 2

@@ -3,7 +3,7 @@ import Testing
 
 private let order = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141"
 
-@Test func secretKeysOutsideTheFieldAreRefused() throws {
+@Test func refusesSecretKeysOutOfRange() throws {
     let zero = [UInt8](repeating: 0, count: 32)
     let n = try #require(Hex.decode(order))
     for wrong in [zero, n, [UInt8](repeating: 0xff, count: 32), [], Array(n.dropLast()), [0] + n] {
@@ -14,7 +14,7 @@ private let order = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd03
     #expect(try KeyPair(secretKey: last).secretBytes == last)
 }
 
-@Test func keysReadWhatPeopleType() throws {
+@Test func readsKeysFromUserInput() throws {
     // The examples of NIP-19.
     let pair = try KeyPair(parsing: "nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5")
     #expect(Hex.encode(pair.secretBytes) == "67dea2ed018072d675f5415ecfaed7d2597555e202d85b3d65ea4e58d2d92ffa")
@@ -28,7 +28,7 @@ private let order = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd03
     #expect(try PublicKey(parsing: pair.publicKey.hex) == pair.publicKey)
 }
 
-@Test func typedKeysFailWithACode() throws {
+@Test func invalidKeyInputHasErrorCodes() throws {
     #expect(code { _ = try PublicKey(parsing: "") } == .invalidHex)
     #expect(code { _ = try PublicKey(parsing: "npub1") } == .invalidBech32)
     #expect(code { _ = try PublicKey(parsing: String(repeating: "f", count: 64)) } == .invalidPublicKey)
@@ -47,19 +47,19 @@ private let order = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd03
     #expect(code { _ = try EventID(bytes: []) } == .invalidLength)
 }
 
-@Test func offCurveKeysAreValuesButNotOnTheCurve() throws {
+@Test func offCurveKeysAreDetected() throws {
     let key = try PublicKey(hex: String(repeating: "f", count: 64))
     #expect(!key.isOnCurve)
     #expect(code { _ = try PublicKey(validating: key.bytes) } == .invalidPublicKey)
     #expect(Samples.key(3).publicKey.isOnCurve)
 }
 
-@Test func generatedKeysFollowTheGenerator() {
+@Test func generatedKeysAreDeterministic() {
     #expect(Samples.key(7).publicKey == Samples.key(7).publicKey)
     #expect(Samples.key(7).publicKey != Samples.key(8).publicKey)
 }
 
-@Test func secretsDoNotShowThemselves() throws {
+@Test func keyDescriptionsHideSecrets() throws {
     let pair = Samples.key(4)
     let secret = Hex.encode(pair.secretBytes)
     var dumped = ""

@@ -27,7 +27,7 @@ private struct Line {
     }
 }
 
-@Test func schnorrVerifiesAllOfBIP340() throws {
+@Test func schnorrVerifiesBIP340Vectors() throws {
     let lines = try Line.all()
     #expect(lines.count == 19)
     for line in lines {
@@ -35,7 +35,7 @@ private struct Line {
     }
 }
 
-@Test func schnorrSignsAllOfBIP340() throws {
+@Test func schnorrSignsBIP340Vectors() throws {
     let lines = try Line.all().filter { !$0.secretKey.isEmpty }
     #expect(lines.count == 8)
     for line in lines {

@@ -12,7 +12,7 @@ struct BlossomAuthorizationTests {
         return (event, hash)
     }
 
-    @Test func goesThroughTheHeader() throws {
+    @Test func headerRoundTrips() throws {
         let (event, hash) = try event()
         let header = BlossomAuthorization.header(event)
         let read = try BlossomAuthorization.event(header: header)
@@ -24,7 +24,7 @@ struct BlossomAuthorizationTests {
         #expect(try BlossomAuthorization.event(header: "nostr " + String(urlSafe)) == event)
     }
 
-    @Test func isRefusedOutsideItsTimeAndAction() throws {
+    @Test func refusesWrongTimeAndAction() throws {
         let (event, _) = try event()
         for (action, now) in [
             (BlossomAuthorization.Action.upload, Int64(1060)), (.upload, 939), (.delete, 1000), (.upload, .max),

@@ -52,7 +52,7 @@ private func refusal(_ event: Event) -> NostrError.Code? { code { _ = try GiftWr
     #expect(wrapTimes.count > 45)
 }
 
-@Test func giftWrapOpensTheRecordedWelcomes() throws {
+@Test func giftWrapOpensRecordedWelcomes() throws {
     let all = try #require(try Vectors.json("mdk-gift-wraps.json").array)
     #expect(all.count == 3)
     for record in all {
@@ -68,7 +68,7 @@ private func refusal(_ event: Event) -> NostrError.Code? { code { _ = try GiftWr
 }
 
 /// The example of NIP-59 itself, from seal to rumor; both of its keys are published there.
-@Test func giftWrapOpensTheSealOfNIP59() throws {
+@Test func giftWrapOpensNIP59ExampleSeal() throws {
     let author = try KeyPair(parsing: "0beebd062ec8735f4243466049d7747ef5d6594ee838de147f8aab842b15e273")
     let reader = try KeyPair(parsing: "e108399bd8424357a710b606ae0c13166d853d327e47a6e5e038197346bdbf45")
     let payload =
@@ -83,7 +83,7 @@ private func refusal(_ event: Event) -> NostrError.Code? { code { _ = try GiftWr
     #expect(rumor.pubkey == author.publicKey)
 }
 
-@Test func giftWrapRefusesAChangedWrap() throws {
+@Test func giftWrapRefusesChangedWrap() throws {
     let seal = try layer(.seal, rumor.rumorJSON(), by: sender, to: recipient.publicKey)
     let wrap = try layer(.giftWrap, seal.json(), by: Samples.key(8), to: recipient.publicKey)
     #expect(refusal(wrap) == nil)
@@ -95,7 +95,7 @@ private func refusal(_ event: Event) -> NostrError.Code? { code { _ = try GiftWr
     #expect(refusal(try layer(.giftWrap, seal.json(), by: Samples.key(8), to: sender.publicKey)) == .badMAC)
 }
 
-@Test func giftWrapRefusesAChangedSeal() throws {
+@Test func giftWrapRefusesChangedSeal() throws {
     func wrapped(_ seal: Event) throws -> Event {
         try layer(.giftWrap, seal.json(), by: Samples.key(8), to: recipient.publicKey)
     }
@@ -114,7 +114,7 @@ private func refusal(_ event: Event) -> NostrError.Code? { code { _ = try GiftWr
         refusal(try layer(.giftWrap, rumor.rumorJSON(), by: Samples.key(8), to: recipient.publicKey)) == .missingField)
 }
 
-@Test func giftWrapRefusesARumorInAnothersName() throws {
+@Test func giftWrapRefusesRumorOfAnotherAuthor() throws {
     let seal = try layer(.seal, rumor.rumorJSON(), by: Samples.key(7), to: recipient.publicKey)
     let wrap = try layer(.giftWrap, seal.json(), by: Samples.key(8), to: recipient.publicKey)
     #expect(refusal(wrap) == .authorMismatch)
@@ -125,7 +125,7 @@ private func refusal(_ event: Event) -> NostrError.Code? { code { _ = try GiftWr
     #expect(found == .authorMismatch)
 }
 
-@Test func giftWrapRefusesADamagedRumor() throws {
+@Test func giftWrapRefusesDamagedRumor() throws {
     for (json, expected) in [
         ("?", NostrError.Code.malformedJSON), ("{}", .missingField), ("[]", .unexpectedType),
     ] {
@@ -134,7 +134,7 @@ private func refusal(_ event: Event) -> NostrError.Code? { code { _ = try GiftWr
     }
 }
 
-@Test func giftWrapReturnsAFalseStatedID() throws {
+@Test func giftWrapReturnsMismatchedStatedID() throws {
     let json = Samples.text(rumor.rumorJSON()).replacing(rumor.id.hex, with: String(repeating: "0", count: 64))
     let seal = try layer(.seal, Array(json.utf8), by: sender, to: recipient.publicKey)
     let wrap = try layer(.giftWrap, seal.json(), by: Samples.key(8), to: recipient.publicKey)
@@ -142,7 +142,7 @@ private func refusal(_ event: Event) -> NostrError.Code? { code { _ = try GiftWr
     #expect(opened.statedID != opened.rumor.id)
 }
 
-@Test func giftWrapRefusesRecipientsOffTheCurveAndRumorsTooLarge() throws {
+@Test func giftWrapRefusesInvalidRecipientsAndSizes() throws {
     var generator = SeededGenerator(seed: 6)
     let nobody = try PublicKey(hex: String(repeating: "f", count: 64))
     #expect(
@@ -156,7 +156,7 @@ private func refusal(_ event: Event) -> NostrError.Code? { code { _ = try GiftWr
 }
 
 @Test(arguments: [400, 1000, 28_000, 28_672, 28_673, 40_960])
-func theSizeOfAWrapIsKnownBeforehand(count: Int) throws {
+func predictsGiftWrapSize(count: Int) throws {
     var generator = SeededGenerator(seed: 6)
     let short = UnsignedEvent(pubkey: sender.publicKey, createdAt: now, kind: .welcome, content: "")
     var rumor = short
@@ -165,7 +165,7 @@ func theSizeOfAWrapIsKnownBeforehand(count: Int) throws {
     #expect(GiftWrap.wrapBytes(aroundRumorOf: count) == wrap.json().count)
 }
 
-@Test func theLargestRumorIsTheLastThatIsWrapped() throws {
+@Test func largestRumorIsTheSizeBound() throws {
     // 65,535 bytes in the seal's payload allow 40,960; 65,536 in the wrap's event 28,672 (NIP-44's padding).
     #expect(GiftWrap.largestRumor() == 40_960 && GiftWrap.largestRumor(inWrapOf: 65_536) == 28_672)
     #expect(GiftWrap.wrapBytes(aroundRumorOf: 40_961) == nil && GiftWrap.wrapBytes(aroundRumorOf: .max) == nil)

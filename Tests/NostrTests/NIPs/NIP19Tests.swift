@@ -4,7 +4,7 @@ import Testing
 
 private let key = "3bf0c63fcb93463407af97a5e5ee64fa883d107ef9e558472c4eb9aaaefa459d"
 
-@Test func nip19EncodesTheExamples() throws {
+@Test func nip19EncodesExamples() throws {
     let npub = "npub180cvv07tjdrrgpa0j7j7tmnyl2yr6yr7l8j4s3evf6u64th6gkwsyjh6w6"
     #expect(try PublicKey(hex: key).npub == npub)
     #expect(try NIP19.decode(npub) == .publicKey(PublicKey(hex: key)))

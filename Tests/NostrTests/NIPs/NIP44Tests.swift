@@ -37,7 +37,7 @@ private func vectors(_ group: String, _ name: String) throws -> [JSONValue] {
     }
 }
 
-@Test func nip44PadsToTheLengthsOfTheVectors() throws {
+@Test func nip44PadsToVectorLengths() throws {
     for vector in try vectors("valid", "calc_padded_len") {
         let pair = vector.array?.compactMap { $0.integer } ?? []
         #expect(NIP44.paddedLength(Int(pair[0])) == Int(pair[1]))
@@ -45,7 +45,7 @@ private func vectors(_ group: String, _ name: String) throws -> [JSONValue] {
     #expect(NIP44.paddedLength(4_294_967_295) == 4_294_967_296)
 }
 
-@Test func nip44EncryptsAndDecryptsTheVectors() throws {
+@Test func nip44MatchesVectors() throws {
     let all = try vectors("valid", "encrypt_decrypt")
     #expect(all.count == 10)
     for vector in all {
@@ -60,7 +60,7 @@ private func vectors(_ group: String, _ name: String) throws -> [JSONValue] {
     }
 }
 
-@Test func nip44EncryptsAndDecryptsTheLongVectors() throws {
+@Test func nip44MatchesLongVectors() throws {
     let all = try vectors("valid", "encrypt_decrypt_long_msg")
     #expect(all.count == 3)
     for vector in all {
@@ -96,7 +96,7 @@ private func vectors(_ group: String, _ name: String) throws -> [JSONValue] {
     }
 }
 
-@Test func nip44RefusesTheInvalidPayloads() throws {
+@Test func nip44RefusesInvalidPayloads() throws {
     let codes: [(String, NostrError.Code)] = [
         ("unknown encryption version", .unsupportedVersion), ("invalid base64", .invalidBase64),
         ("invalid MAC", .badMAC),
@@ -114,7 +114,7 @@ private func vectors(_ group: String, _ name: String) throws -> [JSONValue] {
 }
 
 /// The three examples in the text of NIP-44: 65535 bytes have the short prefix, 65536 and 65537 the long one.
-@Test func nip44ReadsTheLongLengthPrefix() throws {
+@Test func nip44ReadsLongLengthPrefix() throws {
     let key = NIP44.ConversationKey(
         try #require(Hex.decode("c41c775356fd92eadc63ff5a0dc1da211b268cbea22316767095b2871ea1412d")))
     let nonce = [UInt8](repeating: 0, count: 31) + [1]
@@ -135,7 +135,7 @@ private func vectors(_ group: String, _ name: String) throws -> [JSONValue] {
     #expect(code { _ = try NIP44.decrypt(far, key) } == .invalidPayloadSize)
 }
 
-@Test func nip44PaddingMustBelongToTheLength() throws {
+@Test func nip44RefusesPaddingOfWrongLength() throws {
     let sound = NIP44.pad(Array("hello".utf8))
     #expect(try NIP44.unpad(sound) == Array("hello".utf8))
     var wrong: [[UInt8]] = [[], [0], [0, 0, 0, 0, 0, 0], Array(sound.dropLast()), sound + [0]]
@@ -145,7 +145,7 @@ private func vectors(_ group: String, _ name: String) throws -> [JSONValue] {
     for padded in wrong { #expect(code { _ = try NIP44.unpad(padded) } == .invalidPadding) }
 }
 
-@Test func nip44RefusesEveryChangedByte() throws {
+@Test func nip44DetectsEveryChangedByte() throws {
     let key = NIP44.ConversationKey([UInt8](repeating: 3, count: 32))
     let payload = try NIP44.encrypt(Array("secret".utf8), key, nonce: [UInt8](repeating: 4, count: 32))
     let data = try #require(Base64.decode(payload))

@@ -20,7 +20,7 @@ import Testing
 
     // MARK: Messages
 
-    @Test func requestAsJSON() throws {
+    @Test func encodesRequestAsJSON() throws {
         let request = NIP46.Request(id: "4", method: .signEvent, params: [#"{"kind":1}"#])
         #expect(
             String(decoding: request.json(), as: UTF8.self)
@@ -42,7 +42,7 @@ import Testing
         #expect(try NIP46.Response(json: Array(text.utf8)) == NIP46.Response(id: "1", outcome: outcome))
     }
 
-    @Test func responsesComeBack() throws {
+    @Test func responsesRoundTrip() throws {
         for outcome in [.result("x"), .error("no"), .challenge(url: "https://a")] as [NIP46.Response.Outcome] {
             let response = NIP46.Response(id: "7", outcome: outcome)
             #expect(try NIP46.Response(json: response.json()) == response)
@@ -79,7 +79,7 @@ import Testing
 
     // MARK: Events
 
-    @Test func messagesTravelInEvents() throws {
+    @Test func messagesRoundTripInEvents() throws {
         let (client, signer) = try self.pair()
         var random = SystemRandomNumberGenerator()
         let event = try NIP46.event(
@@ -98,7 +98,7 @@ import Testing
             self.code { _ = try NIP46.message(in: note, from: client.publicKey, to: signer) } == .unexpectedKind)
     }
 
-    @Test func whatDoesNotFitIsRefused() throws {
+    @Test func refusesMismatchedEvents() throws {
         let (client, signer) = try self.pair()
         var random = SystemRandomNumberGenerator()
         let message = [UInt8](repeating: 0x20, count: NIP44.maximumPlaintext + 1)
@@ -108,7 +108,7 @@ import Testing
             } == .invalidPayloadSize)
     }
 
-    @Test func onlyTheEventThatWasAskedForWillDo() throws {
+    @Test func acceptsOnlyTheRequestedEvent() throws {
         let (client, signer) = try self.pair()
         var random = SystemRandomNumberGenerator()
         let draft = UnsignedEvent(pubkey: signer.publicKey, createdAt: 9, kind: .seal, tags: [Tag("a")], content: "c")
@@ -131,7 +131,7 @@ import Testing
         #expect(self.code { try draft.requireSame(renamed) } == .idMismatch)
     }
 
-    @Test func templateHoldsWhatIsSigned() throws {
+    @Test func templateMatchesSignedFields() throws {
         let draft = UnsignedEvent(
             pubkey: try PublicKey(hex: Self.signer), createdAt: 1, kind: 13, tags: [Tag("t", "\"")], content: "é\n")
         #expect(
@@ -166,7 +166,7 @@ import Testing
         #expect(try NostrConnectURL(url.string) == url)
     }
 
-    @Test func secretsAreNotShown() throws {
+    @Test func descriptionsHideSecrets() throws {
         let bunker = try BunkerURL("bunker://\(Self.signer)?relay=wss://a.example&secret=hunter2")
         let client = try NostrConnectURL("nostrconnect://\(Self.client)?relay=wss://a.example&secret=hunter2")
         for text in [
@@ -194,7 +194,7 @@ import Testing
         #expect(self.code { _ = try BunkerURL(text) } == .invalidSignerURL)
     }
 
-    @Test func aClientNeedsASecret() {
+    @Test func clientAddressRequiresSecret() {
         let text = "nostrconnect://\(Self.client)?relay=wss://a.example"
         #expect(self.code { _ = try NostrConnectURL(text) } == .invalidSignerURL)
     }

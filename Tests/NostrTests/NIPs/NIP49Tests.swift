@@ -32,7 +32,7 @@ import Testing
         #expect(try read.decrypt(password: self.password("nostr")).secretBytes == Hex.decode(Self.secret))
     }
 
-    @Test func nip49RefusesAWrongPassword() throws {
+    @Test func nip49RefusesWrongPassword() throws {
         let read = try NIP49.EncryptedKey(parsing: try self.encrypted("nostr"))
         for wrong in ["", "Nostr", "nostr ", "nostrnostr"] {
             #expect(throws: NostrError(.wrongPassword, "")) { try read.decrypt(password: self.password(wrong)) }
@@ -40,7 +40,7 @@ import Testing
         #expect(try read.decrypt(password: self.password("nostr")) == self.key())
     }
 
-    @Test func nip49EncryptsWithEverySecurityAndFreshSalts() throws {
+    @Test func nip49UsesFreshSaltsForEverySecurity() throws {
         var generator = SeededGenerator(seed: 1)
         var texts: Set<String> = []
         for security in NIP49.KeySecurity.allCases {
@@ -59,7 +59,7 @@ import Testing
         #expect(lengths == [91])
     }
 
-    @Test func nip49RefusesWhatWouldEatTheMemory() throws {
+    @Test func nip49RefusesExcessiveMemoryCost() throws {
         for logN in [UInt8(0), 23, 31, 63, 64, 255] {
             var bytes = try self.bytes()
             bytes[1] = logN
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func nip49NoticesEveryAlteredByte() throws {
+    @Test func nip49DetectsEveryAlteredByte() throws {
         let good = try self.bytes()
         let password = self.password("pass")
         #expect(try self.parse(good).decrypt(password: password) == self.key())
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func nip49RefusesAnEncryptedNumberThatIsNoKey() throws {
+    @Test func nip49RefusesEncryptedInvalidKey() throws {
         let password = self.password("pass")
         let salt = [UInt8](repeating: 1, count: 16)
         let nonce = [UInt8](repeating: 2, count: 24)
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func scryptGivesTheKeyOfRFC7914() throws {
+    @Test func scryptMatchesRFC7914() throws {
         // §12: P="pleaseletmein", S="SodiumChloride", N=16384, r=8, p=1; the first 32 of 64 bytes.
         let key = Array("pleaseletmein".utf8).withUnsafeBytes {
             Sodium.scrypt($0, salt: Array("SodiumChloride".utf8), logN: 14)
@@ -125,7 +125,7 @@ import Testing
         #expect(Hex.encode(bytes) == "7023bdcb3afd7348461c06cd81fd38ebfda8fbba904f8e3ea9b543f6545da1f2")
     }
 
-    @Test func neitherKeysNorPasswordsAreDescribed() throws {
+    @Test func descriptionsHideKeysAndPasswords() throws {
         let key = try self.key()
         let password = self.password("correct horse")
         var text = "\(key) \(password) \(String(reflecting: key)) \(String(reflecting: password))"

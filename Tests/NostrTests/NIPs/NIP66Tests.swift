@@ -6,7 +6,7 @@ import Testing
 struct NIP66Tests {
     private let monitor = PublicKey(value: Bytes32.sha256([7]))
 
-    @Test func aDiscoverySaysWhatWasFound() throws {
+    @Test func discoveryEventContainsTheFindings() throws {
         let discovery = RelayMonitoring.Discovery(
             relay: try RelayURL("wss://Relay.Example:443"), openTime: 12, writeTime: 34, supportedNIPs: [1, 42],
             wantsLogin: true, information: "{}")
@@ -21,13 +21,13 @@ struct NIP66Tests {
             ])
     }
 
-    @Test func aHiddenServiceIsNamedAsOne() throws {
+    @Test func labelsHiddenServices() throws {
         let onion = RelayMonitoring.Discovery(relay: try RelayURL("ws://abc.onion")).unsigned(by: monitor, now: 1)
         #expect(onion.tags == [Tag("d", "ws://abc.onion/"), Tag("n", "tor"), Tag("R", "!auth")])
         #expect(onion.content == "")
     }
 
-    @Test func aMonitorSaysHowItLooks() {
+    @Test func monitorAnnouncementListsItsChecks() {
         let event = RelayMonitoring.announcement(
             by: monitor, frequency: 3600, timeout: 5000, checks: ["open", "read"], now: 1)
         #expect(event.kind.rawValue == 10_166)

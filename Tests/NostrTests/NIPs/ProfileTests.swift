@@ -2,7 +2,7 @@ import Nostr
 import Testing
 
 @Suite struct ProfileMetadataTests {
-    @Test func aProfileIsReadAndWrittenWithoutLoss() throws {
+    @Test func profileRoundTripsWithoutLoss() throws {
         let json = """
             {"nip05":"a@example.com","name":"alice","bot":true,"about":"line\\nline","display_name":"Alice 🦊",\
             "picture":"https://example.com/a.png","birthday":{"year":1990,"day":null},"n":1.5,"list":[1,"x",[]]}
@@ -21,7 +21,7 @@ import Testing
                 """)
     }
 
-    @Test func membersOfAWrongTypeAreKeptAndPassedOver() throws {
+    @Test func ignoresButKeepsMembersOfWrongType() throws {
         let json = #"{"name":7,"display_name":null,"about":["x"],"picture":{"url":"x"}}"#
         var profile = try ProfileMetadata(content: json)
         #expect(profile.name == nil && profile.displayName == nil && profile.about == nil && profile.picture == nil)
@@ -30,13 +30,13 @@ import Testing
         #expect(profile.content == #"{"name":7,"display_name":null,"about":"text","picture":{"url":"x"}}"#)
     }
 
-    @Test func theFirstOfARepeatedMemberCounts() throws {
+    @Test func firstRepeatedProfileMemberWins() throws {
         #expect(try ProfileMetadata(content: #"{"name":"a","name":"b"}"#).name == "a")
         #expect(try ProfileMetadata(content: #" { "name" : "\u0000\ud83e\udd8a" } "#).name == "\u{0}🦊")
         #expect(ProfileMetadata().content == "{}")
     }
 
-    @Test func whatIsNoProfileIsRefused() {
+    @Test func refusesInvalidProfiles() {
         func refusal(_ text: String) -> NostrError.Code? { code { _ = try ProfileMetadata(content: text) } }
         #expect(refusal("[]") == .unexpectedType)
         #expect(refusal("\"name\"") == .unexpectedType)
@@ -62,7 +62,7 @@ import Testing
     private let alice = Samples.key(1).publicKey
     private let bob = Samples.key(2).publicKey
 
-    @Test func entriesAreReadInOrderAndEachOnce() throws {
+    @Test func readsUniqueEntriesInOrder() throws {
         let list = try FollowList(
             Samples.event(
                 kind: 3,
@@ -76,7 +76,7 @@ import Testing
         #expect(list.follows(self.bob) && !list.follows(Samples.key(3).publicKey))
     }
 
-    @Test func whatOthersWroteStaysWhenTheListChanges() throws {
+    @Test func keepsForeignEntriesOnChange() throws {
         let odd = [Tag("p"), Tag("p", "zz"), Tag(values: []), Tag("t", "x"), Tag("client", "y", "z")]
         let known = Tag("p", self.alice.hex, "wss://relay.example.com", "ally", "more")
         var list = try FollowList(Samples.event(kind: 3, tags: odd + [known], content: "{\"wss://old\":{}}"))
@@ -92,7 +92,7 @@ import Testing
         #expect(event.tags == odd + [Tag("p", self.bob.hex)])
     }
 
-    @Test func everyMentionOfAUserGoes() throws {
+    @Test func unfollowRemovesEveryEntry() throws {
         let upper = Tag("p", self.alice.hex.uppercased())
         var list = try FollowList(
             Samples.event(kind: 3, tags: [Tag("p", self.alice.hex), upper, Tag("p", self.alice.hex, "", "x")]))
@@ -101,7 +101,7 @@ import Testing
         #expect(!list.tags.contains(Tag("p", self.alice.hex)) && !list.follows(self.alice))
     }
 
-    @Test func otherKindsAreRefused() {
+    @Test func refusesOtherKinds() {
         #expect(code { _ = try FollowList(Samples.event(kind: 1)) } == .unexpectedKind)
         #expect(FollowList().entries.isEmpty && FollowList().tags.isEmpty)
     }

@@ -3,7 +3,7 @@ import Testing
 
 private let relay = try? RelayURL("wss://relay.example.com")
 
-@Test func authenticationProvesTheKey() throws {
+@Test func authenticationProvesKeyOwnership() throws {
     let relay = try #require(relay)
     var generator = SeededGenerator(seed: 1)
     let key = Samples.key(1)
@@ -15,7 +15,7 @@ private let relay = try? RelayURL("wss://relay.example.com")
     #expect(try NIP42.verify(event, challenge: "abc", relay: behindProxy, now: 400) == key.publicKey)
 }
 
-@Test func authenticationForSomethingElseIsRejected() throws {
+@Test func refusesMismatchedAuthentication() throws {
     let relay = try #require(relay)
     var generator = SeededGenerator(seed: 1)
     let key = Samples.key(1)
@@ -39,7 +39,7 @@ private let relay = try? RelayURL("wss://relay.example.com")
     )
 }
 
-@Test func expirationIsReadOnlyFromNumbers() {
+@Test func expirationMustBeNumeric() {
     func expiration(_ value: String...) -> Int64? {
         Samples.event(tags: [Tag(values: ["expiration"] + value)]).expiration
     }
@@ -52,7 +52,7 @@ private let relay = try? RelayURL("wss://relay.example.com")
     #expect(event.unsigned.expiration == 10)
 }
 
-@Test func deletionsCoverOnlyTheAuthorsOwn() throws {
+@Test func deletionsCoverOnlyOwnEvents() throws {
     let author = Samples.key(1)
     let note = Samples.event(by: author)
     let package = Samples.event(kind: 30443, tags: [Tag("d", "x")], createdAt: 50, by: author)
@@ -72,7 +72,7 @@ private let relay = try? RelayURL("wss://relay.example.com")
     #expect(try Deletion(odd) == Deletion())
 }
 
-@Test func relayListsKeepTheMarkers() throws {
+@Test func relayListsKeepMarkers() throws {
     let event = Samples.event(
         kind: .relayList,
         tags: [
@@ -88,7 +88,7 @@ private let relay = try? RelayURL("wss://relay.example.com")
     #expect(inbox.relayTags.map { $0.string } == ["wss://a"])
 }
 
-@Test func protectedEventsHaveTheirTag() {
+@Test func protectedEventsCarryTheirTag() {
     #expect(Samples.event(tags: [.protected]).isProtected)
     #expect(!Samples.event().isProtected)
 }
@@ -109,7 +109,7 @@ private let relay = try? RelayURL("wss://relay.example.com")
     #expect(try RelayInformation(json: information.json()) == information)
 }
 
-@Test func relayInformationForgivesWrongMembers() throws {
+@Test func relayInformationIgnoresInvalidMembers() throws {
     let text =
         "{\"name\":5,\"pubkey\":\"\",\"supported_nips\":[1,\"x\",2],\"limitation\":{\"max_limit\":\"5\",\"default_limit\":7},\"fees\":{}}"
     let information = try RelayInformation(json: Array(text.utf8))

@@ -34,7 +34,7 @@ private let event = Samples.event()
     }
 }
 
-@Test func relaysMayLeaveTextsOutAndAddElements() throws {
+@Test func toleratesMissingTextsAndExtraElements() throws {
     #expect(try RelayMessage(json: Array("[\"OK\",\"\",false]".utf8)) == .ok(nil, accepted: false, message: ""))
     #expect(try RelayMessage(json: Array("[\"CLOSED\",\"s\"]".utf8)) == .closed(subscription: "s", message: ""))
     #expect(try RelayMessage(json: Array("[\"EOSE\",\"s\",{\"x\":[1]}]".utf8)) == .endOfStoredEvents(subscription: "s"))
@@ -42,7 +42,7 @@ private let event = Samples.event()
     #expect(try RelayMessage(json: Array(count.utf8)) == .count(subscription: "s", 5))
 }
 
-@Test func clientMessagesFailWithACode() {
+@Test func clientMessageErrorsCarryCodes() {
     let cases: [(String, NostrError.Code)] = [
         ("[]", .missingField), ("{}", .unexpectedType), ("[1]", .unexpectedType), ("[\"NEG-OPEN\"]", .unknownMessage),
         ("[\"event\"]", .unknownMessage), ("[\"EVENT\"]", .missingField), ("[\"EVENT\",1]", .unexpectedType),
@@ -60,7 +60,7 @@ private let event = Samples.event()
         code { _ = try ClientMessage(json: Array("[\"CLOSE\",\"\(String(repeating: "é", count: 64))\"]".utf8)) } == nil)
 }
 
-@Test func relayMessagesFailWithACode() {
+@Test func relayMessageErrorsCarryCodes() {
     let cases: [(String, NostrError.Code)] = [
         ("[]", .missingField), ("[\"HELLO\"]", .unknownMessage), ("[\"OK\",\"zz\",true,\"\"]", .invalidHex),
         ("[\"OK\",\"\(event.id)\"]", .missingField), ("[\"OK\",\"\(event.id)\",1,\"\"]", .unexpectedType),
@@ -75,7 +75,7 @@ private let event = Samples.event()
     }
 }
 
-@Test func prefixesOfMessages() {
+@Test func readsMessagePrefixes() {
     #expect(MessagePrefix(of: "auth-required: log in") == .authenticationRequired)
     #expect(MessagePrefix(of: "rate-limited:") == .rateLimited)
     #expect(MessagePrefix(of: "pow: difficulty 25>=24") == .proofOfWork)

@@ -1,7 +1,7 @@
 import Nostr
 import Testing
 
-@Test func relayURLsHaveParts() throws {
+@Test func parsesRelayURLParts() throws {
     let url = try RelayURL("WSS://Relay.Example.com:8443/Inbox?k=V")
     #expect(url.string == "WSS://Relay.Example.com:8443/Inbox?k=V")
     #expect(url.description == url.string)
@@ -16,7 +16,7 @@ import Testing
     #expect(six.host == "::1" && six.port == 7777 && six.path == "/?x" && six.authority == "[::1]:7777")
 }
 
-@Test func relayURLsAreEqualIfTheyLeadToTheSamePlace() throws {
+@Test func equivalentRelayURLsAreEqual() throws {
     let url = try RelayURL("wss://relay.example.com")
     for same in ["wss://relay.example.com/", "WSS://RELAY.example.com", "wss://relay.example.com:443/"] {
         let other = try RelayURL(same)
@@ -34,7 +34,7 @@ import Testing
     #expect(try RelayURL("wss://a/B") != RelayURL("wss://a/b"))
 }
 
-@Test func relayURLsRefuseEverythingElse() {
+@Test func refusesInvalidRelayURLs() {
     let wrong = [
         "", "relay.example.com", "http://a", "https://a", "wss:/a", "wss//a", "wss://", "wss:///path", "wss://:80",
         "wss://a:0",

@@ -25,12 +25,12 @@ struct BackoffTests {
         #expect(longest <= full && longest > full * 0.99)
     }
 
-    @Test(arguments: [0, -1, .min]) func fewerThanOneFailureCountsAsOne(failures: Int) {
+    @Test(arguments: [0, -1, .min]) func zeroFailuresCountAsOne(failures: Int) {
         let (shortest, longest) = bounds(backoff, failures)
         #expect(shortest >= .seconds(0.5) && longest <= .seconds(1))
     }
 
-    @Test func baseAboveTheCapIsCut() {
+    @Test func clampsBaseToTheCap() {
         #expect(bounds(Backoff(base: .seconds(90), cap: .seconds(60)), 1).1 <= .seconds(60))
     }
 
@@ -39,7 +39,7 @@ struct BackoffTests {
         #expect(shortest >= .seconds(1 << 39) && longest <= .seconds(1 << 40))
     }
 
-    @Test func sameRandomnessSameDelay() {
+    @Test func sameSeedGivesSameDelay() {
         var (first, second) = (Constant(word: 1 << 60), Constant(word: 1 << 60))
         #expect(backoff.delay(afterFailures: 3, using: &first) == backoff.delay(afterFailures: 3, using: &second))
     }

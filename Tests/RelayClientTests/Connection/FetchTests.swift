@@ -9,7 +9,7 @@ struct FetchTests {
         Author.alice.event(content, at: createdAt)
     }
 
-    @Test func answerEndsWithTheStoredEventsNewestFirst() {
+    @Test func returnsStoredEventsNewestFirst() {
         var machine = Machine.connected()
         #expect(
             machine.fetch(1, Filter(kinds: [1])) == [
@@ -25,7 +25,7 @@ struct FetchTests {
         #expect(machine.receive(event("late", at: 3), on: "1") == [])
     }
 
-    @Test func equallyOldOnesAreOrderedByID() {
+    @Test func ordersSimultaneousEventsByID() {
         var machine = Machine.connected()
         _ = machine.fetch(1, Filter(kinds: [1]))
         let events = (0..<2).map { event("\($0)", at: 5) }.sorted { $0.id < $1.id }
@@ -34,13 +34,13 @@ struct FetchTests {
             machine.receive(.endOfStoredEvents(subscription: "1")).last == .resolveFetch(1, .events(events)))
     }
 
-    @Test func unrequestedEventsAreRefused() {
+    @Test func fetchRefusesUnrequestedEvents() {
         var machine = Machine.connected()
         _ = machine.fetch(1, Filter(kinds: [7]))
         #expect(machine.receive(event("x", at: 1), on: "1") == [Machine.unrequested])
     }
 
-    @Test func closedFails() {
+    @Test func closedFailsTheFetch() {
         var machine = Machine.connected()
         _ = machine.fetch(1, Filter(kinds: [1]))
         #expect(
@@ -48,25 +48,25 @@ struct FetchTests {
                 == [.resolveFetch(1, .failed("error: no"))])
     }
 
-    @Test func timeoutFailsAndEndsTheRequest() {
+    @Test func timeoutFailsAndClosesTheRequest() {
         var machine = Machine.connected()
         _ = machine.fetch(1, Filter(kinds: [1]))
         machine.pass(.seconds(5))
         #expect(
             machine.machine.elapsed(.deadline(at: .seconds(5)), now: machine.now)
-                == [Machine.close("1"), .resolveFetch(1, .failed("no answer in time"))])
+                == [Machine.close("1"), .resolveFetch(1, .failed("timed out waiting for a response"))])
     }
 
-    @Test func timeoutWithoutConnection() {
+    @Test func timesOutWithoutConnection() {
         var machine = Machine()
         #expect(machine.fetch(1, Filter(kinds: [1])).last == .connect(session: 1))
         machine.pass(.seconds(5))
         #expect(
             machine.machine.elapsed(.deadline(at: .seconds(5)), now: machine.now)
-                == [.resolveFetch(1, .failed("no connection in time"))])
+                == [.resolveFetch(1, .failed("the connection attempt timed out"))])
     }
 
-    @Test func lostConnectionAsksAgainFromThePageItWasAt() {
+    @Test func reconnectResumesAtTheCurrentPage() {
         var machine = Machine.connected()
         _ = machine.fetch(1, Filter(kinds: [1]))
         let events = [9, 8, 7].map { event("\($0)", at: $0) }
@@ -84,17 +84,17 @@ struct FetchTests {
                 == [Machine.close("3"), .resolveFetch(1, .events(events + [old]))])
     }
 
-    @Test func tooLargeAnswerFails() {
+    @Test func oversizedAnswerFails() {
         var machine = Machine.connected { $0.fetchedBytes = 250 }
         _ = machine.fetch(1, Filter(kinds: [1]))
         _ = machine.receive(event("a", at: 1), on: "1")
         _ = machine.receive(event("b", at: 2), on: "1")
         #expect(
             machine.receive(event("c", at: 3), on: "1")
-                == [Machine.close("1"), .resolveFetch(1, .failed("the answer is too large"))])
+                == [Machine.close("1"), .resolveFetch(1, .failed("the response is too large"))])
     }
 
-    @Test func loginIsWaitedFor() {
+    @Test func waitsForLogin() {
         var machine = Machine.connected(canLogIn: true)
         _ = machine.fetch(1, Filter(kinds: [1]))
         #expect(machine.receive(.closed(subscription: "1", message: "auth-required: x")) == [])
@@ -109,7 +109,7 @@ struct FetchTests {
                 == [.resolveFetch(1, .failed("auth-required: y"))])
     }
 
-    @Test func failedLoginFails() {
+    @Test func failedLoginFailsTheFetch() {
         var machine = Machine.connected(canLogIn: true)
         _ = machine.fetch(1, Filter(kinds: [1]))
         _ = machine.receive(.authentication(challenge: "c"))
@@ -119,7 +119,7 @@ struct FetchTests {
                 == [.resolveFetch(1, .failed("auth-required: x"))])
     }
 
-    @Test func aRelayOutsideTheSetIsLeftSomeTimeAfterwards() {
+    @Test func relayOutsideTheSetLingersThenDisconnects() {
         var machine = Machine()
         _ = machine.fetch(1, Filter(kinds: [1]))
         _ = machine.connect()

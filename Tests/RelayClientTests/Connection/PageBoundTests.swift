@@ -18,7 +18,7 @@ struct PageBoundTests {
         return machine.machine.elapsed(.heartbeat(session: 1), now: machine.now)
     }
 
-    @Test func pageWithoutProgressIsGivenUp() {
+    @Test func abandonsPageWithoutProgress() {
         var machine = Machine.connected()
         _ = machine.subscribe("s", Filter(kinds: [1]))
         #expect(beat(&machine).first == .ping)
@@ -31,7 +31,7 @@ struct PageBoundTests {
         #expect(beat(&machine).first == .ping)
     }
 
-    @Test func overdueSubscriptionGoesOnWithNewEvents() {
+    @Test func overdueSubscriptionKeepsReceivingNewEvents() {
         var machine = Machine.connected()
         _ = machine.subscribe("s", Filter(kinds: [1]))
         for _ in 1...2 { _ = beat(&machine) }
@@ -42,7 +42,7 @@ struct PageBoundTests {
         #expect(machine.reconnect().last == Machine.request("2", Filter(kinds: [1])))
     }
 
-    @Test func overduePageOfASubscriptionIsClosed() {
+    @Test func closesOverduePageOfSubscription() {
         var machine = Machine.connected()
         _ = machine.subscribe("s", Filter(kinds: [1]))
         for number in 1...3 { _ = machine.receive(event(number), on: "1") }
@@ -54,14 +54,14 @@ struct PageBoundTests {
         #expect(machine.receive(event(4), on: "1") == [Machine.event("s", event(4))])
     }
 
-    @Test func overdueFetchFailsAndOthersGoOn() {
+    @Test func overdueFetchFailsAlone() {
         var machine = Machine.connected()
         _ = machine.fetch(1, Filter(kinds: [1]), timeout: .seconds(600))
         _ = beat(&machine)
         _ = machine.fetch(2, Filter(kinds: [1]), timeout: .seconds(600))
         #expect(
             beat(&machine).prefix(3) == [
-                Machine.close("1"), endless, .resolveFetch(1, .failed("the stored events have no end")),
+                Machine.close("1"), endless, .resolveFetch(1, .failed("the relay did not end its stored events")),
             ])
         #expect(
             machine.receive(.endOfStoredEvents(subscription: "2")) == [
@@ -69,7 +69,7 @@ struct PageBoundTests {
             ])
     }
 
-    @Test func heldReadingIsNoLackOfProgress() {
+    @Test func pausedReadingIsNotOverdue() {
         var machine = Machine.connected()
         _ = machine.subscribe("s", Filter(kinds: [1]))
         _ = beat(&machine)
@@ -80,7 +80,7 @@ struct PageBoundTests {
         #expect(beat(&machine).first == endless)
     }
 
-    @Test func endlessStoredEventsAreBoundedInNumber() {
+    @Test func boundsNumberOfStoredEvents() {
         var machine = Machine.connected { $0.pageEvents = 5 }
         _ = machine.subscribe("s", Filter(kinds: [1], limit: 1))
         for number in 1...5 { #expect(machine.receive(event(number), on: "1") == [Machine.event("s", event(number))]) }
@@ -89,25 +89,25 @@ struct PageBoundTests {
         #expect(machine.receive(event(7), on: "1") == [Machine.event("s", event(7))])
     }
 
-    @Test func endlessAnswerToAFetchIsBoundedInNumber() {
+    @Test func boundsNumberOfFetchedEvents() {
         var machine = Machine.connected { $0.pageEvents = 5 }
         _ = machine.fetch(1, Filter(kinds: [1]))
         for number in 1...5 { #expect(machine.receive(event(number), on: "1") == []) }
         #expect(
             machine.receive(event(6), on: "1")
-                == [Machine.close("1"), endless, .resolveFetch(1, .failed("the answer is too large"))])
+                == [Machine.close("1"), endless, .resolveFetch(1, .failed("the response is too large"))])
     }
 
-    @Test func repeatedEventsAreBoundedInBytes() {
+    @Test func boundsBytesOfRepeatedEvents() {
         var machine = Machine.connected { $0.pageBytes = 500 }
         _ = machine.fetch(1, Filter(kinds: [1]))
         for _ in 1...5 { #expect(machine.receive(event(1), on: "1") == []) }
-        #expect(machine.receive(event(1), on: "1").last == .resolveFetch(1, .failed("the answer is too large")))
+        #expect(machine.receive(event(1), on: "1").last == .resolveFetch(1, .failed("the response is too large")))
     }
 
     /// An ended request does not stop a relay from sending.
     @Test(arguments: ["closed", "unrequested", "repeated"])
-    func relayThatSendsUnaskedIsDropped(_ what: String) {
+    func dropsRelayThatFloodsUnrequestedEvents(_ what: String) {
         var machine = Machine.connected { $0.surplusBytes = 500 }
         _ = machine.subscribe("s", Filter(kinds: [7]))
         _ = machine.fetch(1, Filter(kinds: [1]))
@@ -128,7 +128,7 @@ struct PageBoundTests {
         #expect(end.reason == .flooded)
     }
 
-    @Test func eventsOfAnotherPageAreNoSurplus() {
+    @Test func eventsOfAnotherPageAreNotSurplus() {
         var machine = Machine.connected { $0.surplusBytes = 500 }
         _ = machine.subscribe("s", Filter(kinds: [1]))
         for number in 1...3 { _ = machine.receive(event(number), on: "1") }

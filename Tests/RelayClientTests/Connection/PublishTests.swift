@@ -12,7 +12,7 @@ struct PublishTests {
         .ok(event?.id, accepted: accepted, message: message)
     }
 
-    @Test func answersResolve() {
+    @Test func answersResolvePublications() {
         var machine = Machine.connected()
         #expect(
             machine.publish(1, event) == [
@@ -33,7 +33,7 @@ struct PublishTests {
             machine.receive(ok(event, false, "duplicate: have it")) == [.resolvePublish(1, .accepted)])
     }
 
-    @Test func emptyIDIsForTheOldestUnanswered() {
+    @Test func emptyIDResolvesOldestPublication() {
         var machine = Machine.connected()
         _ = machine.publish(1, event)
         _ = machine.publish(2, other)
@@ -42,7 +42,7 @@ struct PublishTests {
         #expect(machine.receive(ok(nil, false, "invalid: c")) == [])
     }
 
-    @Test func sameEventTwiceResolvesTwice() {
+    @Test func publishingTwiceResolvesTwice() {
         var machine = Machine.connected()
         _ = machine.publish(1, event)
         _ = machine.publish(2, event)
@@ -50,7 +50,7 @@ struct PublishTests {
             machine.receive(ok(event, true)) == [.resolvePublish(1, .accepted), .resolvePublish(2, .accepted)])
     }
 
-    @Test func unansweredIsSentAgainAfterReconnectInOrder() {
+    @Test func resendsUnansweredEventsInOrder() {
         var machine = Machine.connected()
         _ = machine.publish(1, event)
         _ = machine.lose()
@@ -60,7 +60,7 @@ struct PublishTests {
         #expect(machine.receive(ok(event, true)) == [.resolvePublish(1, .accepted)])
     }
 
-    @Test func timeoutsSayWhatWasMissing() {
+    @Test func timeoutsNameTheMissingStep() {
         var machine = Machine.connected()
         _ = machine.publish(1, event)
         machine.pass(.seconds(4))
@@ -68,7 +68,7 @@ struct PublishTests {
         machine.pass(.seconds(6))
         #expect(
             machine.machine.elapsed(.deadline(at: .seconds(10)), now: machine.now) == [
-                .resolvePublish(1, .unreachable("no answer")),
+                .resolvePublish(1, .unreachable("timed out waiting for a response")),
                 .schedule(.deadline(at: .seconds(14)), after: .seconds(4)),
             ])
         _ = machine.lose()
@@ -78,17 +78,17 @@ struct PublishTests {
                 == [.resolvePublish(2, .unreachable("no connection: gone"))])
     }
 
-    @Test func neverConnectedIsSaidSo() {
+    @Test func reportsNeverConnected() {
         var machine = Machine()
         _ = machine.machine.setStanding(true)
         _ = machine.publish(1, event)
         machine.pass(.seconds(10))
         #expect(
             machine.machine.elapsed(.deadline(at: .seconds(10)), now: machine.now)
-                == [.resolvePublish(1, .unreachable("no connection in time"))])
+                == [.resolvePublish(1, .unreachable("the connection attempt timed out"))])
     }
 
-    @Test func earlierDeadlineGetsATimerOfItsOwn() {
+    @Test func earlierDeadlineGetsItsOwnTimer() {
         var machine = Machine.connected()
         _ = machine.publish(1, event)
         #expect(
@@ -98,22 +98,22 @@ struct PublishTests {
         machine.pass(.seconds(1))
         #expect(
             machine.machine.elapsed(.deadline(at: .seconds(1)), now: machine.now) == [
-                .resolvePublish(2, .unreachable("no answer")),
+                .resolvePublish(2, .unreachable("timed out waiting for a response")),
                 .schedule(.deadline(at: .seconds(10)), after: .seconds(9)),
             ])
     }
 
-    @Test func tooManyUnansweredAreRefused() {
+    @Test func refusesTooManyUnansweredEvents() {
         var machine = Machine.connected { $0.unansweredEvents = 1 }
         _ = machine.publish(1, event)
         #expect(
             machine.publish(2, other)
-                == [.resolvePublish(2, .unreachable("too many events wait for this relay"))])
+                == [.resolvePublish(2, .unreachable("too many events are waiting for this relay"))])
     }
 
     // MARK: Login
 
-    @Test func refusedForWantOfLoginIsSentAgainAfterIt() {
+    @Test func resendsAfterLogin() {
         var machine = Machine.connected(canLogIn: true)
         _ = machine.publish(1, event)
         #expect(
@@ -138,7 +138,7 @@ struct PublishTests {
                 == [.resolvePublish(1, .refused("auth-required: y"))])
     }
 
-    @Test func withoutSignerItIsRefused() {
+    @Test func refusesLoginWithoutSigner() {
         var machine = Machine.connected()
         _ = machine.publish(1, event)
         #expect(machine.receive(.authentication(challenge: "c")) == [])
@@ -147,7 +147,7 @@ struct PublishTests {
                 == [.resolvePublish(1, .refused("auth-required: x"))])
     }
 
-    @Test func failedLoginRefuses() {
+    @Test func failedLoginRefusesThePublication() {
         var machine = Machine.connected(canLogIn: true)
         _ = machine.publish(1, event)
         _ = machine.receive(ok(event, false, "auth-required: x"))
@@ -159,7 +159,7 @@ struct PublishTests {
                 == [.resolvePublish(1, .refused("auth-required: x"))])
     }
 
-    @Test func signerThatDeclinesRefuses() {
+    @Test func decliningSignerRefusesThePublication() {
         var machine = Machine.connected(canLogIn: true)
         _ = machine.publish(1, event)
         _ = machine.receive(ok(event, false, "auth-required: x"))
@@ -169,7 +169,7 @@ struct PublishTests {
                 == [.resolvePublish(1, .refused("auth-required: x"))])
     }
 
-    @Test func waitingForALoginThatNeverComesEndsAsRefused() {
+    @Test func missingLoginTimesOutAsRefused() {
         var machine = Machine.connected(canLogIn: true)
         _ = machine.publish(1, event)
         _ = machine.receive(ok(event, false, "auth-required: x"))
@@ -179,7 +179,7 @@ struct PublishTests {
                 == [.resolvePublish(1, .refused("auth-required: x"))])
     }
 
-    @Test func challengesAreNotSignedWithoutEnd() {
+    @Test func boundsSignedChallenges() {
         var machine = Machine.connected(canLogIn: true)
         #expect(machine.receive(.authentication(challenge: "")) == [])
         #expect(machine.receive(.authentication(challenge: String(repeating: "x", count: 1_025))) == [])
@@ -188,10 +188,10 @@ struct PublishTests {
             signed += machine.receive(.authentication(challenge: "c\(number)")).count
             #expect(machine.receive(.authentication(challenge: "c\(number)")) == [])
         }
-        #expect(signed == Login.mostAttempts)
+        #expect(signed == Login.maximumAttempts)
     }
 
-    @Test func signatureForAnOldChallengeIsNotSent() {
+    @Test func dropsSignatureForOldChallenge() {
         var machine = Machine.connected(canLogIn: true)
         _ = machine.receive(.authentication(challenge: "old"))
         _ = machine.receive(.authentication(challenge: "new"))

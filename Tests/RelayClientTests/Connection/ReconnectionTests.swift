@@ -65,10 +65,10 @@ struct ReconnectionTests {
     @Test mutating func newEventMovesTheAttemptForward() {
         for second in 1...20 { _ = fail(at: second) }
         // Attempts stay one second apart.
-        #expect(reconnection.hurried(now: .seconds(20.25)) == .seconds(0.75))
-        #expect(reconnection.hurried(now: .seconds(20.5)) == nil)
+        #expect(reconnection.advanceAttempt(now: .seconds(20.25)) == .seconds(0.75))
+        #expect(reconnection.advanceAttempt(now: .seconds(20.5)) == nil)
         _ = fail(at: 30)
-        #expect(reconnection.hurried(now: .seconds(40)) == .zero)
+        #expect(reconnection.advanceAttempt(now: .seconds(40)) == .zero)
     }
 
     @Test mutating func floodingRelayIsLeftForLonger() {

@@ -8,7 +8,7 @@ import Testing
 struct SessionTests {
     private typealias Action = RelayConnection.StateMachine.Action
 
-    @Test func standingRelayIsConnectedTo() {
+    @Test func connectsToStandingRelay() {
         var machine = Machine()
         #expect(machine.machine.setStanding(true) == [Machine.state(.connecting), .connect(session: 1)])
         #expect(machine.machine.setStanding(true) == [])
@@ -19,7 +19,7 @@ struct SessionTests {
         #expect(machine.machine.phase == .connected)
     }
 
-    @Test func failuresAreRetriedWithBackoff() {
+    @Test func retriesFailuresWithBackoff() {
         var machine = Machine()
         _ = machine.machine.setStanding(true)
         for attempt in 1...8 {
@@ -39,7 +39,7 @@ struct SessionTests {
         }
     }
 
-    @Test func stableConnectionStartsTheCountAnew() {
+    @Test func stableConnectionResetsFailureCount() {
         var machine = Machine.connected()
         machine.pass(.seconds(29))
         #expect(machine.lose()[1] == Machine.state(.retrying(attempt: 1, reason: "gone")))
@@ -70,7 +70,7 @@ struct SessionTests {
         #expect(machine.lose()[1] == Machine.state(.retrying(attempt: 1, reason: "gone")))
     }
 
-    @Test func newEventEndsTheWait() {
+    @Test func newEventCutsBackoffShort() {
         var machine = Machine()
         _ = machine.machine.setStanding(true)
         for _ in 1...10 {
@@ -96,27 +96,27 @@ struct SessionTests {
         )
     }
 
-    @Test func theWaitForTheNextAttemptCanBeCutShort() {
+    @Test func reconnectCutsBackoffShort() {
         var machine = Machine()
         // Only a relay that is wanted, and waits, is tried.
-        #expect(machine.machine.hurry() == [])
+        #expect(machine.machine.retryNow() == [])
         _ = machine.machine.setStanding(true)
-        #expect(machine.machine.hurry() == [])
+        #expect(machine.machine.retryNow() == [])
         for attempt in 1...3 {
             #expect(machine.lose(.unreachable)[1] == Machine.state(.retrying(attempt: attempt, reason: "gone")))
             #expect(
-                machine.machine.hurry() == [Machine.state(.connecting), .connect(session: attempt + 1)])
+                machine.machine.retryNow() == [Machine.state(.connecting), .connect(session: attempt + 1)])
             // The timer of the wait finds nothing to do.
             #expect(machine.machine.elapsed(.retry(session: attempt), now: machine.now) == [])
         }
         _ = machine.connect()
-        #expect(machine.machine.hurry() == [])
+        #expect(machine.machine.retryNow() == [])
         #expect(machine.machine.phase == .connected)
         _ = machine.machine.stop()
-        #expect(machine.machine.hurry() == [])
+        #expect(machine.machine.retryNow() == [])
     }
 
-    @Test func earlierSessionsAreIgnored() {
+    @Test func ignoresEarlierSessions() {
         var machine = Machine.connected()
         _ = machine.reconnect()
         #expect(machine.machine.session == 2)
@@ -132,7 +132,7 @@ struct SessionTests {
 
     // MARK: Heartbeat
 
-    @Test func silentRelayIsPingedAndThenDropped() {
+    @Test func pingsThenDropsSilentRelay() {
         var machine = Machine.connected()
         machine.pass(.seconds(30))
         #expect(
@@ -143,16 +143,16 @@ struct SessionTests {
         #expect(
             machine.machine.elapsed(.heartbeat(session: 1), now: machine.now)
                 == [.disconnect(session: 1, handshake: false)])
-        let silent = Disconnection(.silent, "nothing came for 60 s")
+        let silent = Disconnection(.silent, "no data received for 60 s")
         #expect(machine.machine.phase == .ending(silent))
         #expect(machine.receive(.notice("too late")) == [])
         #expect(machine.lose(.goodbye).first == .lost(silent))
     }
 
-    @Test func anythingHeardPutsTheEndOff() {
+    @Test func anyTrafficPostponesTheSilenceTimeout() {
         var machine = Machine.connected()
         machine.pass(.seconds(10))
-        machine.machine.heard(now: machine.now)
+        machine.machine.noteTraffic(now: machine.now)
         machine.pass(.seconds(50))
         #expect(
             machine.machine.elapsed(.heartbeat(session: 1), now: machine.now) == [
@@ -166,7 +166,7 @@ struct SessionTests {
             ])
     }
 
-    @Test func laggingConsumerIsNotTakenForADeadRelay() {
+    @Test func laggingConsumerDoesNotTripSilenceTimeout() {
         var machine = Machine.connected()
         machine.machine.readingHeld()
         machine.pass(.seconds(300))
@@ -183,14 +183,14 @@ struct SessionTests {
 
     // MARK: The end
 
-    @Test func stopSaysGoodbyeAndEndsWithTheSession() {
+    @Test func stopClosesTheSession() {
         var machine = Machine.connected()
         let event = Author.alice.event()
         _ = machine.publish(1, event)
         _ = machine.fetch(2, Filter(kinds: [1]))
         #expect(
             machine.machine.stop() == [
-                .resolvePublish(1, .unreachable("no answer")),
+                .resolvePublish(1, .unreachable("timed out waiting for a response")),
                 .resolveFetch(2, .failed("the connection was shut down")),
                 .disconnect(session: 1, handshake: true),
             ])
@@ -205,7 +205,7 @@ struct SessionTests {
         #expect(machine.machine.stop() == [])
     }
 
-    @Test func stopWithoutSessionEndsAtOnce() {
+    @Test func stopWithoutSessionEndsImmediately() {
         var idle = Machine()
         #expect(idle.machine.stop() == [.finish])
         var waiting = Machine.connected()
@@ -214,7 +214,7 @@ struct SessionTests {
         #expect(waiting.machine.elapsed(.retry(session: 1), now: waiting.now) == [])
     }
 
-    @Test func stopWhileConnecting() {
+    @Test func stopsWhileConnecting() {
         var machine = Machine()
         _ = machine.machine.setStanding(true)
         #expect(machine.machine.stop() == [.disconnect(session: 1, handshake: true)])
@@ -222,7 +222,7 @@ struct SessionTests {
         #expect(machine.lose() == [Machine.state(.disconnected), .finish])
     }
 
-    @Test func relayOutOfTheSetIsIdle() {
+    @Test func removedRelayBecomesIdle() {
         var machine = Machine.connected()
         _ = machine.subscribe("s", Filter(kinds: [1]))
         #expect(
@@ -234,7 +234,7 @@ struct SessionTests {
         #expect(machine.machine.setStanding(true) == [Machine.state(.connecting), .connect(session: 2)])
     }
 
-    @Test func relayBackInTheSetTellsWhereItStands() {
+    @Test func readdedRelayReportsItsState() {
         var machine = Machine.connected()
         _ = machine.publish(1, Author.alice.event())
         #expect(machine.machine.setStanding(false) == [Machine.state(.disconnected)])
@@ -243,7 +243,7 @@ struct SessionTests {
 
     // MARK: Relays outside the set
 
-    @Test func singleRequestConnectsLingersAndGoes() {
+    @Test func singleRequestConnectsLingersAndDisconnects() {
         var machine = Machine()
         let event = Author.alice.event()
         #expect(
@@ -267,7 +267,7 @@ struct SessionTests {
         #expect(machine.machine.elapsed(.linger(4), now: machine.now) == [.becameIdle])
     }
 
-    @Test func unreachableRelayOutsideTheSetIsGivenUpWithTheLastRequest() {
+    @Test func abandonsUnreachableRelayAfterItsLastRequest() {
         var machine = Machine()
         _ = machine.publish(1, Author.alice.event())
         guard case .schedule(.retry(session: 1), _) = machine.lose(.unreachable).last else {
@@ -283,7 +283,7 @@ struct SessionTests {
         #expect(machine.machine.phase == .idle)
     }
 
-    @Test func relayThatStallsIsDropped() {
+    @Test func dropsStalledRelay() {
         var machine = Machine.connected()
         let stalled = Disconnection(.stalled, "full")
         #expect(machine.machine.drop(session: 1, stalled) == [.disconnect(session: 1, handshake: false)])

@@ -57,7 +57,7 @@ struct StoredQueryTests {
     }
 
     @Test(arguments: [(0, 1), (1, 1), (4, 1), (5, 1), (20, 1), (43, 1), (43, 3)])
-    func everythingComesInPages(count: Int, perSecond: Int) {
+    func readsEverythingInPages(count: Int, perSecond: Int) {
         let events = StoredQueryTests.events(count, perSecond: perSecond)
         for cap in [5, 7, 20] {
             var relay = CappedRelay(events, .perRequest(cap))
@@ -65,13 +65,13 @@ struct StoredQueryTests {
         }
     }
 
-    @Test func shortAnswerNeedsOneRequest() {
+    @Test func shortPageNeedsOneRequest() {
         var relay = CappedRelay(StoredQueryTests.events(4, perSecond: 1), .perRequest(500))
         #expect(relay.run([Filter(kinds: [1])]).count == 4)
         #expect(relay.requests == 1)
     }
 
-    @Test func secondsFullerThanTheCapAreSkippedNotStuckAt() {
+    @Test func skipsSecondsFullerThanTheCap() {
         let events = StoredQueryTests.events(40, perSecond: 10)
         var relay = CappedRelay(events, .perRequest(6))
         let found = relay.run([Filter(kinds: [1])])
@@ -79,7 +79,7 @@ struct StoredQueryTests {
         #expect(found.count == 24)
     }
 
-    @Test func relayThatIgnoresUntilEndsIt() {
+    @Test func relayIgnoringUntilEndsQuery() {
         let newest = StoredQueryTests.events(10, perSecond: 1)
         var query = StoredQuery([Filter(kinds: [1])], smallestCap: 5)
         let first = newest.map { query.received($0) == .new }
@@ -90,7 +90,7 @@ struct StoredQueryTests {
         #expect(second.allSatisfy { !$0 } && endsAfterSecond)
     }
 
-    @Test(arguments: [1, 5, 8, 12, 30, 31, 100]) func limitIsHeldAcrossPages(limit: Int) {
+    @Test(arguments: [1, 5, 8, 12, 30, 31, 100]) func limitHoldsAcrossPages(limit: Int) {
         let events = StoredQueryTests.events(30, perSecond: 2)
         var relay = CappedRelay(events, .perRequest(7))
         let found = relay.run([Filter(kinds: [1], limit: limit)])
@@ -100,7 +100,7 @@ struct StoredQueryTests {
         #expect(found.count <= min(30, limit + 1))
     }
 
-    @Test func severalFiltersAreAskedAloneWhenCut() {
+    @Test func splitsFiltersWhenTruncated() {
         // Plenty of new events of one kind, and few old ones of another.
         let many = StoredQueryTests.events(60, perSecond: 1)
         let few = (0..<12).map { Author.bob.event("b\($0)", kind: 7, at: 10 + Int64($0)) }
@@ -111,7 +111,7 @@ struct StoredQueryTests {
         }
     }
 
-    @Test func lossesInTheMiddleLoseNothing() {
+    @Test func reconnectsBetweenPagesLoseNothing() {
         let events = StoredQueryTests.events(50, perSecond: 2)
         var relay = CappedRelay(events, .perRequest(8))
         #expect(Set(relay.run([Filter(kinds: [1])], losing: [1, 3, 4, 7])) == Set(events))
@@ -120,13 +120,13 @@ struct StoredQueryTests {
         #expect(Set(found).isSuperset(of: limited.events.prefix(20)))
     }
 
-    @Test func untilOfTheFilterHolds() {
+    @Test func respectsUntilOfTheFilter() {
         let events = StoredQueryTests.events(30, perSecond: 1)
         var relay = CappedRelay(events, .perRequest(5))
         #expect(Set(relay.run([Filter(kinds: [1], until: 1_010)])) == Set(events[...10]))
     }
 
-    @Test func timeZeroIsTheEnd() {
+    @Test func queryEndsAtTimeZero() {
         let events = (0..<20).map { Author.alice.event("\($0)", at: 0) }
         var relay = CappedRelay(events, .perRequest(5))
         #expect(relay.run([Filter(kinds: [1])]).count == 5)

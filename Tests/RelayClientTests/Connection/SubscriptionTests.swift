@@ -9,7 +9,7 @@ struct SubscriptionTests {
         Author.alice.event(content, at: createdAt)
     }
 
-    @Test func asksDeliversAndEnds() {
+    @Test func requestsDeliversAndEnds() {
         var machine = Machine.connected()
         #expect(machine.subscribe("s", Filter(kinds: [1])) == [Machine.request("1", Filter(kinds: [1]))])
         let stored = event("stored", at: 10)
@@ -22,7 +22,7 @@ struct SubscriptionTests {
         #expect(machine.machine.unsubscribe("s") == [])
     }
 
-    @Test func isAskedWhenConnected() {
+    @Test func requestsOnConnect() {
         var machine = Machine()
         #expect(machine.subscribe("b", Filter(kinds: [2])) == [])
         #expect(machine.subscribe("a", Filter(kinds: [1])) == [])
@@ -33,13 +33,13 @@ struct SubscriptionTests {
             ])
     }
 
-    @Test func withoutFiltersNothingIsAsked() {
+    @Test func requestsNothingWithoutFilters() {
         var machine = Machine.connected()
         #expect(machine.subscribe("s") == [])
         #expect(machine.machine.subscriptions.isEmpty)
     }
 
-    @Test func whatWasNotAskedForIsRefused() {
+    @Test func refusesUnrequestedEvents() {
         var machine = Machine.connected()
         _ = machine.subscribe("s", Filter(kinds: [7]))
         #expect(machine.receive(event("wrong kind", at: 1), on: "1") == [Machine.unrequested])
@@ -48,7 +48,7 @@ struct SubscriptionTests {
         #expect(machine.receive(event("the core's name", at: 1), on: "s") == [Machine.unrequested])
     }
 
-    @Test func lateAnswersToAnEndedRequestAreIgnored() {
+    @Test func ignoresLateAnswersToEndedRequest() {
         var machine = Machine.connected()
         _ = machine.subscribe("s", Filter(kinds: [1]))
         #expect(
@@ -62,7 +62,7 @@ struct SubscriptionTests {
 
     // MARK: Where it was
 
-    @Test func resumesFromTheNewestSeenLessTheOverlap() {
+    @Test func resumesFromNewestEventMinusOverlap() {
         var machine = Machine.connected()
         _ = machine.subscribe("s", Filter(kinds: [1]), overlap: 100)
         _ = machine.receive(event("a", at: 5_000), on: "1")
@@ -73,7 +73,7 @@ struct SubscriptionTests {
         #expect(machine.reconnect().last == Machine.request("3", Filter(kinds: [1], since: 5_900)))
     }
 
-    @Test func sinceOfTheFilterHoldsIfLater() {
+    @Test func laterSinceOfFilterWins() {
         var machine = Machine.connected()
         _ = machine.subscribe("s", Filter(kinds: [1], since: 4_950), Filter(kinds: [1]), overlap: 100)
         _ = machine.receive(event("a", at: 5_000), on: "1")
@@ -84,14 +84,14 @@ struct SubscriptionTests {
     }
 
     /// Relays send the newest first: the older ones were still to come.
-    @Test func lossBeforeTheEndOfStoredEventsStartsOver() {
+    @Test func disconnectBeforeEOSERestartsThePage() {
         var machine = Machine.connected()
         _ = machine.subscribe("s", Filter(kinds: [1]))
         _ = machine.receive(event("newest", at: 5_000), on: "1")
         #expect(machine.reconnect().last == Machine.request("2", Filter(kinds: [1])))
     }
 
-    @Test func lossDuringCatchUpStartsFromTheOldPosition() {
+    @Test func catchUpRestartsFromTheOldPosition() {
         var machine = Machine.connected()
         _ = machine.subscribe("s", Filter(kinds: [1]))
         _ = machine.receive(event("a", at: 5_000), on: "1")
@@ -101,7 +101,7 @@ struct SubscriptionTests {
         #expect(machine.reconnect().last == Machine.request("3", Filter(kinds: [1], since: 5_000)))
     }
 
-    @Test func eventFromTheFutureDoesNotHideThePresent() {
+    @Test func futureEventDoesNotAdvanceThePosition() {
         var machine = Machine.connected()
         _ = machine.subscribe("s", Filter(kinds: [1]), overlap: 10)
         _ = machine.receive(.endOfStoredEvents(subscription: "1"))
@@ -126,7 +126,7 @@ struct SubscriptionTests {
             ])
     }
 
-    @Test func limitHoldsOnlyTheFirstTime() {
+    @Test func limitAppliesOnlyToTheFirstRequest() {
         var machine = Machine.connected()
         _ = machine.subscribe("s", Filter(kinds: [1], limit: 0), overlap: 5)
         _ = machine.receive(.endOfStoredEvents(subscription: "1"))
@@ -135,7 +135,7 @@ struct SubscriptionTests {
                 == Machine.request("2", Filter(kinds: [1], since: machine.now.unixTime - 5)))
     }
 
-    @Test func replacedSubscriptionStartsAnew() {
+    @Test func replacedSubscriptionRestarts() {
         var machine = Machine.connected()
         _ = machine.subscribe("s", Filter(kinds: [1]))
         _ = machine.receive(event("a", at: 5_000), on: "1")
@@ -145,7 +145,7 @@ struct SubscriptionTests {
 
     // MARK: Answers that were cut off
 
-    @Test func cutAnswerIsFollowedByPages() {
+    @Test func truncatedAnswerIsPaged() {
         var machine = Machine.connected()
         _ = machine.subscribe("s", Filter(kinds: [1]))
         for time in [9, 8, 7] as [Int64] { _ = machine.receive(event("\(time)", at: time), on: "1") }
@@ -177,7 +177,7 @@ struct SubscriptionTests {
         .emit(.closed(relay: Machine.relay, subscription: id, message: message))
     }
 
-    @Test func closedIsReportedAndAskedAgainAfterReconnect() {
+    @Test func resubscribesAfterClosedAndReconnect() {
         var machine = Machine.connected()
         _ = machine.subscribe("s", Filter(kinds: [1]))
         #expect(
@@ -186,7 +186,7 @@ struct SubscriptionTests {
         #expect(machine.reconnect().last == Machine.request("2", Filter(kinds: [1])))
     }
 
-    @Test func closedPageEndsTheWholeSubscription() {
+    @Test func closedPageEndsTheSubscription() {
         var machine = Machine.connected()
         _ = machine.subscribe("s", Filter(kinds: [1]))
         for time in [9, 8, 7] as [Int64] { _ = machine.receive(event("\(time)", at: time), on: "1") }
@@ -197,7 +197,7 @@ struct SubscriptionTests {
         #expect(machine.reconnect().last == Machine.request("3", Filter(kinds: [1])))
     }
 
-    @Test func closedForWantOfLoginIsAskedAgainAfterIt() {
+    @Test func resubscribesAfterLogin() {
         var machine = Machine.connected(canLogIn: true)
         _ = machine.subscribe("s", Filter(kinds: [1]))
         _ = machine.receive(.authentication(challenge: "c"))
@@ -216,7 +216,7 @@ struct SubscriptionTests {
         #expect(machine.reconnect().last == Machine.request("3", Filter(kinds: [1])))
     }
 
-    @Test func closedThatCrossesTheLoginIsAskedAgainAtOnce() {
+    @Test func resubscribesIfClosedCrossesLogin() {
         var machine = Machine.connected(canLogIn: true)
         _ = machine.subscribe("s", Filter(kinds: [1]))
         _ = machine.receive(.authentication(challenge: "c"))

@@ -40,7 +40,7 @@ struct MessageVerifierTests {
         }
     }
 
-    @Test func deadlyFrameIsRefusedUnread() throws {
+    @Test func refusesQuarantinedFrameUnread() throws {
         let notes = Notes()
         let json = RelayMessage.event(subscription: "1", event).json()
         for _ in 0..<2 { _ = CrashLedger(notes, now: 1).begin(frame: json, from: Self.relay) }
@@ -53,28 +53,28 @@ struct MessageVerifierTests {
             Issue.record("another frame was refused")
             return
         }
-        #expect(notes.readInFlight() == [], "nothing is in flight any more")
+        #expect(notes.readInFlight() == [], "nothing may be in flight")
     }
 
-    @Test func soundEventPasses() {
+    @Test func acceptsValidEvent() {
         #expect(read(event) == .success(.event(subscription: "1", event)))
         #expect(read(event) == .success(.event(subscription: "1", event)))
     }
 
-    @Test func otherContentUnderAKnownIDIsRefusedBeforeAndAfter() {
+    @Test func refusesAlteredContentOfKnownID() {
         #expect(read(event.withForgedContent) == refusal(.idMismatch))
         _ = read(event)
         #expect(read(event.withForgedContent) == refusal(.idMismatch))
     }
 
-    @Test func otherSignatureUnderAKnownIDIsRefusedBeforeAndAfter() {
+    @Test func refusesAlteredSignatureOfKnownID() {
         let forged = event.signedLike(Author.alice.event("other"))
         #expect(read(forged) == refusal(.badSignature))
         _ = read(event)
         #expect(read(forged) == refusal(.badSignature))
     }
 
-    @Test func otherKeyIsRefused() {
+    @Test func refusesOtherKey() {
         let bob = Author.bob.event("hello")
         let stolen = Event(
             id: bob.id, pubkey: bob.pubkey, createdAt: bob.createdAt, kind: bob.kind, tags: bob.tags,
@@ -88,15 +88,15 @@ struct MessageVerifierTests {
         ("[\"HELLO\"]", .unknownMessage),
         ("[\"EOSE\",\"s\"] ,", .malformed), ("\u{0}\u{1}", .malformed), ("[\"NOTICE\",\"\u{1}\"]", .malformed),
     ])
-    func garbageIsRefused(text: String, reason: Refusal) {
+    func refusesGarbage(text: String, reason: Refusal) {
         #expect(read(Array(text.utf8)) == refusal(reason))
     }
 
-    @Test func invalidUTF8IsRefused() {
+    @Test func refusesInvalidUTF8() {
         #expect(read(Array("[\"NOTICE\",\"".utf8) + [0xc3, 0x28] + Array("\"]".utf8)) == refusal(.malformed))
     }
 
-    @Test func deepNestingIsRefused() {
+    @Test func refusesDeepNesting() {
         #expect(read([UInt8](repeating: UInt8(ascii: "["), count: 1 << 20)) == refusal(.malformed))
     }
 
@@ -108,7 +108,7 @@ struct MessageVerifierTests {
 
     /// Frames of all kinds with bytes changed, left out, doubled, and cut off: each is refused with a reason, or is
     /// sound. An event that passes is one whose id and signature hold.
-    @Test func mutatedFramesAreRefusedOrSound() throws {
+    @Test func mutatedFramesAreRefusedOrValid() throws {
         var generator = SeededGenerator(seed: 42)
         let events = (0..<8).map { index in
             Author.alice.event(

@@ -19,7 +19,7 @@ struct RecentSetTests {
         #expect(isForgotten)
     }
 
-    @Test func whatIsUsedStays() {
+    @Test func usedElementsStay() {
         var set = RecentSet<Int>(capacity: 10)
         _ = set.insert(-1)
         for number in 0..<1_000 {
@@ -37,7 +37,7 @@ struct RecentSetTests {
         #expect(answers == [true, false, true, true, true])
     }
 
-    @Test func eachEventOncePerSubscription() {
+    @Test func deliversEventOncePerSubscription() {
         let delivered = DeliveredEvents(capacity: 10)
         let id = Author.alice.event().id
         #expect(!delivered.isFirst(id, for: "a"))

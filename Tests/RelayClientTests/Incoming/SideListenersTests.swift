@@ -12,17 +12,17 @@ import Testing
         .event(relay: relay, subscription: subscription, Author.alice.event("\(number)", at: Int64(number)))
     }
 
-    @Test func onlyTheirOwnSubscriptionIsTaken() async {
+    @Test func receivesOnlyItsOwnSubscription() async {
         let listeners = SideListeners()
         let updates = listeners.add("a")
-        #expect(listeners.take(event(1, for: "a")))
-        #expect(!listeners.take(event(2, for: "b")))
-        #expect(!listeners.take(.state(relay: relay, .connected)))
-        #expect(!listeners.take(.refused(relay: relay, reason: "malformed")))
-        #expect(listeners.take(.closed(relay: relay, subscription: "a", message: "error: no")))
-        #expect(listeners.take(.endOfStoredEvents(relay: relay, subscription: "a")))
+        #expect(listeners.deliver(event(1, for: "a")))
+        #expect(!listeners.deliver(event(2, for: "b")))
+        #expect(!listeners.deliver(.state(relay: relay, .connected)))
+        #expect(!listeners.deliver(.refused(relay: relay, reason: "malformed")))
+        #expect(listeners.deliver(.closed(relay: relay, subscription: "a", message: "error: no")))
+        #expect(listeners.deliver(.endOfStoredEvents(relay: relay, subscription: "a")))
         listeners.remove("a")
-        #expect(!listeners.take(event(3, for: "a")))
+        #expect(!listeners.deliver(event(3, for: "a")))
         var seen: [RelayUpdate] = []
         for await update in updates { seen.append(update) }
         #expect(
@@ -32,22 +32,22 @@ import Testing
             ])
     }
 
-    @Test func whoLagsLosesTheOldestAndHoldsNothingUp() async {
+    @Test func laggingListenerDropsOldestWithoutBlocking() async {
         let listeners = SideListeners()
         let updates = listeners.add("a")
-        for number in 0..<100 { #expect(listeners.take(event(number, for: "a"))) }
+        for number in 0..<100 { #expect(listeners.deliver(event(number, for: "a"))) }
         listeners.removeAll()
         var seen: [RelayUpdate] = []
         for await update in updates { seen.append(update) }
         #expect(seen == (36..<100).map { event($0, for: "a") })
     }
 
-    @Test func aNewListenerEndsTheFormer() async {
+    @Test func newListenerReplacesTheFormer() async {
         let listeners = SideListeners()
         let former = listeners.add("a")
         let updates = listeners.add("a")
         for await update in former { Issue.record("\(update)") }
-        #expect(listeners.take(event(1, for: "a")))
+        #expect(listeners.deliver(event(1, for: "a")))
         listeners.removeAll()
         for await update in updates { #expect(update == event(1, for: "a")) }
     }

@@ -12,7 +12,7 @@ struct UpdateBufferTests {
     private func update(_ number: Int) -> RelayUpdate { .refused(relay: relay, reason: "\(number)") }
 
     @Test func keepsTheOrderUnderBackPressure() async {
-        let buffer = UpdateBuffer(mostItems: 4, mostBytes: 1_000)
+        let buffer = UpdateBuffer(maximumItems: 4, maximumBytes: 1_000)
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 for number in 0..<1_000 where !buffer.offer(update(number), bytes: 1) {
@@ -30,16 +30,16 @@ struct UpdateBufferTests {
     }
 
     @Test func isFullByNumberAndByBytes() {
-        let buffer = UpdateBuffer(mostItems: 2, mostBytes: 100)
+        let buffer = UpdateBuffer(maximumItems: 2, maximumBytes: 100)
         #expect(buffer.offer(update(1), bytes: 1) && buffer.offer(update(2), bytes: 1))
         #expect(!buffer.offer(update(3), bytes: 1))
-        let other = UpdateBuffer(mostItems: 100, mostBytes: 100)
+        let other = UpdateBuffer(maximumItems: 100, maximumBytes: 100)
         #expect(other.offer(update(1), bytes: 99) && other.offer(update(2), bytes: 1_000))
         #expect(!other.offer(update(3), bytes: 0))
     }
 
-    @Test func statesDoNotWaitAndDoNotPileUp() async {
-        let buffer = UpdateBuffer(mostItems: 1, mostBytes: 100)
+    @Test func statesAreCoalescedWithoutBackPressure() async {
+        let buffer = UpdateBuffer(maximumItems: 1, maximumBytes: 100)
         #expect(buffer.offer(update(1), bytes: 1))
         for attempt in 1...1_000 { buffer.push(.state(relay: relay, .retrying(attempt: attempt, reason: ""))) }
         buffer.finish()
@@ -48,8 +48,8 @@ struct UpdateBufferTests {
         #expect(found == [update(1), .state(relay: relay, .retrying(attempt: 1_000, reason: ""))])
     }
 
-    @Test func releaseLetsSendersGo() async {
-        let buffer = UpdateBuffer(mostItems: 1, mostBytes: 100)
+    @Test func releaseUnblocksSenders() async {
+        let buffer = UpdateBuffer(maximumItems: 1, maximumBytes: 100)
         #expect(buffer.offer(update(1), bytes: 1))
         await withTaskGroup(of: Void.self) { group in
             for number in 2..<10 { group.addTask { await buffer.send(update(number), bytes: 1) } }
@@ -63,7 +63,7 @@ struct UpdateBufferTests {
     }
 
     @Test func cancelledConsumerEnds() async {
-        let buffer = UpdateBuffer(mostItems: 1, mostBytes: 100)
+        let buffer = UpdateBuffer(maximumItems: 1, maximumBytes: 100)
         await withTaskGroup(of: Void.self) { group in
             group.addTask { for await _ in buffer.updates {} }
             group.cancelAll()

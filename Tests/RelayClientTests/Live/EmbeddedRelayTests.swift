@@ -59,7 +59,7 @@ struct EmbeddedRelayTests {
         }
     }
 
-    @Test func fetchPagesThroughTheCap() async throws {
+    @Test func fetchPagesBeyondTheCap() async throws {
         try await withEmbeddedRelay { _, address in
             let relay = RelayURL.known(address)
             try await withPool { pool, _ in
@@ -132,7 +132,7 @@ struct EmbeddedRelayTests {
         }
     }
 
-    @Test func duplicatesOfTwoRelaysComeOutOnce() async throws {
+    @Test func deduplicatesAcrossRelays() async throws {
         try await withEmbeddedRelay { _, first in
             try await withEmbeddedRelay { _, second in
                 let relays = [RelayURL.known(first), RelayURL.known(second)]
@@ -155,7 +155,7 @@ struct EmbeddedRelayTests {
         }
     }
 
-    @Test func deadRelayDoesNotHoldUpTheOther() async throws {
+    @Test func deadRelayDoesNotBlockOthers() async throws {
         let dead = RelayURL.known("ws://127.0.0.1:\(try await freePort())")
         try await withEmbeddedRelay { _, address in
             let alive = RelayURL.known(address)
@@ -182,7 +182,7 @@ struct EmbeddedRelayTests {
         }
     }
 
-    @Test func logsInWhereItMust() async throws {
+    @Test func logsInWhenRequired() async throws {
         var configuration = RelayConfiguration()
         configuration.requireAuthentication = true
         let signer: RelayPool.Signer = { challenge, relay in
@@ -208,7 +208,7 @@ struct EmbeddedRelayTests {
         }
     }
 
-    @Test func changesOfTheSetAndOfSubscriptions() async throws {
+    @Test func relaySetAndSubscriptionsCanChange() async throws {
         try await withEmbeddedRelay { first, firstAddress in
             try await withEmbeddedRelay { second, secondAddress in
                 let (one, two) = (RelayURL.known(firstAddress), RelayURL.known(secondAddress))
@@ -232,7 +232,7 @@ struct EmbeddedRelayTests {
         }
     }
 
-    @Test func shutdownEndsEverything() async throws {
+    @Test func shutdownFailsPendingRequests() async throws {
         try await withEmbeddedRelay { embedded, address in
             let relay = RelayURL.known(address)
             try await withPool { pool, updates in
@@ -254,7 +254,7 @@ struct EmbeddedRelayTests {
         }
     }
 
-    @Test func emptyRequestsEndAtOnce() async throws {
+    @Test func emptyRequestsFinishImmediately() async throws {
         try await withPool { pool, _ in
             #expect(await pool.publishAll(alice.event(), to: []).isEmpty)
             #expect(

@@ -34,7 +34,7 @@ struct LyingRelayTests {
         String(decoding: RelayMessage.event(subscription: wireID, event).json(), as: UTF8.self)
     }
 
-    @Test func forgeriesAndGarbageAreRefusedAndTheRestComesThrough() async throws {
+    @Test func refusesForgeriesAndDeliversTheRest() async throws {
         try await conversation { _, updates, _, client, relay in
             await updates.wait(for: .state(relay: relay, .connected))
             client.say(message(event.withForgedContent))
@@ -62,7 +62,7 @@ struct LyingRelayTests {
         }
     }
 
-    @Test func fragmentsAreOneMessageAndPingsBetweenThemAreAnswered() async throws {
+    @Test func joinsFragmentsAndAnswersInterleavedPings() async throws {
         try await conversation { _, updates, _, client, relay in
             let bytes = Array(message(event).utf8)
             client.send(.text, Array(bytes[..<10]), fin: false)
@@ -75,7 +75,7 @@ struct LyingRelayTests {
     }
 
     @Test(arguments: ["frame", "message", "fragments", "header"])
-    func oversizeEndsTheConnectionAndIsTriedAgain(_ how: String) async throws {
+    func oversizedMessageDisconnectsAndRetries(_ how: String) async throws {
         let limits: (inout TransportConfiguration) -> Void = {
             $0.maximumMessageBytes = 1_000
             $0.maximumFragments = 20
@@ -100,7 +100,7 @@ struct LyingRelayTests {
     }
 
     @Test(arguments: ["masked", "reserved", "orphan", "interleaved", "longPing"])
-    func framesAgainstTheRulesEndTheConnection(_ how: String) async throws {
+    func invalidFramesEndTheConnection(_ how: String) async throws {
         try await conversation { _, updates, server, client, _ in
             switch how {
             case "masked": client.send(.text, Array("[]".utf8), masked: true)
@@ -116,7 +116,7 @@ struct LyingRelayTests {
         }
     }
 
-    @Test func hangUpInTheMiddleOfStoredEventsStartsOver() async throws {
+    @Test func disconnectDuringStoredEventsRestartsThePage() async throws {
         try await conversation { _, updates, server, client, relay in
             client.say(message(event))
             #expect(await updates.events(1) == [event])
@@ -137,7 +137,7 @@ struct LyingRelayTests {
         }
     }
 
-    @Test func endlessStoredEventsDoNotHoldUpOthers() async throws {
+    @Test func endlessStoredEventsDoNotBlockOthers() async throws {
         let server = try await LyingRelay.start()
         let other = try await LyingRelay.start()
         let relays = [server, other].map { RelayURL.known("ws://127.0.0.1:\($0.port)") }
@@ -163,11 +163,11 @@ struct LyingRelayTests {
                 }
                 return await group.next()
             }
-            #expect(found == [relays[0]: .failed("the answer is too large"), relays[1]: .events([])])
+            #expect(found == [relays[0]: .failed("the response is too large"), relays[1]: .events([])])
             // The standing subscription goes on with what comes; nothing of it is lost.
             #expect(await updates.events(30).count == 30)
             for number in 1...200 { client.say(message(Author.alice.event("\(number)", kind: 7), on: "2")) }
-            #expect(await updates.reasonOfLoss() == "the relay sends too much that was not asked for")
+            #expect(await updates.reasonOfLoss() == "the relay sends too many unrequested events")
             let again = try await server.nextClient()
             #expect(await again.text() == #"["REQ","3",{"kinds":[1],"limit":1}]"#)
         }
@@ -175,7 +175,7 @@ struct LyingRelayTests {
         try await other.stop()
     }
 
-    @Test func relayWithoutEndOfStoredEventsIsCounted() async throws {
+    @Test func countsRelaysWithoutEndOfStoredEvents() async throws {
         let clock = ManualClock()
         let server = try await LyingRelay.start()
         let relay = RelayURL.known("ws://127.0.0.1:\(server.port)")
@@ -198,7 +198,7 @@ struct LyingRelayTests {
         try await server.stop()
     }
 
-    @Test func emptyIDInAnAnswerResolvesTheOldest() async throws {
+    @Test func emptyOKIDResolvesOldestPublication() async throws {
         try await conversation { pool, _, _, client, relay in
             let reports = await pool.publish(event, to: [relay])
             #expect(await client.text()?.hasPrefix(#"["EVENT",{"id":"\#(event.id)""#) == true)
@@ -209,7 +209,7 @@ struct LyingRelayTests {
         }
     }
 
-    @Test func closedIsReportedAndAskedAgainAfterReconnect() async throws {
+    @Test func resubscribesAfterClosedAndReconnect() async throws {
         try await conversation { _, updates, server, client, relay in
             client.say(#"["CLOSED","1","error: shutting down"]"#)
             await updates.wait(for: .closed(relay: relay, subscription: "s", message: "error: shutting down"))
@@ -219,7 +219,7 @@ struct LyingRelayTests {
         }
     }
 
-    @Test func loginIsSignedOnceAndWhatWasRefusedIsSentAgain() async throws {
+    @Test func signsLoginOnceAndResendsRefusedEvents() async throws {
         let signer: RelayPool.Signer = { Author.alice.login($0, at: $1) }
         try await conversation(signer: signer) { pool, _, _, client, relay in
             client.say(#"["CLOSED","1","auth-required: please"]"#)
@@ -237,7 +237,7 @@ struct LyingRelayTests {
         }
     }
 
-    @Test func relayThatOthersNameIsNotAskedAtAPrivateAddress() async throws {
+    @Test func refusesForeignRelayAtPrivateAddress() async throws {
         let server = try await LyingRelay.start()
         let relay = RelayURL.known("ws://127.0.0.1:\(server.port)")
         try await withPool(addresses: AddressGuard(allowsPrivate: false)) { pool, updates in
@@ -252,7 +252,7 @@ struct LyingRelayTests {
     }
 
     /// The name server says something else every time.
-    @Test func relayIsJudgedAnewForEveryConnection() async throws {
+    @Test func checksRelayAddressOnEveryConnection() async throws {
         let server = try await LyingRelay.start()
         let relay = RelayURL.known("ws://rebinding.invalid:\(server.port)")
         let lookups = Mutex(0)
@@ -261,7 +261,7 @@ struct LyingRelayTests {
                 count += 1
                 return count
             }
-            return [HostAddress(text: "127.0.0.1", scope: count == 1 ? .everywhere : .local)]
+            return [HostAddress(text: "127.0.0.1", scope: count == 1 ? .global : .local)]
         }
         try await withPool(addresses: addresses) { pool, updates in
             await pool.setRelays([relay])
@@ -273,7 +273,7 @@ struct LyingRelayTests {
         try await server.stop()
     }
 
-    @Test func onlyChosenRelaysGetALogin() async throws {
+    @Test func logsInOnlyAtConfiguredRelays() async throws {
         let signed = Mutex<[String]>([])
         let signer: RelayPool.Signer = { challenge, relay in
             signed.withLock { $0.append(challenge) }
@@ -298,7 +298,7 @@ struct LyingRelayTests {
         try await server.stop()
     }
 
-    @Test func namedRelayGetsALoginOutsideTheSet() async throws {
+    @Test func logsInAtConfiguredRelayOutsideSet() async throws {
         let signer: RelayPool.Signer = { Author.alice.login($0, at: $1) }
         let server = try await LyingRelay.start()
         let relay = RelayURL.known("ws://127.0.0.1:\(server.port)")
@@ -316,7 +316,7 @@ struct LyingRelayTests {
         try await server.stop()
     }
 
-    @Test func relayThatSaysNothingIsLeft() async throws {
+    @Test func disconnectsSilentRelay() async throws {
         let clock = ManualClock()
         let server = try await LyingRelay.start()
         let relay = RelayURL.known("ws://127.0.0.1:\(server.port)")
@@ -330,9 +330,9 @@ struct LyingRelayTests {
             let reports = await pool.publish(Author.alice.event(), to: [relay])
             await clock.sleeper(until: .seconds(40))
             clock.advance(to: .seconds(40))
-            for await report in reports { #expect(report.outcome == .unreachable("no answer")) }
+            for await report in reports { #expect(report.outcome == .unreachable("timed out waiting for a response")) }
             clock.advance(to: .seconds(60))
-            #expect(await updates.reasonOfLoss() == "nothing came for 60 s")
+            #expect(await updates.reasonOfLoss() == "no data received for 60 s")
             await client.end()
             await clock.sleeper(until: .seconds(60) ... .seconds(61))
             clock.advance(to: .seconds(61))
@@ -341,7 +341,7 @@ struct LyingRelayTests {
         try await server.stop()
     }
 
-    @Test func pongsKeepASilentRelay() async throws {
+    @Test func pongsKeepConnectionAlive() async throws {
         let clock = ManualClock()
         let server = try await LyingRelay.start()
         let relay = RelayURL.known("ws://127.0.0.1:\(server.port)")
@@ -366,7 +366,7 @@ struct LyingRelayTests {
         try await server.stop()
     }
 
-    @Test func whatComesWithTheUpgradeIsHeard() async throws {
+    @Test func readsFramesSentWithTheUpgrade() async throws {
         let server = try await LyingRelay.start(greeting: #"["HELLO"]"#)
         let relay = RelayURL.known("ws://127.0.0.1:\(server.port)")
         try await withPool { pool, updates in
@@ -380,17 +380,17 @@ struct LyingRelayTests {
         try await server.stop()
     }
 
-    @Test func serverWithoutWebSocketIsNamedSo() async throws {
+    @Test func reportsServerWithoutWebSocket() async throws {
         let server = try await LyingRelay.start(upgrades: false)
         let relay = RelayURL.known("ws://127.0.0.1:\(server.port)")
         try await withPool { pool, updates in
             await pool.setRelays([relay])
-            #expect(await updates.reasonOfLoss() == "the server speaks no WebSocket here")
+            #expect(await updates.reasonOfLoss() == "the server refused the WebSocket upgrade")
         }
         try await server.stop()
     }
 
-    @Test func goodbyeWaitsForTheAnswerAndNotForEver() async throws {
+    @Test func closeWaitsBoundedTimeForAnswer() async throws {
         let server = try await LyingRelay.start(answersClose: false)
         let relay = RelayURL.known("ws://127.0.0.1:\(server.port)")
         try await withPool(configure: { $0.closeTimeout = .milliseconds(50) }) { pool, updates in
@@ -404,7 +404,7 @@ struct LyingRelayTests {
         try await server.stop()
     }
 
-    @Test func laggingConsumerStopsTheReadingAndLosesNothing() async throws {
+    @Test func laggingConsumerPausesReadingWithoutLoss() async throws {
         let limits: (inout TransportConfiguration) -> Void = {
             $0.bufferedUpdates = 4
             $0.smallestCap = 1_000
@@ -418,7 +418,7 @@ struct LyingRelayTests {
         }
     }
 
-    @Test func shutdownDoesNotWaitForALaggingConsumer() async throws {
+    @Test func shutdownDoesNotWaitForLaggingConsumer() async throws {
         try await conversation(configure: { $0.bufferedUpdates = 1 }) { pool, updates, _, client, relay in
             await updates.wait(for: .state(relay: relay, .connected))
             for number in 0..<50 { client.say(message(Author.alice.event("\(number)"))) }

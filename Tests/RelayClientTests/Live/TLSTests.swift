@@ -42,7 +42,7 @@ struct TLSTests {
         try await server.stop()
     }
 
-    @Test(arguments: ["localhost", "127.0.0.1"]) func unknownIssuerIsRefused(host: String) async throws {
+    @Test(arguments: ["localhost", "127.0.0.1"]) func refusesUnknownIssuer(host: String) async throws {
         try await withServer { server, _ in
             try await withPool { pool, updates in
                 await pool.setRelays([.known("wss://\(host):\(server.port)")])
@@ -52,7 +52,7 @@ struct TLSTests {
         }
     }
 
-    @Test(arguments: ["localhost", "127.0.0.1"]) func configuredRootIsTrusted(host: String) async throws {
+    @Test(arguments: ["localhost", "127.0.0.1"]) func trustsConfiguredRoot(host: String) async throws {
         try await withServer { server, certificate in
             let relay = RelayURL.known("wss://\(host):\(server.port)")
             try await withPool(configure: { $0.trustRootFiles = [certificate] }) { pool, updates in
@@ -67,7 +67,7 @@ struct TLSTests {
         }
     }
 
-    @Test(arguments: ["localhost", "127.0.0.1"]) func certificateForAnotherNameIsRefused(host: String) async throws {
+    @Test(arguments: ["localhost", "127.0.0.1"]) func refusesCertificateForAnotherName(host: String) async throws {
         try await withServer(for: "DNS:other.test,IP:127.0.0.2") { server, certificate in
             try await withPool(configure: { $0.trustRootFiles = [certificate] }) { pool, updates in
                 await pool.setRelays([.known("wss://\(host):\(server.port)")])
@@ -77,7 +77,7 @@ struct TLSTests {
         }
     }
 
-    @Test func plainServerIsNoTLS() async throws {
+    @Test func refusesServerWithoutTLS() async throws {
         let server = try await LyingRelay.start()
         try await withPool { pool, updates in
             await pool.setRelays([.known("wss://localhost:\(server.port)")])
@@ -87,13 +87,13 @@ struct TLSTests {
         try await server.stop()
     }
 
-    @Test(arguments: ["/nowhere.pem", "/etc/hostname"]) func badTrustRootsAreAnErrorAtTheStart(path: String) async {
+    @Test(arguments: ["/nowhere.pem", "/etc/hostname"]) func invalidTrustRootsFailAtStart(path: String) async {
         await #expect(throws: TransportError(.badTrustRoots, "")) {
             try await withPool(configure: { $0.trustRootFiles = [path] }) { _, _ in }
         }
     }
 
-    @Test func badConfigurationIsAnErrorAtTheStart() async {
+    @Test func invalidConfigurationFailsAtStart() async {
         await #expect(throws: TransportError(.badConfiguration, "")) {
             try await withPool(configure: { $0.pingInterval = .zero }) { _, _ in }
         }

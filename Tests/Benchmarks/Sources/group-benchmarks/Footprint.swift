@@ -67,7 +67,9 @@ struct Footprint: Encodable {
         var account = Account(publicKey, store: store)
         footprint.note("opened")
         try await account.load()
-        guard account.groups.count == messages.count else { throw Unexpected.outcome("not all groups were read") }
+        guard account.groups.count == messages.count else {
+            throw Unexpected.outcome("expected all groups to be restored")
+        }
         footprint.note("loaded")
         for message in messages { _ = try await account.process(message, now: now) }
         footprint.note("one message in each")

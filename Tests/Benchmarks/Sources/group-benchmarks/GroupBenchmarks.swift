@@ -9,7 +9,8 @@ import Foundation
 enum GroupBenchmarks {
     static func main() async throws {
         guard !Self.isDebugBuild else {
-            FileHandle.standardError.write(Data("figures of a debug build say nothing: build with -c release\n".utf8))
+            FileHandle.standardError.write(
+                Data("a debug build gives meaningless figures: build with -c release\n".utf8))
             exit(2)
         }
         let arguments = Array(CommandLine.arguments.dropFirst())

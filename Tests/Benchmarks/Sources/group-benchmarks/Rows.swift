@@ -92,7 +92,7 @@ struct Rows: Encodable {
             }
             guard receiver.groups[groupID]?.members.count == 100,
                 receiver.groups[groupID]?.epoch == peer.groups[groupID]?.epoch
-            else { throw Unexpected.outcome("the receiver is not where the others are") }
+            else { throw Unexpected.outcome("the receiver is in another epoch than the others") }
         }
     }
 

@@ -58,12 +58,14 @@ private struct Reader {
     mutating func converse(_ chats: Int) async throws {
         try await self.perform(.clearToast)
         guard let chat = self.newest.chatList.first?.chatID, self.newest.chatList.count == chats else {
-            throw Failure(reason: "not all chats are there")
+            throw Failure(reason: "expected all chats in the state")
         }
         try await self.perform(.openChat(chatID: chat))
         while self.newest.currentChat?.messages.count ?? 0 < 50 { try await self.next() }
         try await self.perform(.loadOlderMessages(chatID: chat, limit: 450))
-        guard self.newest.currentChat?.messages.count == 500 else { throw Failure(reason: "500 are not shown") }
+        guard self.newest.currentChat?.messages.count == 500 else {
+            throw Failure(reason: "expected 500 shown messages")
+        }
         let all = self.newest.chatList.map(\.chatID)
         try await self.row(chats, "nothing but `rev`", 2000) { _ in .clearToast }
         try await self.row(chats, "a chat is archived (durable)", 1000) {
@@ -131,7 +133,9 @@ private struct Reader {
     /// The next update; which action it ends, if it does.
     @discardableResult
     private mutating func next() async throws -> (RequestID, ActionOutcome)? {
-        guard let update = await self.updates.next(isolation: nil) else { throw Failure(reason: "the core has ended") }
+        guard let update = await self.updates.next(isolation: nil) else {
+            throw Failure(reason: "the core has stopped")
+        }
         switch update {
         case .fullState(let state):
             self.newest = state

@@ -20,7 +20,7 @@ extension Target {
     }
 }
 
-/// Bytes as a list of things that happen to a core: for each an opcode, the length of its data, and the data.
+/// Bytes decoded as a list of core inputs: for each an opcode, the length of its data, and the data.
 struct CoreScript {
     enum Operation: UInt8, CaseIterable {
         /// A frame of a relay.

@@ -27,7 +27,7 @@ extension Target {
                     RequiredCapabilities.self, [RequiredCapabilities(extensions: [1], proposals: [2]).tlsEncoded()]),
                 Reader([group.encodedRatchetTree]) { bytes in
                     let tree = try RatchetTree(cipherSuite: .x25519AES128GCM, encoded: bytes)
-                    precondition(tree.encoded() == bytes, "a ratchet tree is written back otherwise")
+                    precondition(tree.encoded() == bytes, "a ratchet tree does not round-trip")
                 },
                 Reader([package.encoded]) { bytes in
                     _ = try KeyPackage(tlsEncoded: bytes).verified(now: UInt64(world.now))
@@ -40,7 +40,7 @@ extension Target {
     ) -> Reader {
         Reader(seeds) { bytes in
             let value = try Value(tlsEncoded: bytes)
-            precondition(value.tlsEncoded() == bytes, "a \(Value.self) is written back otherwise")
+            precondition(value.tlsEncoded() == bytes, "a \(Value.self) does not round-trip")
         }
     }
 
@@ -54,7 +54,8 @@ extension Target {
                     let data = try GroupData(encoded: bytes)
                     // Written, lists are sorted and without doubles.
                     let written = data.encoded()
-                    precondition((try? GroupData(encoded: written))?.encoded() == written, "group data is not stable")
+                    precondition(
+                        (try? GroupData(encoded: written))?.encoded() == written, "group data does not round-trip")
                     try data.validateForWriting()
                 },
                 Reader(seeds) { bytes in

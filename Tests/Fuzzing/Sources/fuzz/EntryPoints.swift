@@ -8,8 +8,8 @@ enum Fuzzing {
         let name = ProcessInfo.processInfo.environment["FUZZ_TARGET"] ?? ""
         do {
             if let target = try Target.all(World()).first(where: { $0.name == name }) { return target }
-            fail("FUZZ_TARGET is one of: \(try Target.all(World()).map(\.name).joined(separator: " "))")
-        } catch { fail("the world to fuzz in could not be made: \(error)") }
+            fail("FUZZ_TARGET must be one of: \(try Target.all(World()).map(\.name).joined(separator: " "))")
+        } catch { fail("cannot create the fuzzing world: \(error)") }
     }()
 
     static func writeSeeds() {
@@ -20,7 +20,7 @@ enum Fuzzing {
             for (number, seed) in target.seeds.enumerated() {
                 try Data(seed).write(to: folder.appendingPathComponent("seed-\(number)"))
             }
-        } catch { fail("the seeds could not be written: \(error)") }
+        } catch { fail("cannot write the seeds: \(error)") }
     }
 
     private static func fail(_ text: String) -> Never {

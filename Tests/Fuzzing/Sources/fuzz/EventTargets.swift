@@ -29,7 +29,7 @@ extension Target {
                     let commit = try founder.commit(change, client: "fuzz", now: world.now, using: &rng).event
                     let group = world.deliver(commit)
                     precondition(
-                        founder.epoch.isFollowed(by: group.epoch), "members do not follow an add that the adder allows")
+                        founder.epoch.isFollowed(by: group.epoch), "members refuse an add that its author allows")
                 },
             ])
     }
@@ -96,7 +96,7 @@ extension Target {
                 },
                 Reader([NIP44.pad(Array("hello".utf8)), NIP44.pad([UInt8](repeating: 1, count: 65_536))]) {
                     let text = try NIP44.unpad($0)
-                    precondition(NIP44.pad(text).count == $0.count, "a padding of another length is taken")
+                    precondition(NIP44.pad(text).count == $0.count, "padding of a wrong length was accepted")
                 },
             ])
     }

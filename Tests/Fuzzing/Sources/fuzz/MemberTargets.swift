@@ -62,7 +62,7 @@ extension Target {
                     inviter: world.keys[0].publicKey, welcome: welcome, relays: [world.relay], createdAt: world.now)
                 var group = try MarmotGroup.join(
                     invitation, with: world.newcomer, account: world.newcomerKeys.publicKey)
-                // Whoever got in can live there.
+                // A member that joined must be able to operate.
                 var rng = SeededGenerator(seed: 10)
                 var rumor = world.rumor
                 rumor.pubkey = world.newcomerKeys.publicKey

@@ -5,7 +5,7 @@ import PikaCore
 @testable import Nostr
 
 extension Target {
-    /// What relays and clients send, and what people paste. What is read is written and read again alike.
+    /// Messages of relays and clients, and pasted text. Every decoded value must round-trip.
     static func nostr(_ world: World) -> Target {
         let event = world.newcomerEvents[0]
         let filter = Filter(
@@ -47,7 +47,7 @@ extension Target {
                 },
                 Reader(["wss://[::1]:4848/p?q", "ws://h.example"].map { Array($0.utf8) }) { bytes in
                     let url = try RelayURL(String(decoding: bytes, as: UTF8.self))
-                    precondition((try? RelayURL(url.string)) == url, "an address is read back otherwise")
+                    precondition((try? RelayURL(url.string)) == url, "an address does not round-trip")
                 },
                 Reader([event.json()]) { json in
                     let event = try Event(json: json)
@@ -64,7 +64,7 @@ extension Target {
     ) -> Reader {
         Reader(seeds) { bytes in
             let value = try read(bytes)
-            precondition((try? read(write(value))) == value, "a \(Value.self) is read back otherwise")
+            precondition((try? read(write(value))) == value, "a \(Value.self) does not round-trip")
         }
     }
 
@@ -103,7 +103,7 @@ extension Target {
                 Reader([image.tag].map { self.lines([$0]) }) { bytes in
                     for tag in self.tags(bytes) {
                         let image = try MediaReference(tag)
-                        precondition((try? MediaReference(image.tag)) == image, "imeta is read back otherwise")
+                        precondition((try? MediaReference(image.tag)) == image, "imeta does not round-trip")
                     }
                 },
                 self.push(pushes[0], world), self.push(pushes[1], world),
@@ -130,11 +130,11 @@ extension Target {
                     let written = HypernoteAction(content: action.content)
                     precondition(
                         written == action || action.content.utf8.count > HypernoteDocument.maximumBytes,
-                        "an answer to a hypernote is read back otherwise")
+                        "an answer to a hypernote does not round-trip")
                 },
                 Reader([Array(call.content.utf8)]) { bytes in
                     guard let call = CallSignal(content: String(decoding: bytes, as: UTF8.self)) else { return }
-                    precondition(CallSignal(content: call.content) == call, "a call signal is read back otherwise")
+                    precondition(CallSignal(content: call.content) == call, "a call signal does not round-trip")
                 },
             ])
     }
@@ -145,7 +145,7 @@ extension Target {
             rumor.tags = self.tags(bytes)
             let value = try PushRumor(rumor)
             let written = try value.rumor(by: sample.pubkey, now: 0)
-            precondition((try? PushRumor(written)) == value, "kind \(sample.kind) is read back otherwise")
+            precondition((try? PushRumor(written)) == value, "kind \(sample.kind) does not round-trip")
             guard case .request(let routes) = value else { return }
             var rng = SeededGenerator(seed: 14)
             for batch in PushNotifications.batches(routes) {

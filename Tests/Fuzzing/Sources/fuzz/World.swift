@@ -56,7 +56,7 @@ struct World: Sendable {
         var inviting = groups[0]
         _ = try inviting.commit(.add([newcomer.invitee]), client: "fuzz", now: now, using: &rng)
         guard let welcome = try inviting.mergePending().welcomes.first else {
-            throw MarmotError(.notFound, "an add gives a Welcome")
+            throw MarmotError(.notFound, "expected a Welcome for the add")
         }
         let keys = [founder] + others.map(\.keys)
         let rumor = UnsignedEvent(pubkey: founder.publicKey, createdAt: now, kind: .chatMessage, content: "genuine")
@@ -91,7 +91,7 @@ struct World: Sendable {
     private func requireAlive(_ group: MarmotGroup) {
         var copy = group
         guard case .message(let message) = copy.ingest(self.genuine, now: self.now) else {
-            preconditionFailure("after a refused event the group does not read a genuine one")
+            preconditionFailure("the group cannot read a valid event after a refused one")
         }
         precondition(message.rumor.content == "genuine")
     }
@@ -99,7 +99,7 @@ struct World: Sendable {
 
 extension PublicKey {
     var bytes32: Bytes32 {
-        guard let bytes = Bytes32(self.bytes) else { preconditionFailure("a key has 32 bytes") }
+        guard let bytes = Bytes32(self.bytes) else { preconditionFailure("expected a key of 32 bytes") }
         return bytes
     }
 }

@@ -13,7 +13,7 @@ import Foundation
 ///
 /// Written without waiting for the disk: the system keeps what a killed process wrote. It does not survive a crash of
 /// the system itself; then the note may be an older one, or missing.
-public final class CrashPage: Sendable {
+public final class JournalPage: Sendable {
     /// The maximum bytes of a note.
     public static let capacity = 4_000
 
@@ -47,20 +47,21 @@ public final class CrashPage: Sendable {
     /// errors.
     public func write(_ note: [UInt8]) throws(StoreError) {
         guard note.count <= Self.capacity else {
-            throw StoreError(.invalidChange, "\(self.path): \(note.count) bytes are more than \(Self.capacity)")
+            throw StoreError(
+                .invalidChange, "\(self.path): expected at most \(Self.capacity) bytes, found \(note.count)")
         }
         let sealed = self.sealer.seal(note, in: self.place)
         var page = [UInt8(sealed.count >> 8), UInt8(sealed.count & 0xff)] + sealed
         page += [UInt8](repeating: 0, count: Self.size - page.count)
         let count = pwrite(self.descriptor, page, page.count, 0)
-        guard count < 0 || count == page.count else { throw StoreError(.io, "\(self.path): it was not written whole") }
-        guard count > 0 else { throw StoreError(errno: errno, "writing it", self.path) }
+        guard count < 0 || count == page.count else { throw StoreError(.io, "\(self.path): written only in part") }
+        guard count > 0 else { throw StoreError(errno: errno, "cannot write", self.path) }
     }
 }
 
 extension AccountStore {
     /// Opens the account's page; valid as long as this store holds its directory.
-    public func openCrashPage() throws(StoreError) -> CrashPage {
-        try CrashPage(self.directory, "in-hand", Place(.crashPage, 0), self.sealer)
+    public func openJournalPage() throws(StoreError) -> JournalPage {
+        try JournalPage(self.directory, "in-hand", Place(.journalPage, 0), self.sealer)
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Storage
 
-@Suite struct CrashPageTests {
+@Suite struct JournalPageTests {
     private let directory: TemporaryDirectory
     private let store: AccountStore
 
@@ -14,22 +14,22 @@ import Testing
 
     private var file: URL { URL(fileURLWithPath: "\(self.directory.state)/in-hand") }
 
-    @Test func theNextOneReadsWhatWasWrittenLast() throws {
-        let page = try self.store.openCrashPage()
+    @Test func reopenedFileHoldsTheLastWrite() throws {
+        let page = try self.store.openJournalPage()
         #expect(page.read() == nil)
-        for note in [Sample.bytes(1, count: CrashPage.capacity), [], Sample.bytes(2, count: 300)] {
+        for note in [Sample.bytes(1, count: JournalPage.capacity), [], Sample.bytes(2, count: 300)] {
             try page.write(note)
-            #expect(try self.store.openCrashPage().read() == note)
+            #expect(try self.store.openJournalPage().read() == note)
         }
         #expect(throws: StoreError(.invalidChange, "")) {
-            try page.write(Sample.bytes(3, count: CrashPage.capacity + 1))
+            try page.write(Sample.bytes(3, count: JournalPage.capacity + 1))
         }
         #expect(page.read() == Sample.bytes(2, count: 300))
     }
 
-    @Test func nobodyElseReadsIt() throws {
+    @Test func fileIsPrivateAndSealed() throws {
         let note = Sample.bytes(4, count: 64)
-        try self.store.openCrashPage().write(note)
+        try self.store.openJournalPage().write(note)
         let attributes = try FileManager.default.attributesOfItem(atPath: self.file.path)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         let bytes = try Data(contentsOf: self.file)
@@ -37,8 +37,8 @@ import Testing
         #expect(bytes.range(of: Data(note.prefix(16))) == nil)
     }
 
-    @Test func whatIsNoPageIsNone() throws {
-        let page = try self.store.openCrashPage()
+    @Test func invalidFilesReadAsEmpty() throws {
+        let page = try self.store.openJournalPage()
         try page.write([1, 2, 3])
         let whole = try Data(contentsOf: self.file)
         var flipped = whole
@@ -49,7 +49,7 @@ import Testing
         ]
         for other in others {
             try other.write(to: self.file)
-            #expect(try self.store.openCrashPage().read() == nil)
+            #expect(try self.store.openJournalPage().read() == nil)
         }
     }
 }
