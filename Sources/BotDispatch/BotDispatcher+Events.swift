@@ -16,27 +16,27 @@ extension BotDispatcher {
             observe(.received(event))
             admission.begin(event, in: scope)
         }
-        var answers: [BotAnswer] = []
+        var results: [BotResult] = []
         var waiting: Set<String> = []
         if owed == nil,
             let operated = admission.operate(
                 event, bots: roster.bots.map(\.label), in: scope, nowMilliseconds: clock.nowMilliseconds)
         {
-            answers.append(BotAnswer(bot: "", effects: operated))
+            results.append(BotResult(bot: "", effects: operated))
         } else {
             for bot in roster.bots where owed?.contains(bot.label) ?? true {
                 if mustWait(bot, for: event, scope) {
                     waiting.insert(bot.label)
                 } else {
-                    answers.append(await ask(bot, about: event, scope))
+                    results.append(await runHandler(of: bot, for: event, scope))
                 }
             }
         }
-        guard !Task.isCancelled, !answers.contains(where: \.isPostponed) else { return }
+        guard !Task.isCancelled, !results.contains(where: \.isPostponed) else { return }
         if waiting.isEmpty {
-            complete(event, answers, wasHeld: owed != nil)
+            complete(event, results, wasHeld: owed != nil)
         } else {
-            hold(event, answers, waiting, isFirst)
+            hold(event, results, waiting, isFirst)
         }
     }
 
@@ -49,8 +49,8 @@ extension BotDispatcher {
             && bot.work(for: .event(event), in: scope) != nil
     }
 
-    private func complete(_ event: CoreEvent, _ answers: [BotAnswer], wasHeld: Bool) {
-        commit(answers) { effects in
+    private func complete(_ event: CoreEvent, _ results: [BotResult], wasHeld: Bool) {
+        commit(results) { effects in
             let marked = admission.finish(.event(event), effects: effects, nowMilliseconds: clock.nowMilliseconds)
             core.complete(event.inboxID, effects: marked + (wasHeld ? [HeldEvents.effect(event, [])] : []))
         }
@@ -58,10 +58,10 @@ extension BotDispatcher {
     }
 
     /// Commits the effects of the other bots now, together with the list of bots that the event is held for.
-    private func hold(_ event: CoreEvent, _ answers: [BotAnswer], _ waiting: Set<String>, _ isFirst: Bool) {
+    private func hold(_ event: CoreEvent, _ results: [BotResult], _ waiting: Set<String>, _ isFirst: Bool) {
         let now = clock.nowMilliseconds
-        if !answers.isEmpty {
-            commit(answers) { effects in
+        if !results.isEmpty {
+            commit(results) { effects in
                 core.perform(
                     admission.finish(.event(event), effects: effects, nowMilliseconds: now)
                         + [HeldEvents.effect(event, waiting)],

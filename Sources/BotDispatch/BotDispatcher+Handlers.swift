@@ -5,7 +5,7 @@ import Synchronization
 
 extension BotDispatcher {
     /// Runs a bot's handler for an event, if the bot gets it, and returns its effects.
-    func ask(_ bot: InstalledBot, about event: CoreEvent, _ scope: EventScope) async -> BotAnswer {
+    func runHandler(of bot: InstalledBot, for event: CoreEvent, _ scope: EventScope) async -> BotResult {
         let now = clock.nowMilliseconds
         var scope = scope
         scope.conversations = conversations(of: bot, about: .event(event))
@@ -14,22 +14,22 @@ extension BotDispatcher {
             found = bot.work(for: .event(event), in: scope)
             return found != nil
         }
-        guard verdict == .admitted, let found else { return BotAnswer(bot: bot.label) }
+        guard verdict == .admitted, let found else { return BotResult(bot: bot.label) }
         guard bot.timesItself else {
             return await run(bot, found, about: .event(event), scope, timeout: bot.timeout)
         }
-        return await outside(.event(event)) {
+        return await whileSuspended(.event(event)) {
             await run(bot, found, about: .event(event), scope, timeout: bot.timeout)
         }
     }
 
     /// Runs a bot's handler for a trigger other than an event and returns its effects.
-    func ask(
-        _ bot: InstalledBot, about trigger: BotTrigger, _ scope: EventScope, timeout: Duration? = nil
-    ) async -> BotAnswer {
+    func runHandler(
+        of bot: InstalledBot, for trigger: BotTrigger, _ scope: EventScope, timeout: Duration? = nil
+    ) async -> BotResult {
         var scope = scope
         scope.conversations = conversations(of: bot, about: trigger)
-        guard let found = bot.work(for: trigger, in: scope) else { return BotAnswer(bot: bot.label) }
+        guard let found = bot.work(for: trigger, in: scope) else { return BotResult(bot: bot.label) }
         return await run(
             bot, found, about: trigger, scope, timeout: min(timeout ?? bot.policy.timeout, bot.policy.timeout))
     }
@@ -38,20 +38,20 @@ extension BotDispatcher {
     private func run(
         _ bot: InstalledBot, _ found: (index: Int, work: Handler.Work), about trigger: BotTrigger, _ scope: EventScope,
         timeout: Duration
-    ) async -> BotAnswer {
+    ) async -> BotResult {
         let call = HandlerCall(
             bot: bot, handler: found.index, trigger: trigger, scope: scope, timeout: timeout,
             logger: logger(bot, bot.handlers[found.index].label, scope))
         let began = clock.nowMilliseconds
         let context = context(call, input: nil)
         guard let outcome = await run(call, { try await found.work(context) }), !Task.isCancelled else {
-            return BotAnswer(bot: bot.label)
+            return BotResult(bot: bot.label)
         }
         bot.metrics[found.index].record(milliseconds: clock.nowMilliseconds - began)
-        let answer = await answer(call, outcome, context)
+        let result = await result(call, outcome, context)
         for failure in context.failures { bot.metrics[found.index].count(failure) }
-        if !answer.effects.isEmpty { observe(.answered(trigger, bot: bot.label, answer.effects)) }
-        return answer
+        if !result.effects.isEmpty { observe(.answered(trigger, bot: bot.label, result.effects)) }
+        return result
     }
 
     /// Runs the handler of a probe and returns its result; other effects are dropped.
@@ -78,20 +78,20 @@ extension BotDispatcher {
         return failed
     }
 
-    private func answer(_ call: HandlerCall, _ outcome: HandlerOutcome, _ context: BotContext) async -> BotAnswer {
+    private func result(_ call: HandlerCall, _ outcome: HandlerOutcome, _ context: BotContext) async -> BotResult {
         let failure: any Error
         switch outcome {
         case .returned:
             do {
                 let effects = try context.finish()
                 note(.handled(handler: call.label, effects: effects.count), call)
-                return BotAnswer(bot: call.bot.label, effects: effects, memory: context.memoryChanges)
+                return BotResult(bot: call.bot.label, effects: effects, memory: context.memoryChanges)
             } catch { failure = error }
-        case .threw(is EventPostponed): return BotAnswer(bot: call.bot.label, isPostponed: true)
+        case .threw(is EventPostponed): return BotResult(bot: call.bot.label, isPostponed: true)
         case .threw(let error): failure = error
         case .timedOut:
             call.bot.metrics[call.handler].countTimeout()
-            failure = BotError(.timedOut, "it took longer than \(call.timeout)")
+            failure = BotError(.timedOut, "the handler exceeded its deadline of \(call.timeout)")
         }
         // Effects requested from now on are dropped.
         _ = try? context.finish()
@@ -104,22 +104,22 @@ extension BotDispatcher {
     }
 
     /// Calls the error handlers in order; an error that none of them handles goes to log and metrics.
-    private func recover(from failure: any Error, _ call: HandlerCall) async -> BotAnswer {
-        var answer = BotAnswer(bot: call.bot.label)
+    private func recover(from failure: any Error, _ call: HandlerCall) async -> BotResult {
+        var result = BotResult(bot: call.bot.label)
         for (place, handler) in call.bot.errorHandlers.enumerated() {
             let context = context(call, input: "\(call.input(clock))/error-\(place)")
             let verdict = VerdictBox()
             let outcome = await run(call) { verdict.value = try await handler.handle(failure, context) }
             guard case .returned = outcome, let effects = try? context.finish() else {
-                call.logger.warning("An error handler failed", metadata: ["error.handler": "\(place)"])
+                call.logger.warning("Error handler failed", metadata: ["error.handler": "\(place)"])
                 continue
             }
-            answer.effects += effects
-            answer.memory += context.memoryChanges
+            result.effects += effects
+            result.memory += context.memoryChanges
             if verdict.value == .handled {
-                call.logger.debug("Handler failed, and an error handler took care of it")
-                note(.handled(handler: call.label, effects: answer.effects.count), call)
-                return answer
+                call.logger.debug("Handler failed; an error handler handled the error")
+                note(.handled(handler: call.label, effects: result.effects.count), call)
+                return result
             }
         }
         let isLate = (failure as? BotError)?.code == .timedOut
@@ -127,8 +127,8 @@ extension BotDispatcher {
             isLate ? .timedOut(handler: call.label) : .failed(handler: call.label, error: "\(type(of: failure))"), call)
         call.bot.metrics[call.handler].count(failure)
         call.logger.warning(
-            "Handler failed; nothing of what it asked for is done", metadata: ["error": "\(failure)"])
-        return answer
+            "Handler failed; dropped its effects", metadata: ["error": "\(failure)"])
+        return result
     }
 
     // MARK: Helpers
@@ -138,7 +138,7 @@ extension BotDispatcher {
     {
         await HandlerRun(
             work: work, clock: clock, timeoutMilliseconds: call.timeout.wholeMilliseconds,
-            executor: configuration.executor, hanging: hanging.place(for: call.bot.label)
+            executor: configuration.executor, hanging: hanging.slot(for: call.bot.label)
         ).perform()
     }
 

@@ -3,7 +3,7 @@ import Logging
 import PikaCore
 
 /// The effects of one bot.
-struct BotAnswer: Sendable {
+struct BotResult: Sendable {
     let bot: String
     var effects: [HandlerEffect] = []
     var memory: [BotMemoryChange] = []
@@ -15,11 +15,11 @@ extension BotDispatcher {
     /// Runs one job. If the dispatcher is cancelled first, the job stays open and is redelivered after a restart. A job
     /// that several processes have died of is given up.
     func handle(_ job: BotJob) async {
-        let deaths = inHand.deaths(of: job)
-        guard deaths < JobsInHand.maximumDeaths else { return giveUp(job, deaths) }
-        inHand.take(job)
+        let deaths = inFlight.deaths(of: job)
+        guard deaths < InFlightJobs.maximumDeaths else { return giveUp(job, deaths) }
+        inFlight.begin(job)
         await work(on: job)
-        inHand.putDown(job, isDone: !Task.isCancelled)
+        inFlight.end(job, isDone: !Task.isCancelled)
     }
 
     private func work(on job: BotJob) async {
@@ -27,19 +27,19 @@ extension BotDispatcher {
         case .event(let event): await handle(event)
         case .schedule(let id, let run):
             guard let bot = roster.bot(id.bot) else { return }
-            guard !admission.isPaused(id.bot) else { return leaveOut([(id, mark(of: run))]) }
-            let answer = await ask(bot, about: .schedule(run), scope(of: .schedule(run)))
+            guard !admission.isPaused(id.bot) else { return markSkipped([(id, mark(of: run))]) }
+            let result = await runHandler(of: bot, for: .schedule(run), scope(of: .schedule(run)))
             guard !Task.isCancelled else { return }
             let mark = mark(of: run)
             roster.mark(id, mark)
-            commit([answer], ScheduleMark.effect(id, mark), of: .schedule(run))
+            commit([result], ScheduleMark.effect(id, mark), of: .schedule(run))
         case .timer(let label, let run):
-            defer { memory.putBack(run, of: label) }
+            defer { memory.finish(run, of: label) }
             guard let bot = roster.bot(label), memory.isSet(run, of: label), !admission.isPaused(label) else { return }
-            var answer = await ask(bot, about: .timer(run), scope(of: .timer(run)))
+            var result = await runHandler(of: bot, for: .timer(run), scope(of: .timer(run)))
             guard !Task.isCancelled else { return }
-            answer.memory.insert(contentsOf: run.end, at: 0)
-            commit([answer], of: .timer(run))
+            result.memory.insert(contentsOf: run.end, at: 0)
+            commit([result], of: .timer(run))
         }
     }
 
@@ -49,7 +49,7 @@ extension BotDispatcher {
     }
 
     /// Marks runs as handled without running them.
-    func leaveOut(_ runs: [(id: ScheduleID, mark: Int64)]) {
+    func markSkipped(_ runs: [(id: ScheduleID, mark: Int64)]) {
         guard !runs.isEmpty else { return }
         for run in runs { roster.mark(run.id, run.mark) }
         core.perform(
@@ -60,15 +60,15 @@ extension BotDispatcher {
     /// completion is not durable yet.
     private func giveUp(_ job: BotJob, _ deaths: Int) {
         logger.error(
-            "Given up: the process died again and again while a handler was at work on this", metadata: job.names)
+            "Gave up a trigger: the process died repeatedly while a handler was running for it", metadata: job.names)
         switch job {
         case .event(let event):
             admission.giveUp(event, deaths: deaths, nowMilliseconds: clock.nowMilliseconds)
             core.complete(event.inboxID, effects: [HeldEvents.effect(event, [])])
-        case .schedule(let id, let run): leaveOut([(id, mark(of: run))])
+        case .schedule(let id, let run): markSkipped([(id, mark(of: run))])
         case .timer(let label, let run):
-            defer { memory.putBack(run, of: label) }
-            commit([BotAnswer(bot: label, memory: run.end)], of: .timer(run))
+            defer { memory.finish(run, of: label) }
+            commit([BotResult(bot: label, memory: run.end)], of: .timer(run))
         }
     }
 
@@ -78,8 +78,8 @@ extension BotDispatcher {
         await withDiscardingTaskGroup { group in
             for bot in bots where !admission.isPaused(bot.label) {
                 group.addTask {
-                    let answer = await ask(bot, about: trigger, scope, timeout: timeout)
-                    if !Task.isCancelled { commit([answer], of: trigger) }
+                    let result = await runHandler(of: bot, for: trigger, scope, timeout: timeout)
+                    if !Task.isCancelled { commit([result], of: trigger) }
                 }
             }
         }
@@ -100,12 +100,12 @@ extension BotDispatcher {
 
     // MARK: Commits to the core
 
-    func commit(_ answers: [BotAnswer], _ more: HandlerEffect? = nil, of trigger: BotTrigger) {
-        let effects = answers.flatMap(\.effects)
-        guard !effects.isEmpty || more != nil || answers.contains(where: { !$0.memory.isEmpty }) else { return }
-        let bot = answers.first?.bot ?? ""
+    func commit(_ results: [BotResult], _ more: HandlerEffect? = nil, of trigger: BotTrigger) {
+        let effects = results.flatMap(\.effects)
+        guard !effects.isEmpty || more != nil || results.contains(where: { !$0.memory.isEmpty }) else { return }
+        let bot = results.first?.bot ?? ""
         let input = trigger.inputID(nowMilliseconds: clock.nowMilliseconds)
-        commit(answers) {
+        commit(results) {
             core.perform(
                 admission.finish(trigger, effects: $0, nowMilliseconds: clock.nowMilliseconds)
                     + [more].compactMap(\.self),
@@ -114,15 +114,15 @@ extension BotDispatcher {
     }
 
     /// Commits everything in one transaction, in the order in which the memory changes.
-    func commit(_ answers: [BotAnswer], _ handOn: ([HandlerEffect]) -> Void) {
-        let effects = answers.flatMap(\.effects)
-        let changes = answers.flatMap { answer in answer.memory.map { (bot: answer.bot, change: $0) } }
+    func commit(_ results: [BotResult], _ submit: ([HandlerEffect]) -> Void) {
+        let effects = results.flatMap(\.effects)
+        let changes = results.flatMap { result in result.memory.map { (bot: result.bot, change: $0) } }
         let refused = memory.commit(changes) { more in
             written.note(effects)
-            handOn(effects + more)
+            submit(effects + more)
         }
         if refused > 0 {
-            logger.warning("A chat has too many timers; new ones are not set", metadata: ["timers": "\(refused)"])
+            logger.warning("Too many timers in a chat; dropped the new ones", metadata: ["timers": "\(refused)"])
         }
     }
 }

@@ -21,7 +21,7 @@ package struct BotDispatcher: Service {
         /// The executor that runs handlers; nil for the default one.
         package var executor: (any TaskExecutor)?
         /// The crash journal of in-flight jobs, read by the next process.
-        package var handPage: any HandPage = NoHandPage()
+        package var inFlightStorage: any InFlightStorage = NoInFlightStorage()
 
         package init(accountName: String) {
             self.accountName = accountName
@@ -40,8 +40,8 @@ package struct BotDispatcher: Service {
         case event(CoreEvent)
         case handled(BotJob)
         /// The job of a lane waits for something outside the process, and comes back later.
-        case left(lane: String)
-        case cameBack(lane: String)
+        case suspended(lane: String)
+        case resumed(lane: String)
         /// A timer or schedule may be due.
         case wake
         /// The set of bots has changed.
@@ -62,7 +62,7 @@ package struct BotDispatcher: Service {
     let written = WrittenValues()
     let hanging: HangingHandlers
     let held = HeldEvents()
-    let inHand: JobsInHand
+    let inFlight: InFlightJobs
     private let steps: AsyncStream<Step>
     private let nextStep: AsyncStream<Step>.Continuation
 
@@ -78,7 +78,7 @@ package struct BotDispatcher: Service {
         roster = BotRoster(bots)
         (steps, nextStep) = AsyncStream.makeStream()
         hanging = HangingHandlers { [nextStep] in nextStep.yield(.wake) }
-        inHand = JobsInHand(page: configuration.handPage)
+        inFlight = InFlightJobs(storage: configuration.inFlightStorage)
         configuration.admission.onPauseChange { [nextStep] in nextStep.yield(.wake) }
     }
 
@@ -109,9 +109,9 @@ package struct BotDispatcher: Service {
     }
 
     private func dispatch() async throws {
-        inHand.recover()
-        var turn = DispatchTurn(
-            lanes: ChatLanes(width: configuration.parallelChats) { [inHand] in inHand.isSuspect($0) })
+        inFlight.recover()
+        var state = DispatchState(
+            lanes: ChatLanes(width: configuration.parallelChats) { [inFlight] in inFlight.isSuspect($0) })
         await withDiscardingTaskGroup { group in
             group.addTask { nextStep.yield(await begin()) }
             group.addTask {
@@ -121,107 +121,107 @@ package struct BotDispatcher: Service {
                 }
             }
             for await step in steps {
-                for job in take(step, &turn) {
+                for job in process(step, &state) {
                     group.addTask {
                         await handle(job)
                         if !Task.isCancelled { nextStep.yield(.handled(job)) }
                     }
                 }
-                if turn.lanes.isDrained || turn.failure != nil { break }
-                arm(&turn) { time in
+                if state.lanes.isDrained || state.failure != nil { break }
+                scheduleWake(&state) { time in
                     group.addTask {
                         do { try await clock.sleep(untilMilliseconds: time) } catch { return }
                         nextStep.yield(.wake)
                     }
                 }
             }
-            if !Task.isCancelled, turn.hasBegun {
+            if !Task.isCancelled, state.hasBegun {
                 await perform(.stop, of: roster.bots, timeout: configuration.stopTimeout)
             }
             group.cancelAll()
         }
-        if let failure = turn.failure { throw failure }
+        if let failure = state.failure { throw failure }
     }
 
     /// Processes a step and returns the jobs to start now.
-    private func take(_ step: Step, _ turn: inout DispatchTurn) -> [BotJob] {
+    private func process(_ step: Step, _ state: inout DispatchState) -> [BotJob] {
         let now = clock.nowMilliseconds
         var jobs: [BotJob] = []
         switch step {
-        case .began(let failure): jobs = begin(&turn, failure, now)
-        case .event(let event) where turn.hasBegun: return turn.lanes.add(.event(event))
-        case .event(let event): turn.early.append(event)
+        case .began(let failure): jobs = begin(&state, failure, now)
+        case .event(let event) where state.hasBegun: return state.lanes.add(.event(event))
+        case .event(let event): state.early.append(event)
         case .handled(let job):
-            if case .schedule(let id, _) = job { turn.schedules.finish(id, nowMilliseconds: now) }
-            jobs = turn.lanes.finish(job.lane)
-        case .left(let lane): return turn.lanes.leave(lane)
-        case .cameBack(let lane): turn.lanes.comeBack(lane)
-        case .wake: turn.armed = turn.armed.flatMap { $0 <= now ? nil : $0 }
-        case .changed where !turn.hasBegun: break
-        case .changed: turn.schedules.install(roster.bots, marks: roster.marks, nowMilliseconds: now)
+            if case .schedule(let id, _) = job { state.schedules.finish(id, nowMilliseconds: now) }
+            jobs = state.lanes.finish(job.lane)
+        case .suspended(let lane): return state.lanes.suspend(lane)
+        case .resumed(let lane): state.lanes.resume(lane)
+        case .wake: state.wakeTime = state.wakeTime.flatMap { $0 <= now ? nil : $0 }
+        case .changed where !state.hasBegun: break
+        case .changed: state.schedules.install(roster.bots, marks: roster.marks, nowMilliseconds: now)
         case .ping(let answer): answer.yield()
         case .stop:
-            turn.lanes.stop()
-            inHand.settle()
+            state.lanes.stop()
+            inFlight.close()
         }
-        return jobs + dueJobs(&turn, now)
+        return jobs + dueJobs(&state, now)
     }
 
     /// Runs the part of a job that waits for something outside the process, which may take long. Meanwhile other lanes
     /// may run beside it, and the crash journal does not list the job.
-    func outside(_ job: BotJob, _ body: () async -> BotAnswer) async -> BotAnswer {
-        inHand.putDown(job, isDone: false)
-        nextStep.yield(.left(lane: job.lane))
+    func whileSuspended(_ job: BotJob, _ body: () async -> BotResult) async -> BotResult {
+        inFlight.end(job, isDone: false)
+        nextStep.yield(.suspended(lane: job.lane))
         defer {
-            nextStep.yield(.cameBack(lane: job.lane))
-            inHand.take(job)
+            nextStep.yield(.resumed(lane: job.lane))
+            inFlight.begin(job)
         }
         return await body()
     }
 
-    private func begin(_ turn: inout DispatchTurn, _ failure: (any Error)?, _ now: Int64) -> [BotJob] {
-        turn.failure = failure
+    private func begin(_ state: inout DispatchState, _ failure: (any Error)?, _ now: Int64) -> [BotJob] {
+        state.failure = failure
         guard failure == nil else { return [] }
-        turn.hasBegun = true
-        turn.schedules.install(roster.bots, marks: roster.marks, nowMilliseconds: now)
-        defer { turn.early = [] }
-        return turn.early.flatMap { turn.lanes.add(.event($0)) }
+        state.hasBegun = true
+        state.schedules.install(roster.bots, marks: roster.marks, nowMilliseconds: now)
+        defer { state.early = [] }
+        return state.early.flatMap { state.lanes.add(.event($0)) }
     }
 
-    private func dueJobs(_ turn: inout DispatchTurn, _ now: Int64) -> [BotJob] {
-        guard turn.hasBegun, !turn.lanes.isStopped else { return [] }
-        let bots = workingBots
-        leaveOut(
-            turn.schedules.skipDue(
+    private func dueJobs(_ state: inout DispatchState, _ now: Int64) -> [BotJob] {
+        guard state.hasBegun, !state.lanes.isStopped else { return [] }
+        let bots = activeBots
+        markSkipped(
+            state.schedules.skipDue(
                 nowMilliseconds: now, of: Set(roster.bots.map(\.label).filter(admission.isPaused))))
-        let schedules = turn.schedules.takeDue(nowMilliseconds: now, of: bots)
-        let timers = memory.takeDue(nowMilliseconds: now, of: bots)
-        let ready = held.takeReady { admission.isPaused($0) || roster.bot($0).map { !isStuck($0) } ?? true }
+        let schedules = state.schedules.dequeueDue(nowMilliseconds: now, of: bots)
+        let timers = memory.dequeueDue(nowMilliseconds: now, of: bots)
+        let ready = held.dequeueReady { admission.isPaused($0) || roster.bot($0).map { !isStuck($0) } ?? true }
         let due =
             ready.map { BotJob.event($0) } + schedules.map { .schedule($0.id, $0.run) }
             + timers.map { .timer(bot: $0.bot, $0.run) }
-        return due.flatMap { turn.lanes.add($0) }
+        return due.flatMap { state.lanes.add($0) }
     }
 
     /// Labels of the bots that are neither paused nor stuck.
-    private var workingBots: Set<String> {
+    private var activeBots: Set<String> {
         Set(roster.bots.filter { !admission.isPaused($0.label) && !isStuck($0) }.map(\.label))
     }
 
     /// Schedules a wake for the next due time, unless an earlier one is pending.
-    private func arm(_ turn: inout DispatchTurn, _ wake: (Int64) -> Void) {
-        let times = [turn.schedules.next, memory.nextTimer(of: workingBots)].compactMap(\.self)
-        guard turn.hasBegun, !turn.lanes.isStopped, let next = times.min() else { return }
+    private func scheduleWake(_ state: inout DispatchState, _ wake: (Int64) -> Void) {
+        let times = [state.schedules.next, memory.nextTimer(of: activeBots)].compactMap(\.self)
+        guard state.hasBegun, !state.lanes.isStopped, let next = times.min() else { return }
         // The system clock may be changed, so a distant time is checked again earlier.
-        let time = min(next, clock.nowMilliseconds + DispatchTurn.longestSleep)
-        guard time < turn.armed ?? .max else { return }
-        turn.armed = time
+        let time = min(next, clock.nowMilliseconds + DispatchState.longestSleep)
+        guard time < state.wakeTime ?? .max else { return }
+        state.wakeTime = time
         wake(time)
     }
 }
 
 /// The state of the dispatcher's loop.
-private struct DispatchTurn {
+private struct DispatchState {
     static let longestSleep: Int64 = 3_600_000
 
     var lanes: ChatLanes
@@ -229,9 +229,9 @@ private struct DispatchTurn {
     /// Events received before the bots had started.
     var early: [CoreEvent] = []
     var failure: (any Error)?
-    var schedules = ScheduleBook()
+    var schedules = ScheduleQueue()
     /// The time of the pending wake, Unix milliseconds.
-    var armed: Int64?
+    var wakeTime: Int64?
 }
 
 // MARK: Control while it runs

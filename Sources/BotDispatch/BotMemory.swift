@@ -9,7 +9,7 @@ final class BotMemory: Sendable {
     private struct State {
         var bots: [String: [String: ChatMemory]] = [:]
         /// Timers that are queued or running.
-        var underWay: Set<Timer> = []
+        var running: Set<Timer> = []
     }
 
     private struct Timer: Hashable {
@@ -42,10 +42,10 @@ final class BotMemory: Sendable {
     }
 
     /// Returns the due timers in order, and marks them as queued.
-    func takeDue(nowMilliseconds now: Int64, of bots: Set<String>) -> [(bot: String, run: TimerRun)] {
+    func dequeueDue(nowMilliseconds now: Int64, of bots: Set<String>) -> [(bot: String, run: TimerRun)] {
         state.withLock { state in
             let due = Self.waiting(state, of: bots).filter { $0.run.dueMilliseconds <= now }
-            state.underWay.formUnion(due)
+            state.running.formUnion(due)
             return due.sorted {
                 ($0.run.dueMilliseconds, $0.bot, $0.run.name, $0.run.chatID, $0.run.key)
                     < ($1.run.dueMilliseconds, $1.bot, $1.run.name, $1.run.chatID, $1.run.key)
@@ -54,14 +54,14 @@ final class BotMemory: Sendable {
     }
 
     /// Records that a timer's run has ended, whatever its outcome.
-    func putBack(_ run: TimerRun, of bot: String) {
-        state.withLock { _ = $0.underWay.remove(Timer(bot: bot, run: run)) }
+    func finish(_ run: TimerRun, of bot: String) {
+        state.withLock { _ = $0.running.remove(Timer(bot: bot, run: run)) }
     }
 
     private static func waiting(_ state: State, of bots: Set<String>) -> [Timer] {
         state.bots.filter { bots.contains($0.key) }.flatMap { bot, chats in
             chats.values.flatMap { $0.timers.values.map { Timer(bot: bot, run: $0) } }
-        }.filter { !state.underWay.contains($0) }
+        }.filter { !state.running.contains($0) }
     }
 
     // MARK: Writing
@@ -69,7 +69,7 @@ final class BotMemory: Sendable {
     /// Applies changes and passes on the effects that make them durable in one atomic step: concurrent changes are
     /// ordered before or after it. Returns the number of refused timers.
     @discardableResult
-    func commit(_ changes: [(bot: String, change: BotMemoryChange)], _ handOn: ([HandlerEffect]) -> Void) -> Int {
+    func commit(_ changes: [(bot: String, change: BotMemoryChange)], _ submit: ([HandlerEffect]) -> Void) -> Int {
         state.withLock { state in
             var refused = 0
             var before: [String: [String: ChatMemory]] = [:]
@@ -82,7 +82,7 @@ final class BotMemory: Sendable {
             let effects = before.keys.sorted().flatMap { bot in
                 Self.effects(of: bot, from: before[bot] ?? [:], to: state.bots[bot] ?? [:])
             }
-            handOn(effects)
+            submit(effects)
             return refused
         }
     }

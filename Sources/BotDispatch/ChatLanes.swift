@@ -4,24 +4,24 @@ struct ChatLanes {
     /// The number of lanes that may run concurrently.
     let width: Int
     /// Selects jobs that must run alone, except beside jobs that wait for something outside.
-    private let runsAlone: @Sendable (BotJob) -> Bool
+    private let isExclusive: @Sendable (BotJob) -> Bool
     /// The lane of such a job while it runs inside the process.
-    private var alone: String?
+    private var exclusiveLane: String?
     /// The lane of such a job until it is finished. There is never a second one, since it could be blamed for a crash
     /// that the first one causes when it comes back.
-    private var unfinished: String?
+    private var unfinishedExclusiveLane: String?
     /// Queued jobs by lane, in order. A lane with a running job is in `running`.
     private var waiting: [String: [BotJob]] = [:]
     /// Lanes with queued jobs but no running one, the longest waiting first.
     private var order: [String] = []
     private var running: Set<String> = []
     /// The running lanes whose job waits for something outside.
-    private var outside: Set<String> = []
+    private var suspended: Set<String> = []
     private(set) var isStopped = false
 
-    init(width: Int, runsAlone: @escaping @Sendable (BotJob) -> Bool = { _ in false }) {
+    init(width: Int, isExclusive: @escaping @Sendable (BotJob) -> Bool = { _ in false }) {
         self.width = max(1, width)
-        self.runsAlone = runsAlone
+        self.isExclusive = isExclusive
     }
 
     var isDrained: Bool { isStopped && running.isEmpty }
@@ -38,22 +38,22 @@ struct ChatLanes {
     /// Records that the job of this lane has finished; returns the jobs to start now.
     mutating func finish(_ lane: String) -> [BotJob] {
         running.remove(lane)
-        outside.remove(lane)
-        if alone == lane { alone = nil }
-        if unfinished == lane { unfinished = nil }
+        suspended.remove(lane)
+        if exclusiveLane == lane { exclusiveLane = nil }
+        if unfinishedExclusiveLane == lane { unfinishedExclusiveLane = nil }
         if waiting[lane] != nil { order.append(lane) }
         return startable()
     }
 
     /// Records that the running job of this lane waits for something outside; returns the jobs to start now.
-    mutating func leave(_ lane: String) -> [BotJob] {
-        outside.insert(lane)
-        if alone == lane { alone = nil }
+    mutating func suspend(_ lane: String) -> [BotJob] {
+        suspended.insert(lane)
+        if exclusiveLane == lane { exclusiveLane = nil }
         return startable()
     }
 
     /// Records that the job continues, beside any jobs running by then.
-    mutating func comeBack(_ lane: String) { outside.remove(lane) }
+    mutating func resume(_ lane: String) { suspended.remove(lane) }
 
     /// Starts no further jobs; queued ones are redelivered after a restart.
     mutating func stop() {
@@ -65,20 +65,20 @@ struct ChatLanes {
     private mutating func startable() -> [BotJob] {
         var started: [BotJob] = []
         var index = 0
-        while alone == nil, running.count < width, index < order.count {
+        while exclusiveLane == nil, running.count < width, index < order.count {
             let lane = order[index]
             guard var queue = waiting[lane], !queue.isEmpty else {
                 order.remove(at: index)
                 continue
             }
-            if runsAlone(queue[0]) {
-                guard unfinished == nil else {
+            if isExclusive(queue[0]) {
+                guard unfinishedExclusiveLane == nil else {
                     index += 1
                     continue
                 }
                 // Later jobs wait too, so that this one is not starved.
-                guard running.isSubset(of: outside) else { break }
-                (alone, unfinished) = (lane, lane)
+                guard running.isSubset(of: suspended) else { break }
+                (exclusiveLane, unfinishedExclusiveLane) = (lane, lane)
             }
             order.remove(at: index)
             started.append(queue.removeFirst())

@@ -17,7 +17,7 @@ struct HandlerRun: Sendable {
     /// The executor that runs the handler; nil for the default one.
     let executor: (any TaskExecutor)?
     /// Counts the handler while it hangs.
-    let hanging: HangingHandlers.Place
+    let hanging: HangingHandlers.Slot
 
     /// Runs the handler until it ends or exceeds its deadline, whichever is first; nil when the caller was cancelled
     /// before.
@@ -50,7 +50,7 @@ struct HandlerRun: Sendable {
             return await group.next() ?? nil
         }
         task.cancel()
-        hanging.leftBehind(nowMilliseconds: clock.nowMilliseconds)
+        hanging.abandoned(nowMilliseconds: clock.nowMilliseconds)
         return first
     }
 }

@@ -3,7 +3,7 @@ import Synchronization
 /// The handlers that still run although they have been abandoned.
 final class HangingHandlers: Sendable {
     /// The state of one handler.
-    final class Place: Sendable {
+    final class Slot: Sendable {
         private enum State {
             case running, ended
             case hanging(Int)
@@ -28,7 +28,7 @@ final class HangingHandlers: Sendable {
         }
 
         /// Records that the handler is abandoned.
-        func leftBehind(nowMilliseconds now: Int64) {
+        func abandoned(nowMilliseconds now: Int64) {
             state.withLock { state in
                 guard case .running = state else { return }
                 state = .hanging(owner.add(bot, now))
@@ -43,13 +43,13 @@ final class HangingHandlers: Sendable {
     }
 
     private let state = Mutex(State())
-    private let whenOneEnds: @Sendable () -> Void
+    private let onEnd: @Sendable () -> Void
 
-    init(whenOneEnds: @escaping @Sendable () -> Void) {
-        self.whenOneEnds = whenOneEnds
+    init(onEnd: @escaping @Sendable () -> Void) {
+        self.onEnd = onEnd
     }
 
-    func place(for bot: String) -> Place { Place(bot: bot, owner: self) }
+    func slot(for bot: String) -> Slot { Slot(bot: bot, owner: self) }
     func count(of bot: String) -> Int { state.withLock { $0.since[bot]?.count ?? 0 } }
 
     /// Returns the number of handlers abandoned up to a time, by bot; bots without any are omitted.
@@ -69,6 +69,6 @@ final class HangingHandlers: Sendable {
 
     private func remove(_ number: Int, of bot: String) {
         state.withLock { _ = $0.since[bot]?.removeValue(forKey: number) }
-        whenOneEnds()
+        onEnd()
     }
 }

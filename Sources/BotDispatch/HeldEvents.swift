@@ -41,7 +41,7 @@ final class HeldEvents: Sendable {
     }
 
     /// Returns the events that may be deliverable now, in order, and marks them as queued.
-    func takeReady(_ isReady: (String) -> Bool) -> [CoreEvent] {
+    func dequeueReady(_ isReady: (String) -> Bool) -> [CoreEvent] {
         entries.withLock { entries in
             guard !entries.isEmpty else { return [] }
             let ready = entries.values.filter { !$0.isQueued && $0.bots.contains(where: isReady) }.map(\.event)

@@ -67,7 +67,7 @@ public final class BotContext: Sendable {
     public var chat: AppState.ChatSummary? { scope.chat }
 
     /// Counts an error that the handler has dealt with itself in the same metrics as errors that it throws.
-    public func count(_ failure: BotError) {
+    public func recordFailure(_ failure: BotError) {
         collected.withLock { if !$0.isClosed { $0.failures.append(failure) } }
     }
 
@@ -102,7 +102,7 @@ public final class BotContext: Sendable {
             collected.operations.append(operation)
             return false
         }
-        if isClosed { logger.warning("Dropped what a handler asked for after its end") }
+        if isClosed { logger.warning("Dropped an effect requested after the handler had ended") }
     }
 
     func remember(_ change: BotMemoryChange) {
@@ -110,7 +110,7 @@ public final class BotContext: Sendable {
             if !collected.isClosed { collected.memory.append(change) }
             return collected.isClosed
         }
-        if isClosed { logger.warning("Dropped what a handler asked for after its end") }
+        if isClosed { logger.warning("Dropped an effect requested after the handler had ended") }
     }
 
     /// Records an error that fails the handler when it returns.
@@ -128,7 +128,9 @@ public final class BotContext: Sendable {
     func chat(_ reference: String?) -> String? {
         let reference = reference ?? self.chatID
         guard !reference.isEmpty else {
-            fail(BotError(.noChat, "a schedule, a start or a stop has no chat: name one with to: or in:"))
+            fail(
+                BotError(.noChat, "the trigger has no chat (schedule, start or stop): pass a chat id as `to:` or `in:`")
+            )
             return nil
         }
         if reference == chatID { return chatID }

@@ -72,10 +72,10 @@ public enum BotProgram {
     ]
 
     package static let exitStatuses = """
-        Exit status: 0 done, 1 failed, 2 not ready (status) or unreachable (probe), 3 nothing runs (status, logs, restart, stop, reload), \
-        64 wrong usage, 75 a disk is full or cannot be written, 78 wrong configuration file, 79 a later copy of the \
-        account runs, 80 no key, 81 unknown bot or settings it refuses, 82 remote signer refused, 83 another process \
-        uses the state directory, 84 the state is damaged or not of this account, key or version.
+        Exit status: 0 done, 1 failed, 2 not ready (status) or unreachable (probe), 3 no supervisor runs (status, logs, restart, stop, reload), \
+        64 usage error, 75 disk full or not writable, 78 invalid configuration file, 79 a later copy of the \
+        account runs, 80 no key, 81 unknown bot or invalid bot settings, 82 remote signer refused, 83 another process \
+        uses the state directory, 84 the state is damaged, or belongs to another account, key or version.
         """
 }
 

@@ -7,7 +7,7 @@ extension ExitCode {
     package static let notRunning = ExitCode(3)
     /// `EX_TEMPFAIL` of sysexits.h: the environment must be fixed first, such as a full disk or a state directory
     /// without write permission. A worker is restarted until it is.
-    package static let mustWait = ExitCode(75)
+    package static let temporaryFailure = ExitCode(75)
     /// `EX_CONFIG` of sysexits.h: the configuration file is invalid; running it again does not help.
     package static let wrongConfiguration = ExitCode(78)
     /// A later copy of the account was started elsewhere: this one must not be restarted automatically.
@@ -25,12 +25,12 @@ extension ExitCode {
 
     /// The statuses after which restarting a worker does not help, and the reasons.
     package static let finalStatuses: [Int32: String] = [
-        wrongConfiguration.rawValue: "the configuration file is wrong",
+        wrongConfiguration.rawValue: "the configuration file is invalid",
         laterCopy.rawValue: "a later copy of the account runs elsewhere",
-        noKey.rawValue: "the account's key could not be had",
-        badBot.rawValue: "a bot is unknown or refuses its settings",
-        signerRefused.rawValue: "the account's remote signer refused",
+        noKey.rawValue: "the account's key could not be loaded",
+        badBot.rawValue: "a bot is unknown or rejects its settings",
+        signerRefused.rawValue: "the account's remote signer refused the client",
         stateInUse.rawValue: "another process uses the state directory",
-        stateUnusable.rawValue: "the stored state cannot be used",
+        stateUnusable.rawValue: "the stored state is unusable",
     ]
 }

@@ -22,8 +22,8 @@ public struct ExternalBot: Bot, SelfTimingBot {
     }
     let intake = EventIntake()
     let calls = ProgramCalls()
-    let turns = ChatTurns()
-    let board = ProgramBoard()
+    let answerTracker = AnswerTracker()
+    let monitor = ProgramMonitor()
 
     public init(label: String, program: ExternalBotProgram, policy: BotPolicy = BotPolicy()) {
         self.label = label
@@ -33,19 +33,19 @@ public struct ExternalBot: Bot, SelfTimingBot {
 
     /// Throws ``ExternalBotError/Code/notIncluded``: programs are configured by `command:`.
     public init(settings: BotSettings) throws {
-        throw ExternalBotError(.notIncluded, "a program is a bot by `command: […]`, not by `use:`")
+        throw ExternalBotError(.notIncluded, "an external bot needs `command: […]` instead of `use:`")
     }
 
     @HandlerBuilder public var handlers: [Handler] {
         Handler(label: "program") { event, scope in
             // The dispatcher passes joins and commits without checking the chat.
-            guard scope.chat.map({ isAtWork(in: $0, of: scope.snapshot) }) ?? isAtWorkElsewhere(event.chatID) else {
+            guard scope.chat.map({ isActive(in: $0, of: scope.snapshot) }) ?? isActiveInUnknownChat(event.chatID) else {
                 return nil
             }
             return { _ in
-                turns.heard(event)
-                if case .call(let call) = event.content { calls.own(call.signal.callID) }
-                try await intake.take(event)
+                answerTracker.received(event)
+                if case .call(let call) = event.content { calls.add(call.signal.callID) }
+                try await intake.deliver(event)
             }
         }
     }
@@ -54,12 +54,12 @@ public struct ExternalBot: Bot, SelfTimingBot {
     public var help: BotHelp { .off }
 
     /// Returns whether the program is active in a chat; in a chat of two members it always is.
-    func isAtWork(in chat: AppState.ChatSummary, of state: AppState) -> Bool {
+    func isActive(in chat: AppState.ChatSummary, of state: AppState) -> Bool {
         !chat.isGroup || policy.groups.scope(of: chat.chatID, chat, in: state) != .none
     }
 
     /// Returns the same for a chat that is missing in the state: it counts as a group.
-    private func isAtWorkElsewhere(_ chatID: String) -> Bool {
+    private func isActiveInUnknownChat(_ chatID: String) -> Bool {
         policy.groups.scope(of: chatID, nil, in: AppState()) != .none
     }
 }

@@ -48,13 +48,13 @@ package struct ExternalBotService: Service {
         logger[metadataKey: "bot.name"] = "\(bot.label)"
         self.logger = logger
         let account = ProgramAccount(bot, of: core, noteAnswer: configuration.noteAnswer)
-        let gate = CommandGate(bot: bot, account: account, pace: SendingPace(clock: clock))
+        let gate = CommandGate(bot: bot, account: account, rateLimiter: SendRateLimiter(clock: clock))
         var settings = DaemonSettings(core: configuration.core, relayPatience: nil)
         settings.scope = "program/\(bot.label)"
         // As for every bot, messages wait in the outbox until a relay is connected.
         settings.waitsForRelays = false
         settings.program = ProgramRules(name: bot.label) { command, name throws(DaemonFailure) in
-            try await gate.pass(command, name)
+            try await gate.authorize(command, name)
         }
         engine = DaemonEngine(
             core: account, settings: settings, standard: DaemonClient(.standard), clock: clock, logger: logger)
@@ -64,11 +64,11 @@ package struct ExternalBotService: Service {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [engine, logger] in
                 do { try await engine.run() } catch {
-                    logger.error("The program's daemon has ended", metadata: ["error": "\(error)"])
+                    logger.error("The external bot's daemon engine has failed", metadata: ["error": "\(error)"])
                 }
             }
             group.addTask {
-                await live()
+                await superviseProgram()
                 engine.end()
             }
             // Neither task is useful without the other.
@@ -80,18 +80,18 @@ package struct ExternalBotService: Service {
 
     // MARK: Restarts
 
-    private func live() async {
+    private func superviseProgram() async {
         guard await engine.waitUntilReady() else { return }
         var history = RestartPolicy.History()
         var generator = SystemRandomNumberGenerator()
         let began = clock.nowMilliseconds
-        bot.board.counts { [engine, bot] in await engine.waitingEvents + Int64(bot.intake.count) }
+        bot.monitor.setWaitingCount { [engine, bot] in await engine.waitingEvents + Int64(bot.intake.count) }
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
-            bot.board.began(at: clock.nowMilliseconds)
-            let end = await life.run()
-            bot.board.ended()
+            bot.monitor.started(at: clock.nowMilliseconds)
+            let end = await newRun.run()
+            bot.monitor.exited()
             guard !Task.isCancelled, !Task.isShuttingDownGracefully else { return }
-            logger.notice("The program has ended", metadata: ["end": "\(end.description)"])
+            logger.notice("The external bot's program has exited", metadata: ["end": "\(end.description)"])
             let verdict = configuration.restarts.verdict(
                 afterSuccess: end.isSuccess, of: bot.program.restart, history: &history,
                 now: .milliseconds(clock.nowMilliseconds - began), using: &generator)
@@ -99,14 +99,14 @@ package struct ExternalBotService: Service {
         }
     }
 
-    private var life: ProgramLife {
-        ProgramLife(
+    private var newRun: ProgramRun {
+        ProgramRun(
             engine: engine, program: bot.program, patience: Int64(bot.policy.timeout / .milliseconds(1)),
             grace: configuration.grace, clock: clock, logger: logger)
     }
 
     /// Waits for the next start. Returns false if the program is not started again.
-    private func follow(_ verdict: RestartPolicy.Verdict, _ end: ProgramLife.End) async -> Bool {
+    private func follow(_ verdict: RestartPolicy.Verdict, _ end: ProgramRun.End) async -> Bool {
         if end.stall != nil {
             Counter(label: "bot_handler_timeouts_total", dimensions: [("handler", "\(bot.label) program")]).increment()
         }
@@ -119,16 +119,17 @@ package struct ExternalBotService: Service {
             await cancelWhenGracefulShutdown { try? await clock.sleep(untilMilliseconds: time) }
             return true
         case .quarantine:
-            bot.board.isOver(as: .quarantined)
+            bot.monitor.finished(as: .quarantined)
             Gauge(label: "bot_programs_quarantined", dimensions: [("bot", bot.label)]).record(1)
             logger.error(
                 """
-                The program fails too often and is not started again; restart the account when it is mended. What \
-                comes for it is kept as long as there is room
+                The external bot's program fails too often and is not restarted; restart the account after fixing it. \
+                Events for it are kept while the inbox has room
                 """)
         case .leave:
-            bot.board.isOver(as: .finished)
-            logger.notice("The program is not started again; what comes for it is kept as long as there is room")
+            bot.monitor.finished(as: .finished)
+            logger.notice(
+                "The external bot's program is not restarted; events for it are kept while the inbox has room")
         }
         await engine.endPrograms()
         try? await gracefulShutdown()

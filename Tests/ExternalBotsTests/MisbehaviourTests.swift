@@ -22,18 +22,18 @@ import Testing
 
     private static func patience(_ milliseconds: Int) -> BotPolicy { BotPolicy(timeout: .milliseconds(milliseconds)) }
 
-    @Test func whatCrashesItIsTriedThreeTimes() async throws {
+    @Test func retriesCrashingEventThreeTimes() async throws {
         let stage = try Stage(Self.echo("if event.text == 'die': os._exit(3)"))
         try await stage.run { () async throws in
             try await stage.say("die")
             #expect(try await stage.ask("fine") == "fine")
         }
-        #expect(stage.log.count("The program failed with an event") == 3)
+        #expect(stage.log.count("The external bot's program failed during an event") == 3)
         #expect(stage.log.count("end=exit status 3") == 3)
         #expect(stage.log.count("dropped an event: dead letter") == 1)
     }
 
-    @Test func whatItHangsWithIsGivenUp() async throws {
+    @Test func givesUpStallingEvents() async throws {
         let stage = try Stage(
             Self.echo("if event.text == 'hang': time.sleep(1000)"), policy: Self.patience(2_000))
         try await stage.run { () async throws in
@@ -44,18 +44,18 @@ import Testing
         #expect(stage.log.count("dropped an event: dead letter") == 1)
     }
 
-    @Test func aProgramThatNeverReadsHoldsNobodyUpAndIsQuarantined() async throws {
+    @Test func quarantinesProgramThatNeverReads() async throws {
         let stage = try Stage(command: ["sleep", "1000"], policy: Self.patience(200), intensity: 2)
         try await stage.run(grace: .milliseconds(200)) { () async throws in
             let began = ContinuousClock.now
             for number in 0..<300 { try await stage.say("\(number) " + String(repeating: "x", count: 1000)) }
             #expect(ContinuousClock.now - began < .seconds(60))
-            _ = await stage.log.next("The program fails too often")
+            _ = await stage.log.next("fails too often")
         }
         #expect(stage.log.count("end=stalled") == 3)
     }
 
-    @Test func oneThatReadsNoRepliesIsEnded() async throws {
+    @Test func endsProgramThatReadsNoReplies() async throws {
         let stage = try Stage(
             """
             import os, time
@@ -71,21 +71,21 @@ import Testing
             bot.run()
             """, commands: ["list_groups", "send_message"], policy: Self.patience(2_000))
         try await stage.run { () async throws in
-            _ = await stage.log.next("The program has ended")
+            _ = await stage.log.next("The external bot's program has exited")
             #expect(try await stage.ask("fine") == "fine")
         }
         #expect(stage.log.count("end=stalled: it did not read its replies") == 1)
     }
 
-    @Test func oneThatEndsAtOnceIsQuarantinedAndWhatComesIsKept() async throws {
+    @Test func quarantinesCrashLoopAndKeepsEvents() async throws {
         let account = FakeAccount()
         let broken = try Stage("import nothing_of_this_name", intensity: 3, account: account)
         try await broken.run { () async throws in
             try await broken.say("kept")
-            _ = await broken.log.next("The program fails too often")
+            _ = await broken.log.next("fails too often")
             try await broken.say("kept too")
         }
-        #expect(broken.log.count("The program has ended") == 4)
+        #expect(broken.log.count("The external bot's program has exited") == 4)
         #expect(broken.log.count("No module named 'nothing_of_this_name'") == 4)
         let mended = try Stage(ProgramTests.echo, account: account)
         try await mended.run { () async throws in
@@ -94,23 +94,23 @@ import Testing
         }
     }
 
-    @Test func aProgramThatIsNotThereIsQuarantined() async throws {
+    @Test func quarantinesMissingProgram() async throws {
         let stage = try Stage(command: ["no-program-of-this-name"], intensity: 1)
-        try await stage.run { _ = await stage.log.next("The program fails too often") }
+        try await stage.run { _ = await stage.log.next("fails too often") }
         #expect(stage.log.count("end=not started") == 2)
     }
 
     @Test(arguments: [(RestartKind.transient, 0), (.temporary, 3)])
-    func oneThatIsNotToBeStartedAgainIsNot(kind: RestartKind, status: Int) async throws {
+    func obeysTheRestartPolicy(kind: RestartKind, status: Int) async throws {
         let stage = try Stage(
             command: ["sh", "-c", "exit \(status)"], restart: kind)
-        try await stage.run { _ = await stage.log.next("The program is not started again") }
-        #expect(stage.log.count("The program has ended") == 1)
+        try await stage.run { _ = await stage.log.next("program is not restarted") }
+        #expect(stage.log.count("The external bot's program has exited") == 1)
     }
 
     // MARK: Floods
 
-    @Test func garbageIsIgnoredAndCounted() async throws {
+    @Test func ignoresAndCountsGarbage() async throws {
         let stage = try Stage(
             Self.echo(
                 """
@@ -121,14 +121,14 @@ import Testing
         #expect(stage.log.lines.allSatisfy { !$0.contains("garbage") })
     }
 
-    @Test func aLineWithoutEndIsThrownAway() async throws {
+    @Test func discardsEndlessLines() async throws {
         let stage = try Stage(
             Self.echo("for number in range(17): os.write(1, b'x' * (1 << 20))\nos.write(1, b'\\n')"))
         #expect(try await stage.run { try await stage.ask("fine") } == "fine")
         #expect(stage.log.count("the line is too long") == 1)
     }
 
-    @Test func diagnosticsAreCutAndNotTooMany() async throws {
+    @Test func limitsDiagnosticOutput() async throws {
         let stage = try Stage(
             Self.echo(
                 """
@@ -136,14 +136,14 @@ import Testing
                 for number in range(5000): sys.stderr.write(f"line {number}\\n")
                 """))
         #expect(try await stage.run { try await stage.ask("fine") } == "fine")
-        let said = stage.log.lines.filter { $0.contains("The program says") }
+        let said = stage.log.lines.filter { $0.contains("Program output") }
         #expect(said.contains { $0.hasSuffix("line=" + String(repeating: "y", count: 1000) + "…") })
         #expect(said.count < 1500 && said.allSatisfy { $0.contains("bot.name=tested") })
     }
 
     // MARK: The end
 
-    @Test func itsChildrenEndWithIt() async throws {
+    @Test func killsChildProcesses() async throws {
         let stage = try Stage(
             """
             import subprocess, pikabot
@@ -158,7 +158,7 @@ import Testing
         try await processEnds(try #require(Int32(pid)))
     }
 
-    @Test func oneThatHeedsNothingIsKilledWhenItsTimeIsOver() async throws {
+    @Test func killsUnresponsiveProgramAfterGracePeriod() async throws {
         let stage = try Stage(
             """
             import signal, time, pikabot
@@ -177,7 +177,7 @@ import Testing
         #expect(ContinuousClock.now - ended < .seconds(20))
     }
 
-    @Test func oneThatIsToldToEndMayDoSomethingLast() async throws {
+    @Test func letsProgramFinishDuringGracePeriod() async throws {
         let stage = try Stage(
             """
             import pikabot

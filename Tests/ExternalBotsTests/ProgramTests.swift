@@ -30,17 +30,17 @@ import Testing
                 print(json.dumps({"cmd": "send_typing", "nostr_group_id": "\(FakeAccount.group)"}), flush=True)
         """
 
-    @Test func itAnswersWhatItIsTold() async throws {
+    @Test func answersEvents() async throws {
         let stage = try Stage(Self.echo)
         try await stage.run { () async throws in
             #expect(try await stage.ask("hello ✓") == "hello ✓")
             #expect(try await stage.ask("there", in: FakeAccount.direct) == "there")
         }
         #expect(stage.account.sent.map(\.chatID) == [FakeAccount.group, FakeAccount.direct])
-        #expect(stage.log.count("is not started again") == 0)
+        #expect(stage.log.count("program is not restarted") == 0)
     }
 
-    @Test func aProgramWithoutTheExtensionDoesToo() async throws {
+    @Test func answersWithoutAcks() async throws {
         let stage = try Stage(Self.plain)
         #expect(try await stage.run { try await stage.ask("loud") } == "LOUD")
         // What was written is taken: it does not come again.
@@ -69,7 +69,7 @@ import Testing
         return #"{"command":"\#(name)"\#(chat)\#(rest)}"#
     }
 
-    @Test func whatIsNotListedIsRefusedWithWhatToWrite() async throws {
+    @Test func refusalNamesTheMissingPermission() async throws {
         let stage = try Stage(Self.obedient)
         try await stage.run { () async throws in
             #expect(
@@ -81,12 +81,12 @@ import Testing
             #expect(refusal.hasPrefix("not_allowed: tested may not use publish_keypackage; to allow it, write"))
             #expect(
                 try await stage.ask(Self.command("set_relays", nil, #","relays":[]"#))
-                    == "not_allowed: no program may use set_relays: it is the configuration's")
+                    == "not_allowed: external bots may not use set_relays: the configuration controls it")
             #expect(try await stage.ask(Self.command("sing")) == "parse_error: unknown command `sing`")
         }
     }
 
-    @Test func itsCommandsTouchItsChatsAlone() async throws {
+    @Test func commandsAreLimitedToItsChats() async throws {
         let policy = BotPolicy(
             groups: GroupPolicy(.all, exceptions: [FakeAccount.otherGroup: .none]), timeout: .seconds(300))
         let stage = try Stage(
@@ -95,12 +95,12 @@ import Testing
         try await stage.run { () async throws in
             #expect(
                 try await stage.ask(Self.command("send_message", FakeAccount.direct, #","content":"x""#)) == """
-                    not_allowed: tested may not touch this chat; to allow it, write in its configuration: allow: \
+                    not_allowed: tested may not use this chat; to allow it, write in its configuration: allow: \
                     { groups: [\(FakeAccount.group), \(FakeAccount.otherGroup), \(FakeAccount.direct)] }
                     """)
             #expect(
                 try await stage.ask(Self.command("list_members", FakeAccount.otherGroup.uppercased())) == """
-                    not_allowed: tested is not at work in this group; to allow it, write in its configuration: \
+                    not_allowed: tested is not active in this group; to allow it, write in its configuration: \
                     groups: { chats: { \(FakeAccount.otherGroup): all } }
                     """)
             #expect(
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func aCallIsToldAlsoWhenNothingElseHappens() async throws {
+    @Test func deliversCallsWithoutOtherEvents() async throws {
         let stage = try Stage(
             """
             import pikabot
@@ -129,25 +129,25 @@ import Testing
             let call = try stage.account.call("one", in: FakeAccount.group)
             #expect(
                 try await stage.ask("hello") == "hello", "it has seen the state with the call, which is not its own")
-            stage.bot.calls.own("one")
-            try await stage.bot.intake.take(call)
+            stage.bot.calls.add("one")
+            try await stage.bot.intake.deliver(call)
             try await stage.say("last")
             try #require(await stage.account.nextSent() == "rings one")
             #expect(await stage.account.nextSent() == "last")
         }
     }
 
-    @Test func itTouchesNoCallInChatsThatAreNotItsOwn() async throws {
+    @Test func callCommandsAreLimitedToItsChats() async throws {
         let stage = try Stage(
             Self.obedient, commands: ["send_message", "accept_call", "end_call"], groups: [FakeAccount.group])
         try await stage.run { () async throws in
             let call = try stage.account.call("one", in: FakeAccount.otherGroup)
-            stage.bot.calls.own("one")
-            try await stage.bot.intake.take(call)
+            stage.bot.calls.add("one")
+            try await stage.bot.intake.deliver(call)
             for name in ["accept_call", "end_call"] {
                 #expect(
                     try await stage.ask(Self.command(name, nil, #","call_id":"one""#)) == """
-                        not_allowed: tested may not touch this chat; to allow it, write in its configuration: allow: \
+                        not_allowed: tested may not use this chat; to allow it, write in its configuration: allow: \
                         { groups: [\(FakeAccount.group), \(FakeAccount.otherGroup)] }
                         """)
             }
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test func itIsNotToldOfAChatThatWasTakenFromIt() async throws {
+    @Test func hidesChatsOutsideItsScope() async throws {
         let account = FakeAccount()
         let absent = try Stage(command: ["sleep", "1000"], account: account)
         try await absent.run { () async throws in
@@ -171,7 +171,7 @@ import Testing
         #expect(later.log.count("its chat is no longer the program's") == 1)
     }
 
-    @Test func itsStatusTellsHowItStands() async throws {
+    @Test func reportsItsStatus() async throws {
         let stage = try Stage(command: ["sleep", "1000"], restart: .temporary)
         #expect(await stage.bot.status.state == .waiting)
         try await stage.run { () async throws in
@@ -181,16 +181,16 @@ import Testing
             #expect(status.restarts == 0 && status.since != nil)
         }
         let failing = try Stage(command: ["false"], intensity: 2)
-        try await failing.run { _ = await failing.log.next("The program fails too often") }
+        try await failing.run { _ = await failing.log.next("fails too often") }
         let status = await failing.bot.status
         #expect(status.state == .quarantined && status.restarts == 2 && status.since == nil)
     }
 
-    @Test func itsEnvironmentAndFolderAreThoseListed() async throws {
+    @Test func usesConfiguredEnvironmentAndDirectory() async throws {
         let stage = try Stage(
             command: ["cp", "/proc/self/environ", "environ"], environment: ["MODE": "quiet", "LANG": "C.UTF-8"],
             restart: .temporary)
-        try await stage.run { _ = await stage.log.next("is not started again") }
+        try await stage.run { _ = await stage.log.next("program is not restarted") }
         let content = try String(contentsOfFile: "\(stage.folder)/environ", encoding: .utf8)
         let variables = Set(content.split(separator: "\0").map(String.init))
         let own = ProcessInfo.processInfo.environment
@@ -202,11 +202,11 @@ import Testing
         #expect(variables == expected)
     }
 
-    @Test func shutdownEndsOneLifeOnly() async throws {
+    @Test func shutdownEndsWithoutRestart() async throws {
         let stage = try Stage(Self.obedient, restart: .transient)
         try await stage.run { () async throws in
             try await stage.say(Self.command("shutdown"))
-            _ = await stage.log.next("is not started again")
+            _ = await stage.log.next("program is not restarted")
         }
         #expect(stage.account.sent.isEmpty)
     }

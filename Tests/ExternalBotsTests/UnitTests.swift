@@ -8,7 +8,7 @@ import Testing
 @testable import ExternalBots
 
 @Suite(.bounded) struct UnitTests {
-    @Test func theEnvironmentIsWhatIsListedAndThreeOfTheWorkers() {
+    @Test func passesOnlyListedAndInheritedVariables() {
         let worker = ["PATH": "/bin", "HOME": "/home", "LANG": "C", "SECRET": "x", "PYTHONPATH": "/evil"]
         #expect(
             ProgramEnvironment.make(listed: ["LANG": "de", "A": "1"], from: worker)
@@ -16,36 +16,36 @@ import Testing
         #expect(ProgramEnvironment.make(listed: [:], from: [:]) == ["PATH": "/usr/local/bin:/usr/bin:/bin"])
     }
 
-    @Test func diagnosticLinesAreCutAtTheirLimit() {
+    @Test func truncatesLongDiagnosticLines() {
         var lines = DiagnosticLines()
-        let long = String(repeating: "a", count: DiagnosticLines.longestLine)
-        #expect(lines.take("\(long)\n\(long)b\n\r\nend\r\nrest".utf8, now: 0) == [long, long + "…", "end"])
+        let long = String(repeating: "a", count: DiagnosticLines.maximumLineLength)
+        #expect(lines.append("\(long)\n\(long)b\n\r\nend\r\nrest".utf8, now: 0) == [long, long + "…", "end"])
         #expect(lines.finish(now: 0) == "rest" && lines.finish(now: 0) == nil)
     }
 
-    @Test func diagnosticLinesOverTheLimitOfASecondAreCounted() {
+    @Test func countsDroppedDiagnosticLines() {
         var lines = DiagnosticLines()
         let flood = String(repeating: "x\n", count: 60)
-        #expect(lines.take(flood.utf8, now: 5_000).count == 50)
-        #expect(lines.takeLeftOut(now: 5_999) == 0, "the second is not over")
-        #expect(lines.takeLeftOut(now: 6_000) == 10 && lines.takeLeftOut(now: 7_000) == 0)
-        #expect(lines.take("y\n".utf8, now: 6_000) == ["y"])
+        #expect(lines.append(flood.utf8, now: 5_000).count == 50)
+        #expect(lines.drainDropped(now: 5_999) == 0, "the second has not ended")
+        #expect(lines.drainDropped(now: 6_000) == 10 && lines.drainDropped(now: 7_000) == 0)
+        #expect(lines.append("y\n".utf8, now: 6_000) == ["y"])
     }
 
-    @Test func sendingHasABurstAndThenAPace() {
-        let pace = SendingPace(burst: 3, perSecond: 2, clock: SystemClock())  // not live: never asked
+    @Test func sendingIsRateLimitedAfterBurst() {
+        let limiter = SendRateLimiter(burst: 3, perSecond: 2, clock: SystemClock())  // not live: never asked
         let now = SystemClock().nowMilliseconds + 1000  // not live: an origin of computed times
-        #expect((0..<3).map { _ in pace.take(at: now) } == [0, 0, 0])
-        #expect((0..<2).map { _ in pace.take(at: now) } == [500, 1000])
-        #expect(pace.take(at: now + 1500) == 0)
-        #expect(pace.take(at: now + 100_000) == 0)
+        #expect((0..<3).map { _ in limiter.reserve(at: now) } == [0, 0, 0])
+        #expect((0..<2).map { _ in limiter.reserve(at: now) } == [500, 1000])
+        #expect(limiter.reserve(at: now + 1500) == 0)
+        #expect(limiter.reserve(at: now + 100_000) == 0)
     }
 
-    @Test func aProgramIsNoIncludedBot() {
+    @Test func externalBotsCannotBeUsedByName() {
         #expect(throws: ExternalBotError.self) { try ExternalBot(settings: .object([:])) }
     }
 
-    @Test func itGetsNothingOfGroupsInWhichItIsNotAtWork() throws {
+    @Test func hidesGroupsOutsideItsScope() throws {
         let account = FakeAccount()
         let policy = BotPolicy(groups: GroupPolicy(.none, exceptions: [FakeAccount.group: .mention]))
         let program = ExternalBotProgram(command: ["x"], directory: "/")
@@ -59,10 +59,10 @@ import Testing
         #expect(taken == [true, false, true])
     }
 
-    @Test func aCancelledHandOverDoesNotCountAsRecorded() async throws {
+    @Test func cancelledDeliveryIsNotRecorded() async throws {
         let intake = EventIntake()
         let event = try FakeAccount().message("x")
-        let task = Task { try await intake.take(event) }
+        let task = Task { try await intake.deliver(event) }
         for await _ in intake.events { break }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -70,12 +70,12 @@ import Testing
         #expect(intake.newest == event.inboxID)
     }
 
-    @Test func whatIsGivenUpLeavesNothingBehind() async throws {
+    @Test func cancelledDeliveryLeavesNoState() async throws {
         let intake = EventIntake()
         let account = FakeAccount()
         for number in 0..<10 {
             let event = try account.message("\(number)")
-            let task = Task { try await intake.take(event) }
+            let task = Task { try await intake.deliver(event) }
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
         }

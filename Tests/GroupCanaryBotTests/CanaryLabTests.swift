@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.bounded)
 struct CanaryLabTests {
-    @Test func aSenderFoundsItsGroupAndItsMirrorAnswers() async throws {
+    @Test func senderCreatesGroupAndMirrorAnswers() async throws {
         let stage = try CanaryStage()
         let mirror = try await stage.mirror("bob")
         let sender = try await stage.sender(peers: ["bob"])
@@ -20,11 +20,11 @@ struct CanaryLabTests {
         #expect(stage.metrics.roundTrips.count == 11 && stage.metrics.roundTrips.allSatisfy { $0 >= 0 && $0 < 5 })
         #expect(stage.metrics.gauge("group_canary_delivery_ratio") == 1)
         #expect(stage.metrics.gauge("group_canary_diverged") == 0)
-        #expect(try await stage.isWell(sender))
+        #expect(try await stage.reportsSuccess(sender))
         #expect(sender.heard().isEmpty && mirror.heard().isEmpty)
     }
 
-    @Test func twoMirrorsAreMeasuredApart() async throws {
+    @Test func measuresMirrorsSeparately() async throws {
         let stage = try CanaryStage(seed: 2)
         let bob = try await stage.mirror("bob")
         _ = try await stage.mirror("carol")
@@ -35,18 +35,18 @@ struct CanaryLabTests {
         try await stage.lab.advance(by: .seconds(40))
         let ratio = try #require(stage.metrics.gauge("group_canary_delivery_ratio"))
         #expect(ratio < 0.95 && ratio > 0.5)
-        #expect(try await !stage.isWell(sender))
-        let line = stage.lab.logLines.first { $0.contains("are not well") } ?? ""
+        #expect(try await !stage.reportsSuccess(sender))
+        let line = stage.lab.logLines.first { $0.contains("are failing") } ?? ""
         #expect(line.contains("bob answered") && !line.contains(stage.key("bob").npub))
         // What came while it was away is answered late, and counts as delivered then.
         try await bob.restart()
         try await stage.lab.advance(by: .seconds(20))
         #expect(stage.metrics.answers("late") >= 3)
         #expect(stage.metrics.gauge("group_canary_delivery_ratio") == 1)
-        #expect(try await stage.isWell(sender))
+        #expect(try await stage.reportsSuccess(sender))
     }
 
-    @Test func theCanariesGoOnAfterARestart() async throws {
+    @Test func continuesAfterRestart() async throws {
         let stage = try CanaryStage(seed: 3)
         let mirror = try await stage.mirror("bob")
         let sender = try await stage.sender(peers: ["bob"])
@@ -63,7 +63,7 @@ struct CanaryLabTests {
         #expect(try await sender.state().chatList.count == 1)
     }
 
-    @Test func whatTheRelaysLoseIsCounted() async throws {
+    @Test func countsLostCanaries() async throws {
         let stage = try CanaryStage(seed: 4)
         _ = try await stage.mirror("bob")
         let sender = try await stage.sender(peers: ["bob"])
@@ -71,10 +71,10 @@ struct CanaryLabTests {
         stage.lab.network.onPublish { $0.sender == "bob" && $0.event.kind == .groupEvent ? .lose : .deliver }
         try await stage.lab.advance(by: .seconds(60))
         #expect(try #require(stage.metrics.gauge("group_canary_delivery_ratio")) < 0.5)
-        #expect(try await !stage.isWell(sender))
+        #expect(try await !stage.reportsSuccess(sender))
     }
 
-    @Test func strangersAreNotAnsweredAndNotBelieved() async throws {
+    @Test func ignoresStrangers() async throws {
         let stage = try CanaryStage(seed: 5)
         let mirror = try await stage.mirror("bob")
         let carol = try await stage.lab.member("carol")

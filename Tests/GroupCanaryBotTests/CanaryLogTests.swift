@@ -7,7 +7,7 @@ import Testing
 @Suite struct CanaryLogTests {
     private let here = GroupView(epoch: 1, members: [])
     private var sent = SentLog(series: "aa")
-    private var heard = HeardLog(series: "aa")
+    private var heard = AnswerLog(series: "aa")
 
     private mutating func send(_ count: Int, from time: Int64 = 0) {
         for number in 0..<count { _ = sent.send(at: time + Int64(number) * 1000, window: 5) }
@@ -15,13 +15,13 @@ import Testing
 
     private mutating func answer(
         _ number: Int64, at time: Int64, series: String = "aa", view: GroupView? = nil
-    ) -> (HeardLog.Answer, Int64?) {
-        heard.take(
+    ) -> (AnswerLog.Answer, Int64?) {
+        heard.record(
             CanaryMessage(series: series, number: number, view: view ?? here), from: "bob", sent: sent, own: here,
             now: time, timeout: 2500)
     }
 
-    @Test mutating func answersAreToldApart() {
+    @Test mutating func classifiesAnswers() {
         send(3)
         #expect(answer(1, at: 100) == (.inOrder, 100))
         #expect(answer(3, at: 2100) == (.inOrder, 100))
@@ -36,7 +36,7 @@ import Testing
         #expect(heard.mirrors["bob"]?.answered.contains(4) == true)
     }
 
-    @Test mutating func onlyTheWindowIsKept() {
+    @Test mutating func keepsOnlyTheWindow() {
         for number in 0..<20 {
             send(1, from: Int64(number) * 1000)
             _ = answer(Int64(number) + 1, at: Int64(number) * 1000 + 1)
@@ -44,10 +44,10 @@ import Testing
         #expect(sent.latest.map(\.number) == [16, 17, 18, 19, 20])
         #expect(heard.mirrors["bob"]?.answered.count == 5)
         #expect(answer(1, at: 21_000) == (.strange, nil))
-        #expect(sent.judged(at: 19_000, timeout: 2500) == [16, 17])
+        #expect(sent.overdue(at: 19_000, timeout: 2500) == [16, 17])
     }
 
-    @Test mutating func differencesAreRememberedUntilTheyEnd() {
+    @Test mutating func remembersDifferencesUntilTheyEnd() {
         send(5)
         let there = GroupView(epoch: 2, members: [])
         _ = answer(1, at: 10, view: there)
@@ -58,7 +58,7 @@ import Testing
     }
 
     /// However long ago it was, as when the mirror has not answered since.
-    @Test mutating func aMomentsDifferenceIsNone() throws {
+    @Test mutating func ignoresMomentaryDifferences() throws {
         send(5)
         let there = GroupView(epoch: 2, members: [])
         _ = answer(1, at: 10, view: there)
@@ -70,10 +70,10 @@ import Testing
         // As it was stored before the latest answer was noted.
         let old = Data(
             #"{"answered":[],"highest":0,"disorder":0,"duplicates":0,"differsSince":5}"#.utf8)
-        #expect(try JSONDecoder().decode(HeardLog.Mirror.self, from: old).difference == 0)
+        #expect(try JSONDecoder().decode(AnswerLog.Mirror.self, from: old).difference == 0)
     }
 
-    @Test mutating func anotherSeriesBeginsAnew() {
+    @Test mutating func newSeriesResetsTheLog() {
         send(2)
         _ = answer(1, at: 10)
         sent = SentLog(series: "bb")
@@ -82,7 +82,7 @@ import Testing
         #expect(heard.series == "bb" && heard.mirrors["bob"]?.answered == [1])
     }
 
-    @Test func membersAreComparedWhateverTheirOrder() {
+    @Test func comparesMembersRegardlessOfOrder() {
         var generator = SystemRandomNumberGenerator()
         let (one, two) = (KeyPair.generate(using: &generator).publicKey, KeyPair.generate(using: &generator).publicKey)
         #expect(GroupView(epoch: 1, members: [one, two]) == GroupView(epoch: 1, members: [two, one]))
@@ -90,7 +90,7 @@ import Testing
         #expect(GroupView(epoch: 1, members: [one]) != GroupView(epoch: 2, members: [one]))
     }
 
-    @Test func hostileCanariesAreNone() throws {
+    @Test func refusesHostileCanaries() throws {
         let good = CanaryMessage(series: "aa", number: 7, view: here)
         #expect(CanaryMessage(content: try good.content) == good)
         let bad = [

@@ -17,7 +17,7 @@ import Testing
         problems(["role": "sender", "groups": ["main": .object(group)]])
     }
 
-    @Test func goodSettingsAreRead() throws {
+    @Test func readsValidSettings() throws {
         #expect(problems(["role": "mirror", "senders": [npub]]).isEmpty)
         #expect(problems(ofGroup: ["peers": ["bob": npub]]).isEmpty)
         let settings: BotSettings = [
@@ -38,7 +38,7 @@ import Testing
     }
 
     /// Otherwise each canary would leave the window before its time is over.
-    @Test func aWindowHoldsCanariesWhoseTimeIsOver() throws {
+    @Test func windowExceedsCanariesSentWithinTimeout() throws {
         func settings(_ every: BotSettings, _ timeout: BotSettings, _ window: BotSettings) -> BotSettings {
             [
                 "role": "sender", "every": every, "timeout": timeout, "window": window,
@@ -53,7 +53,7 @@ import Testing
         #expect(error?.problems.first?.description.contains("write window: 32") == true)
     }
 
-    @Test func whatIsWrongIsSaid() {
+    @Test func reportsInvalidSettings() {
         #expect(problems([:]).contains(""))
         #expect(problems(["role": "listener", "groups": [:]]).contains("role"))
         #expect(problems(["role": "mirror"]) == [""])

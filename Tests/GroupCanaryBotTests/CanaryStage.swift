@@ -78,7 +78,7 @@ struct CanaryStage {
         }
     }
 
-    func isWell(_ sender: LabMember) async throws -> Bool {
+    func reportsSuccess(_ sender: LabMember) async throws -> Bool {
         guard case .answered(let answer)? = try await probe(sender) else { return false }
         return answer.isSuccess
     }

@@ -40,30 +40,30 @@ struct CheckLabTests {
         stage.metrics.count("group_canary_checks_total", ["check": check, "result": result])
     }
 
-    @Test func aBotThatDoesAsItMustPasses() async throws {
+    @Test func passesCorrectBots() async throws {
         let (stage, _, sender) = try await stage(seed: 1)
         try await stage.lab.advance(by: .seconds(300))
         #expect(result(stage, "ping", "passed") >= 3 && result(stage, "ping", "failed") == 0)
         #expect(result(stage, "quiet", "passed") >= 3 && result(stage, "quiet", "failed") == 0)
         #expect(stage.metrics.gauge("group_canary_check_passed", ["check": "ping"]) == 1)
         #expect(stage.metrics.gauge("group_canary_check_passed", ["check": "quiet"]) == 1)
-        #expect(try await stage.isWell(sender))
+        #expect(try await stage.reportsSuccess(sender))
     }
 
-    @Test func aBotThatTalksTooMuchFails() async throws {
+    @Test func failsTalkativeBots() async throws {
         let (stage, _, sender) = try await stage(seed: 2, talks: true)
         try await stage.lab.advance(by: .seconds(200))
         #expect(result(stage, "ping", "passed") > 0)
         #expect(result(stage, "quiet", "failed") > 0 && result(stage, "quiet", "passed") == 0)
         #expect(stage.metrics.gauge("group_canary_check_passed", ["check": "quiet"]) == 0)
-        #expect(try await !stage.isWell(sender))
-        #expect(stage.lab.logLines.contains { $0.contains("check quiet failed: an answer came after") })
+        #expect(try await !stage.reportsSuccess(sender))
+        #expect(stage.lab.logLines.contains { $0.contains("check quiet failed: an answer arrived after") })
     }
 
-    @Test func aBotThatIsGoneFails() async throws {
+    @Test func failsSilentBots() async throws {
         let (stage, helper, sender) = try await stage(seed: 3)
         try await stage.lab.advance(by: .seconds(120))
-        #expect(try await stage.isWell(sender))
+        #expect(try await stage.reportsSuccess(sender))
         helper.crash()
         try await stage.lab.advance(by: .seconds(120))
         #expect(result(stage, "ping", "failed") > 0)
@@ -72,7 +72,7 @@ struct CheckLabTests {
         #expect(result(stage, "quiet", "failed") == 0)
     }
 
-    @Test func nothingIsSaidOfTheTimeInWhichTheSenderWasAway() async throws {
+    @Test func skipsChecksMissedWhileOffline() async throws {
         let (stage, _, sender) = try await stage(seed: 4)
         try await stage.lab.advance(by: .seconds(120))
         sender.crash()
@@ -80,6 +80,6 @@ struct CheckLabTests {
         try await sender.restart()
         try await stage.lab.advance(by: .seconds(200))
         #expect(result(stage, "ping", "failed") == 0 && result(stage, "quiet", "failed") == 0)
-        #expect(try await stage.isWell(sender))
+        #expect(try await stage.reportsSuccess(sender))
     }
 }

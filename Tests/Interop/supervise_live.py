@@ -190,7 +190,7 @@ async def deadly_event(stage):
     said = [event for event in guest.events if event["event"] == "message" and event["content"] == "at last"]
     check(len(said) == 2, f"not answered exactly once: {said}")
     code, text, _ = await bots.command("why", trap["message_id"])
-    check(code == 0 and "given up: the worker ended again and again" in text, f"why, {code}: {text}")
+    check(code == 0 and "given up: the worker died repeatedly" in text, f"why, {code}: {text}")
     code, _, text = await bots.command("why", "nonsense")
     check(code == 1 and "named by its id in hex" in text, f"why with an invalid id, {code}: {text}")
 

@@ -70,7 +70,7 @@ async def deadly_input(stage):
     await ask(second, "five")
     await guest.command("send", group=first, content="six")
     trap.unlink()
-    check("back after a restart" in await order("--release", f"group/{group}"), "the group was not released")
+    check("active again after a restart" in await order("--release", f"group/{group}"), "the group was not released")
     await bots.command("restart", "a")
     await guest.until_message(first, "echo: six", bots.keys["a"])
     await bots.until("empty quarantine", lambda workers: workers["a"].get("worker") and not set_aside(workers, ""))

@@ -158,7 +158,7 @@ async def live_changes(stage):
     check(workers["a"]["pid"] == pids["a"] and workers["a"]["restarts"] == 0, f"{workers['a']}")
     check(workers["a"]["needsRestart"] == ["accounts[a].bots"], f"{workers['a']['needsRestart']}")
     _, text, _ = await bots.command("status")
-    check("a: changed, and needs a restart of the account: accounts[a].bots" in text, text)
+    check("a: changes that need a restart of the account: accounts[a].bots" in text, text)
     check((await bots.command("restart", "a"))[0] == 0, "restart failed")
     await bots.until_replaced("a", pids["a"])
     await asked("hello", "echo: hello")

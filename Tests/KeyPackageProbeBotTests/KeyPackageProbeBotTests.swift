@@ -25,17 +25,19 @@ struct KeyPackageProbeBotTests {
         return KeyPair.generate(using: &generator).publicKey
     }
 
-    private func report(_ state: RelayHolding.State, at relay: RelayURL, works: Bool = true) throws -> KeyPackageReport
+    private func report(_ state: RelayKeyPackageResult.State, at relay: RelayURL, works: Bool = true) throws
+        -> KeyPackageReport
     {
         let event = try EventID(hex: String(repeating: "01", count: 32))
         let now = lab.clock.nowMilliseconds / 1000
-        let held = HeldKeyPackage(event: event, kind: .addressableKeyPackage, createdAt: now - 100, notAfter: now + 500)
-        let holding = RelayHolding(
+        let held = ProbedKeyPackage(
+            event: event, kind: .addressableKeyPackage, createdAt: now - 100, notAfter: now + 500)
+        let holding = RelayKeyPackageResult(
             relay: relay, isConfigured: true, lists: [], state: state, reason: "", package: state.isUsable ? held : nil)
         return KeyPackageReport(
             account: Self.alice, relays: [holding], lists: [],
             invitation: state.isUsable
-                ? TriedInvitation(
+                ? TrialInvitation(
                     event: event, kind: .addressableKeyPackage, failure: works ? nil : "no", supportsSelfRemove: true)
                 : nil)
     }
@@ -58,7 +60,7 @@ struct KeyPackageProbeBotTests {
         }
     }
 
-    @Test func itLooksAtItsTimesAndSaysWhatItFound() async throws {
+    @Test func probesOnScheduleAndReports() async throws {
         probes[Self.alice] = try report(.present, at: relay)
         _ = try await start()
         #expect(probes.requests.isEmpty)
@@ -76,7 +78,7 @@ struct KeyPackageProbeBotTests {
         #expect(metrics.labels == ["alice", "one.example", "present"])
     }
 
-    @Test func whatIsNoLongerSoIsTakenBack() async throws {
+    @Test func removesOutdatedMetrics() async throws {
         probes[Self.alice] = try report(.present, at: relay)
         let bot = try await start()
         try await lab.advance(by: .seconds(60))
@@ -96,11 +98,11 @@ struct KeyPackageProbeBotTests {
         #expect(state("missing") == 0)
         let lines = lab.logLines.filter { $0.contains("cannot be found") }
         #expect(lines.count == 1 && lines.allSatisfy { !$0.contains(Self.alice.npub) && !$0.contains(Self.alice.hex) })
-        #expect(lab.logLines.contains { $0.contains("are good again") })
+        #expect(lab.logLines.contains { $0.contains("can be found and invited again") })
         _ = bot
     }
 
-    @Test func strangersMayAskForTargetsOfTheSettingsOnly() async throws {
+    @Test func answersProbesOfConfiguredTargetsOnly() async throws {
         probes[Self.alice] = try report(.stale, at: relay, works: false)
         let bot = try await start()
         for name in ["alice", Self.alice.npub, Self.alice.hex] {
@@ -122,7 +124,7 @@ struct KeyPackageProbeBotTests {
         #expect(probes.requests.count == 3)
     }
 
-    @Test func manyTargetsHaveTheirTurnsOneBatchAfterTheOther() async throws {
+    @Test func probesManyTargetsInBatches() async throws {
         let targets = Dictionary(uniqueKeysWithValues: (10..<30).map { ("t\($0)", Self.key("t\($0)")) })
         _ = try await start(targets)
         try await lab.advance(by: .seconds(20))
@@ -132,7 +134,7 @@ struct KeyPackageProbeBotTests {
     }
 
     /// Two batches, 20 seconds apart: of each two runs the second is due while the first is at work.
-    @Test func noBatchIsLeftOutWhereTheyTakeLong() async throws {
+    @Test func slowProbesSkipNoBatch() async throws {
         probes.slowness.withLock { $0 = (lab.clock, 25_000) }
         let targets = Dictionary(uniqueKeysWithValues: (10..<26).map { ("t\($0)", Self.key("t\($0)")) })
         _ = try await start(targets, every: "40s")
@@ -141,7 +143,7 @@ struct KeyPackageProbeBotTests {
         #expect(Set(probes.requests.map(\.account)) == Set(targets.values))
     }
 
-    @Test func ofAProbeThatWasGivenUpNothingIsSaid() async throws {
+    @Test func cancelledProbeReportsNothing() async throws {
         probes.givesUp.withLock { $0 = true }
         _ = try await start()
         try await lab.advance(by: .seconds(130))

@@ -13,14 +13,14 @@ import Testing
         } catch { return error.problems.map(\.path) }
     }
 
-    @Test func defaultsAreFine() throws {
+    @Test func acceptsDefaults() throws {
         let settings = try ProbeSettings(["targets": ["alice": .string(npub)]])
         #expect(settings.every == .seconds(300) && settings.stale == .seconds(30 * 86_400))
         #expect(settings.interval == .seconds(300))
         #expect(settings.target(named: "alice") == settings.target(named: npub))
     }
 
-    @Test func whatIsWrongIsSaid() {
+    @Test func reportsInvalidSettings() {
         #expect(problems([:]) == [""])
         #expect(problems(["targets": [:]]) == ["targets"])
         #expect(problems(["targets": ["alice": "bob"]]) == ["targets.alice"])

@@ -81,7 +81,7 @@ struct LoadPlanTests {
     @Test(arguments: [
         (
             "version: 1", "version: 2",
-            #"plan.yaml:1:10: version: expected a whole number from 1 to 1, found "2"; write such a number"#
+            #"plan.yaml:1:10: version: expected a whole number from 1 to 1, found "2"; write a number in this range"#
         ),
         (
             "count: 10", "cout: 10",
@@ -89,11 +89,11 @@ struct LoadPlanTests {
         ),
         (
             "count: 10", "count: 0",
-            #"plan.yaml:2:52: load.agents.count: expected a whole number from 1 to 100000, found "0"; write such a number"#
+            #"plan.yaml:2:52: load.agents.count: expected a whole number from 1 to 100000, found "0"; write a number in this range"#
         ),
         (
             "[ws://r.example]", "[r.example]",
-            #"plan.yaml:2:18: load.relays[0]: expected one of relay addresses, found "r.example"; write a list of relay addresses"#
+            #"plan.yaml:2:18: load.relays[0]: expected an element of a list of relay addresses, found "r.example"; write a list of relay addresses"#
         ),
         (
             "[ws://r.example]", "[]",
@@ -101,7 +101,7 @@ struct LoadPlanTests {
         ),
         (
             "fixed: 3", "fixed: 30",
-            #"plan.yaml:2:94: load.groups.sizes.fixed: expected a whole number from 2 to 10, found "30"; write such a number"#
+            #"plan.yaml:2:94: load.groups.sizes.fixed: expected a whole number from 2 to 10, found "30"; write a number in this range"#
         ),
         (
             "fixed: 3", "law: gauss",
@@ -121,7 +121,7 @@ struct LoadPlanTests {
         ),
         (
             "fixed: 3 } }", "fixed: 3 } }, faults: [ { at: 1s, for: 1s, action: down, relay: 1 } ]",
-            #"plan.yaml:2:151: load.faults[0].relay: expected a whole number from 0 to 0, found "1"; write such a number"#
+            #"plan.yaml:2:151: load.faults[0].relay: expected a whole number from 0 to 0, found "1"; write a number in this range"#
         ),
         (
             "fixed: 3 } }", "fixed: 3 } }, stages: [ { for: 9s } ], faults: [ { at: 8s, for: 2s, action: down } ]",

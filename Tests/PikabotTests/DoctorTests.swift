@@ -100,7 +100,7 @@ import Testing
             let lock = try StateDirectoryLock(directory: state, program: "test")
             let held = StateFindings(directory: state).run(subject: "a").first { $0.check == "lock" }
             let text = held?.text ?? ""
-            #expect(text.hasPrefix("process \(getpid()) (test) on ") && text.hasSuffix(") works in \(state)"))
+            #expect(text.hasPrefix("process \(getpid()) (test) on ") && text.hasSuffix(") uses \(state)"))
             lock.release()
             #expect(StateDirectoryLock.holder(of: state) == nil)
         }
@@ -166,7 +166,7 @@ import Testing
                   ERROR    z: bad
                              -> mend it
 
-                1 error, 1 warning; 3 things looked at.
+                1 error, 1 warning; 3 checks in total.
                 """)
         #expect(
             report.json.jsonText == """
@@ -176,6 +176,6 @@ import Testing
                 {"level":"error","subject":"b","check":"z","text":"bad","advice":"mend it"}]}
                 """)
         let well = DoctorReport(file: "f.yaml", findings: [findings[0]])
-        #expect(well.text.hasSuffix("\n\nNothing is wrong: 1 thing looked at."))
+        #expect(well.text.hasSuffix("\n\nNo problems found in 1 check."))
     }
 }

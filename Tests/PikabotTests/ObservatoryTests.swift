@@ -73,7 +73,7 @@ struct ObservatoryTests {
         let over = observatory([("a", .success(Self.well)), ("b", .failure(gone))], ended: ["b"])
         #expect(try await statuses(over) == [200, 200, 200])
         let body = String(decoding: try await get("/readyz", of: over).body, as: UTF8.self)
-        #expect(body.contains("it has ended as it was meant to") && body.hasSuffix("\"ready\" : true\n}\n"))
+        #expect(body.contains("exited as expected") && body.hasSuffix("\"ready\" : true\n}\n"))
         let metrics = String(decoding: try await get("/metrics", of: over).body, as: UTF8.self)
         #expect(metrics.contains(#"bot_worker_up{account="a"} 1"#) && !metrics.contains(#"account="b""#))
         // Of the others nothing is forgiven.

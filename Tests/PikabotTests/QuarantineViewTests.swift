@@ -17,10 +17,10 @@ struct QuarantineViewTests {
     @Test func namesEveryEntry() {
         #expect(
             QuarantineView(["entries": [event, frame]], of: "a").text == """
-                a: event/5f of group/3a, after 2 deaths (ingest)
-                a: frame/77, which claims to be event abcd, after 3 deaths (decode); released, back after a restart
+                a: event/5f of group/3a, after 2 crashes (ingest)
+                a: frame/77, which claims to be event abcd, after 3 crashes (decode); released, active again after a restart
                 """)
-        #expect(QuarantineView(["entries": []], of: "a").text == "nothing is set aside")
+        #expect(QuarantineView(["entries": []], of: "a").text == "nothing is quarantined")
     }
 
     @Test func namesTheAccounts() {
@@ -28,7 +28,7 @@ struct QuarantineViewTests {
             "b": ["result": ["entries": [event]]], "a": ["result": ["entries": []]], "c": ["error": "no answer"],
         ]
         let view = QuarantineView(result, of: nil)
-        #expect(view.text == "account c: no answer\nb: event/5f of group/3a, after 2 deaths (ingest)")
+        #expect(view.text == "account c: no answer\nb: event/5f of group/3a, after 2 crashes (ingest)")
         #expect(!view.isFailure)
         #expect(QuarantineView(["a": ["error": "no answer"]], of: nil).isFailure)
         #expect(!QuarantineView([:], of: nil).isFailure)
@@ -38,7 +38,8 @@ struct QuarantineViewTests {
         let status: JSONValue = [
             "workers": [["name": "a", "state": "ready", "worker": ["quarantine": [event]]]]
         ]
-        #expect(StatusView(result: status).text.contains("a: set aside: event/5f of group/3a, after 2 deaths (ingest)"))
+        #expect(
+            StatusView(result: status).text.contains("a: quarantined: event/5f of group/3a, after 2 crashes (ingest)"))
         let why: JSONValue = ["events": [], "waiting_since": [], "quarantine": [event], "lines": ["set aside"]]
         #expect(WhyView(why, of: "a").text == "account a\n  set aside")
     }

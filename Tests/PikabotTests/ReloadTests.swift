@@ -87,11 +87,11 @@ struct ReloadTests {
             #expect(outcome?["applied"]?.array?.count == 1)
             #expect(await stage.reloader.status["lastReload"]?["success"] == false)
             #expect(await stage.waiting("a") == [])
-            #expect(await stage.waiting("b") == ["what changed last: not today"])
+            #expect(await stage.waiting("b") == ["last change: not today"])
             // Nothing has changed since, and b lacks it still.
             outcome = await stage.reload()
             #expect(outcome?["success"] == false && outcome?["refused"] == ["b: still not"])
-            #expect(await stage.waiting("b") == ["what changed last: still not"])
+            #expect(await stage.waiting("b") == ["last change: still not"])
             outcome = await stage.reload()
             #expect(outcome?["success"] == true && outcome?["refused"] == [])
             #expect(await stage.waiting("b") == [])

@@ -24,7 +24,8 @@ struct RollbackFindingsTests {
         #expect(finding.level == .warning && finding.check == "rollbacks")
         #expect(
             finding.text
-                == "\(Self.npub), a removed member, has undone commits of chat 9b1d00aa 37 times, last 1min 1s ago")
+                == "\(Self.npub), a removed member, has rolled back commits of chat 9b1d00aa 37 times, last 1min 1s ago"
+        )
         #expect(finding.advice?.contains("docs/security.md") == true)
     }
 
@@ -45,6 +46,7 @@ struct RollbackFindingsTests {
 
     @Test func statusShowsTheCommitter() {
         #expect(
-            StatusView(result: status([storm])).text.contains("greeter: \(Self.npub), a removed member, has undone"))
+            StatusView(result: status([storm])).text.contains(
+                "greeter: \(Self.npub), a removed member, has rolled back"))
     }
 }

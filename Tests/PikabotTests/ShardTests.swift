@@ -17,19 +17,20 @@ struct ShardTests {
 
     @Test(
         arguments: [
-            ("", "write INDEX/COUNT"), ("3", "write INDEX/COUNT"), ("3/", "write INDEX/COUNT"),
-            ("/8", "write INDEX/COUNT"), ("1/2/3", "write INDEX/COUNT"), ("-1/8", "write INDEX/COUNT"),
-            ("+1/8", "write INDEX/COUNT"), (" 1/8", "write INDEX/COUNT"), ("a/b", "write INDEX/COUNT"),
-            ("1/99999999999999999999", "write INDEX/COUNT"), ("٣/8", "write INDEX/COUNT"),
-            ("0/0", "COUNT is 1 to 10000"), ("0/10001", "COUNT is 1 to 10000"), ("8/8", "the last one is 7/8"),
+            ("", "expected INDEX/COUNT"), ("3", "expected INDEX/COUNT"), ("3/", "expected INDEX/COUNT"),
+            ("/8", "expected INDEX/COUNT"), ("1/2/3", "expected INDEX/COUNT"), ("-1/8", "expected INDEX/COUNT"),
+            ("+1/8", "expected INDEX/COUNT"), (" 1/8", "expected INDEX/COUNT"), ("a/b", "expected INDEX/COUNT"),
+            ("1/99999999999999999999", "expected INDEX/COUNT"), ("٣/8", "expected INDEX/COUNT"),
+            ("0/0", "expected a COUNT from 1 to 10000"), ("0/10001", "expected a COUNT from 1 to 10000"),
+            ("8/8", "expected an INDEX from 0 to 7"),
         ] as [(String, String)])
-    func saysWhatIsWrong(text: String, words: String) {
+    func reportsErrors(text: String, words: String) {
         let error = #expect(throws: CommandError.self) { try Shard(text) }
         #expect(error?.description.contains(words) == true, "\(String(describing: error))")
     }
 
     @Test(arguments: 1...9)
-    func everyPositionIsInOneShard(count: Int) throws {
+    func everyPositionHasOneShard(count: Int) throws {
         let shards = try (0..<count).map { try Shard("\($0)/\(count)") }
         for position in 0..<40 { #expect(shards.count { $0.has(position: position) } == 1) }
     }
@@ -38,11 +39,11 @@ struct ShardTests {
         ("/state/control.sock", "/state/control-3.sock"), ("supervisor.lock", "supervisor-3.lock"),
         ("/run/pika.bot/control", "/run/pika.bot/control-3"), ("/run/.hidden", "/run/.hidden-3"),
     ])
-    func filesOfItsOwn(path: String, own: String) throws {
+    func shardsHaveSeparateFiles(path: String, own: String) throws {
         #expect(try Shard("3/8").own(path) == own)
     }
 
-    @Test func theOptionGoesBeforeTheVariableAndAnEmptyVariableIsRefused() throws {
+    @Test func optionOverridesVariable() throws {
         let option = try ShardOptions.parse(["--shard", "1/2"])
         #expect(try option.chosen(environment: ["PIKABOT_SHARD": "0/3"]) == Shard("1/2"))
         let none = try ShardOptions.parse([])
@@ -75,7 +76,7 @@ struct PlacementTests {
         try body(folder)
     }
 
-    @Test func eachAccountIsInOneOfAllShards() throws {
+    @Test func everyAccountHasOneShard() throws {
         try withFile { file in
             let shards = try (0..<2).map { try placed(file, "\($0)/2").configuration.accounts.map(\.name) }
             #expect(shards == [["a", "c", "e"], ["b", "d"]])
@@ -88,7 +89,7 @@ struct PlacementTests {
         try Placement(shard: Shard(shard)).applied(to: file)
     }
 
-    @Test func whatAnotherShardNeedsIsNotMissedAndLinesStay() throws {
+    @Test func ignoresMissingFilesOfOtherShards() throws {
         try withFile { file in
             #expect(try placed(file, "1/2").missing(environment: [:]).isEmpty)
             let missing = try #require(try placed(file, "2/3").missing(environment: [:]).first)
@@ -96,7 +97,7 @@ struct PlacementTests {
         }
     }
 
-    @Test func aShardListensElsewhere() throws {
+    @Test func shardListensOnOwnAddress() throws {
         try withFile { file in
             var configuration = file.configuration
             let shard = try Shard("1/2")
@@ -111,7 +112,7 @@ struct PlacementTests {
     }
 
     /// Where an account may be on its way from one shard to another, its worker waits for the state.
-    @Test func aStateInUseIsFinalForOneAndAWaitAmongShards() throws {
+    @Test func lockedStateWaitsOnlyAmongShards() throws {
         try withFile { file in
             for isShard in [false, true] {
                 let workers = WorkerSpecification.workers(
@@ -125,9 +126,9 @@ struct PlacementTests {
         }
     }
 
-    @Test func theStatusNamesTheShard() {
+    @Test func statusNamesShard() {
         let some = StatusView(result: ["pid": 7, "uptime": 1, "workers": [], "configuration": ["shard": "7/8"]])
         #expect(some.isGood)
-        #expect(some.text == "process 7, up 1s, shard 7/8\nno account of the file is in this shard")
+        #expect(some.text == "process 7, up 1s, shard 7/8\nno account of the file belongs to this shard")
     }
 }

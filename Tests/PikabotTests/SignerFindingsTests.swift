@@ -86,7 +86,7 @@ struct SignerFindingsTests {
             #expect(signer.level == .ok && signer.text.hasPrefix("answers; "))
             #expect(stage.bunker.clients.isEmpty && stage.bunker.methods == [.ping])
             let silent = try await stage.finding(.silent, limit: .milliseconds(500))
-            #expect(silent.level == .warning && silent.text.contains("was never made known to it"))
+            #expect(silent.level == .warning && silent.text.contains("never connected to it"))
         }
     }
 

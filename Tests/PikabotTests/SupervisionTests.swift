@@ -10,7 +10,7 @@ import Testing
 @testable import BotProgram
 
 struct WorkerFailureTests {
-    @Test func aLockIsFinalAndItsHolderIsNamed() throws {
+    @Test func lockIsFinalAndNamesHolder() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("failure-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -31,16 +31,16 @@ struct WorkerFailureTests {
         (WorkerError.Code.unknownAccount, ExitCode.wrongConfiguration), (.unknownBot, .badBot), (.badSettings, .badBot),
         (.noKey, .noKey), (.signerRefused, .signerRefused), (.noStateDirectory, .mustWait),
     ])
-    func statusesOfWorkers(code: WorkerError.Code, status: ExitCode) {
+    func mapsErrorsToStatuses(code: WorkerError.Code, status: ExitCode) {
         #expect(WorkerFailure(WorkerError(code, "why")).status == status)
     }
 
-    @Test func whatIsNotKnownIsAFailureThatMayPass() {
+    @Test func unknownErrorsAreRetried() {
         #expect(WorkerFailure(CancellationError()).status == .failure)
     }
 
     /// What waits is not final, and every final status has words of its own.
-    @Test func finalAndWaitingStatusesAreApart() {
+    @Test func finalAndWaitingStatusesAreDisjoint() {
         #expect(ExitCode.finalStatuses[ExitCode.mustWait.rawValue] == nil)
         #expect(ExitCode.finalStatuses[ExitCode.failure.rawValue] == nil)
         #expect(Set(ExitCode.finalStatuses.values).count == ExitCode.finalStatuses.count)
@@ -49,7 +49,7 @@ struct WorkerFailureTests {
 
     /// The service manager does not start again what a start does not mend; a state directory may become free.
     @Test(arguments: ["pikabot.service", "pikabot@.service", "pikabot-shard@.service"])
-    func theUnitsKnowTheFinalStatuses(unit: String) throws {
+    func unitsListFinalStatuses(unit: String) throws {
         let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let text = try String(contentsOf: repository.appendingPathComponent("config/\(unit)"), encoding: .utf8)
@@ -77,7 +77,7 @@ struct WorkerGreetingTests {
         return (greeting, String(decoding: rest, as: UTF8.self))
     }
 
-    @Test func readsOneLineAndNoByteMore() throws {
+    @Test func readsExactlyOneLine() throws {
         let line = #"{"configuration":"version: 1\n# é","stateDirectory":"/state"}"#
         let (greeting, rest) = try reading(line + "\n{\"ask\":\"health\"}\n")
         #expect(greeting.configuration == "version: 1\n# é")
@@ -89,7 +89,7 @@ struct WorkerGreetingTests {
     @Test(arguments: [
         "", "\n", "{}\n", "x\n", #"{"configuration":"a"}"# + "\n", #"{"configuration":"a","stateDirectory":"#,
     ])
-    func refusesOthers(text: String) {
+    func refusesOtherInput(text: String) {
         #expect(throws: (any Error).self) { try reading(text) }
     }
 }
@@ -121,7 +121,7 @@ struct StatusViewTests {
         ],
     ]
 
-    @Test func showsEverythingThatMatters() {
+    @Test func showsCompleteStatus() {
         let view = StatusView(result: status)
         #expect(!view.isGood)
         #expect(
@@ -133,25 +133,25 @@ struct StatusViewTests {
                 ACCOUNT  PROGRAM  STATE    UP       RESTARTS  EVENTS WAITING
                 a        scribe   running  1min 1s  1         12
                 a        poll     waiting  -        0         0
-                a: changed, and needs a restart of the account: accounts[a].key
+                a: changes that need a restart of the account: accounts[a].key
                 bot-two: no_key: account bot-two has no key
-                The file is wrong and was not taken over; the configuration before it holds:
+                The file is invalid and was not applied; the previous configuration stays in effect:
                   bots.yaml:3:1: expected a key
-                Changed, and needs a restart of everything: state.directory
+                Changes that need a restart of the supervisor: state.directory
                 """)
     }
 
     @Test(
         arguments: [(0, "0s"), (59, "59s"), (60, "1min 0s"), (3661, "1h 1min"), (90_000, "1d 1h")] as [(Int64, String)])
-    func durations(seconds: Int64, text: String) {
+    func parsesDurations(seconds: Int64, text: String) {
         #expect(StatusView.duration(seconds) == text)
     }
 
-    @Test func aStatusOfReadyAccountsIsGood() {
+    @Test func readyAccountsAreSuccess() {
         #expect(StatusView(result: ["workers": [["name": "a", "state": "ready"]]]).isGood)
     }
 
-    @Test func whoHasEndedAsItShouldIsNotMissed() {
+    @Test func endedAccountIsSuccess() {
         let ready: JSONValue = ["name": "a", "state": "ready", "expected": true]
         func status(_ expected: Bool) -> JSONValue {
             ["workers": [ready, ["name": "b", "state": "finished", "expected": .bool(expected)]]]
@@ -160,16 +160,16 @@ struct StatusViewTests {
         #expect(!StatusView(result: status(true)).isGood)
     }
 
-    @Test func aReloadThatWasRefusedInPartIsNoSuccess() {
+    @Test func partiallyRefusedReloadFails() {
         let reload: JSONValue = [
             "success": false, "time": 1, "applied": ["observe.level: info, now debug"], "waiting": [],
             "refused": ["b: it is busy"],
         ]
         #expect(ReloadView(result: reload).text == "now: observe.level: info, now debug\nrefused: b: it is busy")
         #expect(!ReloadView(result: reload).isGood)
-        #expect(ReloadView(result: ["success": true]).text == "nothing has changed")
+        #expect(ReloadView(result: ["success": true]).text == "no changes")
         #expect(ReloadView(result: ["success": true]).isGood)
         let view = StatusView(result: ["pid": 1, "uptime": 0, "workers": [], "configuration": ["lastReload": reload]])
-        #expect(view.text.hasSuffix("Not every account has taken what changed last:\n  b: it is busy"))
+        #expect(view.text.hasSuffix("Accounts that rejected the last changes:\n  b: it is busy"))
     }
 }

@@ -42,7 +42,7 @@ struct WhyViewTests {
 
     @Test func nobodyKnowsOrWorks() {
         #expect(WhyView(["a": ["result": unknown], "b": ["result": unknown]], of: nil).text == "Nothing is known")
-        #expect(WhyView([:], of: nil).text == "no account is at work")
-        #expect(WhyView(.null, of: nil).text == "no account is at work")
+        #expect(WhyView([:], of: nil).text == "no account is running")
+        #expect(WhyView(.null, of: nil).text == "no account is running")
     }
 }

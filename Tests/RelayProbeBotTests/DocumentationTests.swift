@@ -4,7 +4,7 @@ import Testing
 
 /// docs/relay-probe.md names everything that a probe may say.
 struct DocumentationTests {
-    @Test func everyPhaseAndEveryFaultIsDescribed() throws {
+    @Test func documentsEveryPhaseAndFault() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let page = try String(contentsOf: root.appending(path: "docs/relay-probe.md"), encoding: .utf8)

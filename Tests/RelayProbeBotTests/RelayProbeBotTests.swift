@@ -17,7 +17,7 @@ struct RelayProbeBotTests {
         ProbeRequest(module: module, target: target, timeout: .seconds(10))
     }
 
-    @Test func targetsAreProbedEachInItsPlaceAndMeasured() async throws {
+    @Test func probesTargetsStaggeredAndExportsMetrics() async throws {
         let (lab, relays) = (try GroupLab(seed: 1), FakeRelays())
         _ = try await lab.bot(RelayProbeBot.self, settings: Self.settings, services: relays.services)
         try await lab.advance(by: .seconds(130))
@@ -34,7 +34,7 @@ struct RelayProbeBotTests {
         #expect(relays.told == [])
     }
 
-    @Test func whatIsWrongIsMeasured() async throws {
+    @Test func exportsFaults() async throws {
         let (lab, relays) = (try GroupLab(seed: 1), FakeRelays(faults: [FakeRelays.forgets]))
         _ = try await lab.bot(RelayProbeBot.self, settings: Self.settings, services: relays.services)
         try await lab.advance(by: .seconds(70))
@@ -46,7 +46,7 @@ struct RelayProbeBotTests {
         #expect(relays.metrics["nostr_probe_phase_success{phase=tls,target=one.example:443}"] == nil)
     }
 
-    @Test func whatANewerReportDoesNotSayIsTakenBack() async throws {
+    @Test func removesMetricsMissingFromNewerReports() async throws {
         let (lab, relays) = (try GroupLab(seed: 1), FakeRelays())
         relays.clockOffset.withLock { $0 = 90 }
         _ = try await lab.bot(RelayProbeBot.self, settings: Self.settings, services: relays.services)
@@ -60,7 +60,7 @@ struct RelayProbeBotTests {
         #expect(relays.metrics["probe_success{target=one.example:443}"] == 1)
     }
 
-    @Test func ofAProbeThatWasGivenUpNothingIsSaid() async throws {
+    @Test func cancelledProbeReportsNothing() async throws {
         let (lab, relays) = (try GroupLab(seed: 1), FakeRelays(faults: [FakeRelays.forgets]))
         relays.givesUp.withLock { $0 = true }
         _ = try await lab.bot(
@@ -69,17 +69,17 @@ struct RelayProbeBotTests {
         try await lab.advance(by: .seconds(130))
         #expect(relays.asked.count >= 2)
         #expect(relays.metrics.isEmpty && relays.told.isEmpty)
-        #expect(!lab.logLines.contains { $0.contains("failed its probe") })
+        #expect(!lab.logLines.contains { $0.contains("Relay probe failed") })
     }
 
-    @Test func whatWasNotLookedForIsNotMissing() throws {
+    @Test func skippedPhasesAreNotReported() throws {
         var report = FakeRelays.report(try RelayURL("wss://one.example"), [FakeRelays.forgets])
         #expect(report.samples().contains(MetricSample("nostr_probe_readback_found", [:], 0)))
         report.isReadBack = nil
         #expect(!report.samples().contains { $0.name == "nostr_probe_readback_found" })
     }
 
-    @Test func whoAsksIsAnsweredForAllowedRelaysOnly() async throws {
+    @Test func answersProbesOfAllowedRelaysOnly() async throws {
         let (lab, relays) = (try GroupLab(seed: 1), FakeRelays())
         let bot = try await lab.bot(RelayProbeBot.self, settings: Self.settings, services: relays.services)
         let answer = try await bot.probe(ask("wss://one.example"))
@@ -101,7 +101,7 @@ struct RelayProbeBotTests {
         #expect(relays.asked.count == before)
     }
 
-    @Test func whereNothingMayBeWrittenNoProbeWrites() async throws {
+    @Test func respectsDisabledWrites() async throws {
         let (lab, relays) = (try GroupLab(seed: 1), FakeRelays())
         let bot = try await lab.bot(
             RelayProbeBot.self, settings: ["targets": ["wss://one.example"], "writes": false],
@@ -112,10 +112,10 @@ struct RelayProbeBotTests {
         #expect(relays.asked.allSatisfy { !$0.writes })
     }
 
-    @Test func operatorsHaveTheVerdictInTheirChat() async throws {
+    @Test func repliesToOperatorsWithTheVerdict() async throws {
         let (lab, relays) = (try GroupLab(seed: 1), FakeRelays(faults: [FakeRelays.forgets]))
         let (ann, bob) = (try await lab.member("ann"), try await lab.member("bob"))
-        let place = LabBots.Place(try RelayProbeBot(settings: Self.settings), label: "relay-probe")
+        let place = LabBots.Entry(try RelayProbeBot(settings: Self.settings), label: "relay-probe")
         let bot = try await lab.bots(
             "probe", LabBots([place], operators: [ann.publicKey], services: relays.services))
         let chat = try await ann.create("the room", inviting: [bob, bot])
@@ -127,11 +127,11 @@ struct RelayProbeBotTests {
             ann.heard(in: chat, from: bot) == [
                 "wss://one.example: Not fit for encrypted groups: it says OK to events and does not have them. "
                     + "Use another relay.",
-                "this relay is neither among the targets nor allowed",
+                "this relay is neither a target nor allowed",
             ])
     }
 
-    @Test func othersAreToldOnlyIfSoIsSaid() async throws {
+    @Test func announcesOnlyWhenConfigured() async throws {
         let (lab, relays) = (try GroupLab(seed: 1), FakeRelays())
         _ = try await lab.bot(
             RelayProbeBot.self, settings: ["targets": ["wss://one.example"], "announce": true],

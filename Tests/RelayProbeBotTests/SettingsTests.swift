@@ -11,11 +11,11 @@ struct SettingsTests {
         } catch { return error.problems.map(\.description) }
     }
 
-    @Test func whatIsWrongIsSaid() {
+    @Test func reportsInvalidSettings() {
         #expect(
-            problems([:]) == [": expected targets or allow, found a mapping; name relays: targets: [wss://…]"]
+            problems([:]) == [": expected targets or allow, found a mapping; list relays: targets: [wss://…]"]
                 || problems([:]).first?.contains("expected targets or allow") == true)
-        #expect(problems(["targets": ["one.example"]]).first?.contains("one of addresses of relays") == true)
+        #expect(problems(["targets": ["one.example"]]).first?.contains("an element of a list of relay URLs") == true)
         #expect(problems(["targets": ["wss://a.example"], "every": "1s"]).first?.contains("10s or more") == true)
         #expect(problems(["targets": ["wss://a.example"], "timeout": "1m"]).first?.contains("1s to 25s") == true)
         #expect(
@@ -35,7 +35,7 @@ struct SettingsTests {
         ("wss://*.example", "wss://aexample", false), ("wss://*.example", "wss://a.example.evil", false),
         ("wss://*.example:8443/x", "wss://a.example:8443/x", true), ("ws://*.example", "ws://a.example", true),
     ])
-    func patternsMatchWhatTheySay(pattern: String, address: String, matches: Bool) throws {
+    func patternsMatchTheirRelays(pattern: String, address: String, matches: Bool) throws {
         let pattern = try #require(TargetPattern(pattern))
         #expect(pattern.matches(try RelayURL(address)) == matches)
     }
@@ -44,7 +44,7 @@ struct SettingsTests {
         "wss://*", "*", "wss://*.", "*.example", "wss://a*.example", "wss://*.*.example", "https://*.example", "wss://",
         "wss://*.0.0.1", "wss://*:443", "",
     ])
-    func whatLeavesTooMuchOpenIsNoPattern(text: String) {
+    func refusesOverlyBroadPatterns(text: String) {
         #expect(TargetPattern(text) == nil)
     }
 }

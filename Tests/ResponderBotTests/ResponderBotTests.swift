@@ -3,7 +3,7 @@ import ResponderBot
 import Testing
 
 struct ResponderBotTests {
-    @Test func itsNameIsTheOneInConfigurations() {
+    @Test func nameMatchesConfigurations() {
         #expect(ResponderBot.name == "responder")
     }
 }

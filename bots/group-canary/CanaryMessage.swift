@@ -9,7 +9,7 @@ extension Kind {
 
 /// A canary or its answer: its number, and its author's view of the group.
 struct CanaryMessage: Codable, Sendable, Hashable {
-    private static let mostBytes = 512
+    private static let maximumBytes = 512
 
     /// Distinguishes the numbers of one sender from those it used before it lost its state.
     var series: String
@@ -25,7 +25,7 @@ struct CanaryMessage: Codable, Sendable, Hashable {
 
     /// Parses a canary; nil if the content is not one of this software.
     init?(content: String) {
-        guard content.utf8.count <= Self.mostBytes,
+        guard content.utf8.count <= Self.maximumBytes,
             let message = try? JSONDecoder().decode(Self.self, from: Data(content.utf8)), message.number > 0,
             (1...16).contains(message.series.utf8.count), message.view.members.utf8.count <= 16
         else { return nil }

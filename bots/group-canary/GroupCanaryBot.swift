@@ -31,7 +31,7 @@ public struct GroupCanaryBot: Bot {
             if sender.settings.groups.contains(where: { !$0.checks.isEmpty }) {
                 OnSchedule("check", .every(sender.settings.checksEvery)) { try await sender.runChecks($0) }
             }
-            OnInnerEvent(.kind(.canaryAnswer)) { try await sender.take($0, $1) }
+            OnInnerEvent(.kind(.canaryAnswer)) { try await sender.receive($0, $1) }
             OnInnerEvent(.kind(.chatMessage, .reaction, .hypernote)) { try await sender.notice($0, $1) }
             OnProbe(Self.module) { try await sender.answer($0, $1) }
         }

@@ -8,8 +8,8 @@ public struct KeyPackageProbeBot: Bot {
     static let module = "keypackage"
 
     private let settings: ProbeSettings
-    private let board = KeyPackageBoard()
-    private let turn = Turn()
+    private let reporter = KeyPackageReporter()
+    private let batchCounter = BatchCounter()
 
     public init(settings: BotSettings) throws {
         self.settings = try ProbeSettings(settings)
@@ -17,13 +17,13 @@ public struct KeyPackageProbeBot: Bot {
 
     public var handlers: [Handler] {
         OnSchedule("probe", .every(settings.interval)) { context in
-            try await probe(settings.batch(turn.next()), context)
+            try await probe(settings.batch(batchCounter.next()), context)
         }
         OnProbe(Self.module) { request, context in
             guard let target = settings.target(named: request.target) else {
-                throw BotError(.probeRefused, "no target of that name is configured here")
+                throw BotError(.probeRefused, "unknown target: not a configured target")
             }
-            let report = try await look(at: target, for: min(settings.timeout, request.timeout * 0.9), context)
+            let report = try await probe(target, for: min(settings.timeout, request.timeout * 0.9), context)
             return ProbeAnswer(
                 isSuccess: report.isSuccess, samples: report.samples(nowSeconds: context.now))
         }
@@ -34,17 +34,17 @@ public struct KeyPackageProbeBot: Bot {
             for target in targets {
                 group.addTask {
                     let began = context.services.clock.nowMilliseconds
-                    let report = try await look(at: target, for: settings.timeout, context)
+                    let report = try await probe(target, for: settings.timeout, context)
                     let took = Double(context.services.clock.nowMilliseconds - began) / 1000
-                    board.show(report, of: target.name, took: took, context)
+                    reporter.report(report, of: target.name, took: took, context)
                 }
             }
             try await group.waitForAll()
         }
     }
 
-    private func look(
-        at target: ProbeSettings.Target, for time: Duration, _ context: BotContext
+    private func probe(
+        _ target: ProbeSettings.Target, for time: Duration, _ context: BotContext
     ) async throws -> KeyPackageReport {
         try await context.services.keyPackageProbes.probe(
             KeyPackageProbeRequest(
@@ -54,7 +54,7 @@ public struct KeyPackageProbeBot: Bot {
 
 /// Counts the runs to select the next batch. The time cannot select it, because runs are skipped while another is
 /// running.
-private final class Turn: Sendable {
+private final class BatchCounter: Sendable {
     private let count = Mutex(0)
 
     func next() -> Int {

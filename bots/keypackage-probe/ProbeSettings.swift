@@ -8,7 +8,7 @@ struct ProbeSettings: Sendable {
     }
 
     /// Limits the number of metrics: each target has several series per relay.
-    static let mostTargets = 40
+    static let maximumTargets = 40
     /// The number of targets probed concurrently, each with its own connections to the relays in its lists.
     static let batchSize = 8
 
@@ -26,23 +26,24 @@ struct ProbeSettings: Sendable {
         timeout = reader.duration("timeout", default: .seconds(15))
         stale = reader.duration("stale", default: .seconds(30 * 86_400))
         relays =
-            reader.values("relays", of: "relay addresses") { value in
+            reader.values("relays", of: "relay URLs") { value in
                 value.stringValue.flatMap { try? RelayURL($0) }
             } ?? []
         targets = Self.targets(reader)
         if every < .seconds(10) { reader.fail("every", expected: "10s or more", fix: "write every: 5m") }
         if timeout > .seconds(25) {
-            reader.fail("timeout", expected: "25s or less, since a handler has 30s", fix: "write timeout: 15s")
+            reader.fail(
+                "timeout", expected: "25s or less, because a handler's deadline is 30s", fix: "write timeout: 15s")
         }
-        if relays.count > 20 { reader.fail("relays", expected: "at most 20 relays", fix: "name fewer") }
+        if relays.count > 20 { reader.fail("relays", expected: "at most 20 relays", fix: "use fewer") }
         try reader.finish()
     }
 
     private static func targets(_ reader: SettingsReader) -> [Target] {
         guard let names = reader.object("targets", required: true) else { return [] }
-        if names.keys.isEmpty || names.keys.count > mostTargets {
+        if names.keys.isEmpty || names.keys.count > maximumTargets {
             reader.fail(
-                "targets", expected: "1 to \(mostTargets) accounts", found: "\(names.keys.count)",
+                "targets", expected: "1 to \(maximumTargets) accounts", found: "\(names.keys.count)",
                 fix: "write targets: { alice: npub1… }")
         }
         var named: [PublicKey: String] = [:]
@@ -51,7 +52,7 @@ struct ProbeSettings: Sendable {
             guard isLabel(name) else {
                 names.fail(
                     name, expected: "a name of 1 to 32 letters, digits, dots, - and _", found: "another name",
-                    fix: "choose another: it is shown in metrics")
+                    fix: "choose another name; it appears in metrics")
                 return nil
             }
             if let other = named.updateValue(name, forKey: account) {

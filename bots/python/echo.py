@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Answers /ping with pong, and every other chat message with the same words."""
+"""Answers /ping with pong, and echoes every other chat message."""
 
 import pikabot
 

@@ -10,11 +10,11 @@
 
     bot.run()
 
-pikabot starts the program, tells it on standard input what happens in its chats, and does what it asks for on standard
-output, a JSON object a line (docs/daemon.md). Events come again until they are acknowledged, which this module does when
-the handler has returned; and what a handler sends has a key made of its event and its place in the handler, so that it
-is done once, whoever is killed in the middle. For that a handler must ask for the same things in the same order when it
-runs again for the same event.
+pikabot starts the program, delivers events on its standard input and executes the commands that it writes to standard
+output, one JSON object per line (docs/daemon.md). Events are redelivered until they are acknowledged, which this module
+does when the handler has returned. Each command of a handler has an idempotency key made of its event and its position
+in the handler, so it takes effect only once, even if a process is killed in between. Therefore a handler must issue the
+same commands in the same order when it runs again for the same event.
 
 Standard output belongs to the protocol: `print` goes to standard error, and from there into pikabot's log.
 """
@@ -32,7 +32,7 @@ REACTION = 7
 
 
 class CommandError(Exception):
-    """A command was refused: `code` is for programs, the text for people."""
+    """A refused command: `code` is machine-readable, the text is for people."""
 
     def __init__(self, code, message):
         super().__init__(f"{code}: {message}")
@@ -40,7 +40,7 @@ class CommandError(Exception):
 
 
 class Event:
-    """Something that happened. `raw` is the whole line; what it does not have is None."""
+    """An event. `raw` is the whole line; missing fields are None."""
 
     def __init__(self, bot, raw):
         self.bot = bot
@@ -57,17 +57,17 @@ class Event:
 
     @property
     def target(self):
-        """The id of the message that this one reacts to or answers; None if there is none."""
+        """The id of the message that this one reacts or replies to; None if there is none."""
         found = [tag[1] for tag in self.raw.get("tags") or [] if len(tag) > 1 and tag[0] == "e"]
         return found[-1] if found else None
 
     @property
     def key(self):
-        """Names the event, the same each time it comes."""
+        """Identifies the event, also when it is redelivered."""
         return self.id or f"cursor-{self.cursor}"
 
     def reply(self, text):
-        """Says something in the event's chat; returns the new message's id."""
+        """Sends a message to the event's chat; returns the new message's id."""
         return self.bot.send(self.chat, text)
 
     def react(self, emoji):
@@ -75,12 +75,12 @@ class Event:
         return self.bot.call("react", nostr_group_id=self.chat, event_id=self.id, emoji=emoji)
 
     def typing(self):
-        """Shows for ten seconds that an answer is being written."""
+        """Shows a typing indicator for ten seconds."""
         return self.bot.call("send_typing", nostr_group_id=self.chat)
 
 
 class Bot:
-    """Handlers, and the connection to pikabot."""
+    """The bot's handlers and its connection to pikabot."""
 
     READING = {"list_groups", "list_members", "get_messages", "get_group_profile", "hypernote_catalog",
                "list_pending_welcomes", "hello", "ack"}
@@ -104,15 +104,15 @@ class Bot:
     # Handlers
 
     def command(self, name, help=None):
-        """Handles `/name …`; the function gets the event and the text behind the name."""
+        """Handles `/name …`; the function receives the event and the text after the name."""
         def register(function):
             self._commands[name.lower()] = (function, help)
             return function
         return register
 
     def message(self, pattern=None):
-        """Handles chat messages that are no command, those in which the regular expression is found; the function gets
-        the event and the match, which is None without a pattern. The first handler that fits is the only one."""
+        """Handles chat messages other than commands that match the regular expression; the function receives the event
+        and the match, which is None without a pattern. Only the first matching handler runs."""
         expression = re.compile(pattern) if pattern else None
 
         def register(function):
@@ -121,7 +121,7 @@ class Bot:
         return register
 
     def reaction(self, function):
-        """Handles reactions: the emoji is the event's text, the message its target."""
+        """Handles reactions: the emoji is the event's `text`, the message its `target`."""
         self._reactions.append(function)
         return function
 
@@ -132,14 +132,14 @@ class Bot:
             return function
         return register
 
-    # What a bot does
+    # Commands
 
     def send(self, chat, text):
-        """Says something in a chat; returns the new message's id, None if an earlier run said it in other words."""
+        """Sends a message to a chat; returns its id, or None if an earlier run sent another text with this key."""
         return self.call("send_message", nostr_group_id=chat, content=text).get("event_id")
 
     def call(self, command, **fields):
-        """Does a command of the daemon's protocol and returns its result. Raises CommandError."""
+        """Executes a command of the daemon's protocol and returns its result. Raises CommandError."""
         if command not in self.READING and self._event is not None and "idempotency_key" not in fields:
             fields["idempotency_key"] = f"{self._event.key}/{self._sent}"
             self._sent += 1
@@ -155,19 +155,19 @@ class Bot:
             if line.get("type") == "ok":
                 return line.get("result") or {}
             if line.get("code") == "key_reused":
-                # An earlier run of this handler did it, with other words.
+                # An earlier run of this handler executed it with other parameters.
                 return {}
             raise CommandError(line.get("code"), line.get("message"))
 
-    # Life
+    # Event loop
 
     def run(self):
-        """Handles events until pikabot ends the bot."""
+        """Handles events until pikabot closes standard input."""
         stdout, sys.stdout = sys.stdout, sys.stderr
         try:
             self._greet()
             while True:
-                self._take(self._waiting.popleft() if self._waiting else self._read())
+                self._process(self._waiting.popleft() if self._waiting else self._read())
         except (EOFError, BrokenPipeError):
             pass
         finally:
@@ -180,8 +180,8 @@ class Bot:
         hello = self.call("hello", **fields)
         self.account, self.npub = hello.get("pubkey"), hello.get("npub")
 
-    def _take(self, line):
-        # What has no cursor passes, or belongs to a request that nobody waits for.
+    def _process(self, line):
+        # Lines without a cursor are transient, or replies to requests that are no longer awaited.
         if "cursor" not in line:
             return
         self._event, self._sent = Event(self, line), 0
@@ -190,7 +190,7 @@ class Bot:
         except (EOFError, BrokenPipeError):
             raise
         except Exception:
-            # As with every bot: what a handler fails with is logged and done with.
+            # As for every bot, an error in a handler is logged and the event counts as handled.
             traceback.print_exc()
         finally:
             event, self._event = self._event, None
@@ -222,9 +222,9 @@ class Bot:
         return None
 
     def help(self):
-        """The commands that have a help text, a line each."""
+        """The commands with a help text, one per line."""
         lines = [f"{self.prefix}{name}: {help}" for name, (_, help) in sorted(self._commands.items()) if help]
-        return "\n".join(lines) or "I have no commands."
+        return "\n".join(lines) or "This bot has no commands."
 
     def _read(self):
         line = self._source.readline()

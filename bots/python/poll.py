@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Polls: /poll Question? | yes | no asks, members vote with the reactions 1️⃣ 2️⃣ …, /results counts, /close ends it.
 
-Polls and votes are in a SQLite file, POLL_DATABASE or polls.sqlite in the working directory. An event may come twice, when
-something was killed before it was acknowledged: so everything is written in a way that can be written again.
+Polls and votes are stored in a SQLite file, POLL_DATABASE or polls.sqlite in the working directory. An event may be
+delivered twice if a process was killed before the acknowledgement, so all writes are idempotent.
 """
 
 import os
@@ -44,7 +44,7 @@ def ask(event, arguments):
 
 @bot.reaction
 def vote(event):
-    """The newest vote of a member counts."""
+    """Records a vote; only a member's newest vote counts."""
     if event.text not in DIGITS:
         return
     database.execute(
@@ -53,12 +53,12 @@ def vote(event):
         (event.sender, event.target, event.chat, DIGITS.index(event.text)))
 
 
-@bot.command("results", help="counts the votes of the newest poll")
+@bot.command("results", help="shows the votes of the newest poll")
 def results(event, arguments):
     event.reply(tally(event.chat))
 
 
-@bot.command("close", help="ends the newest poll")
+@bot.command("close", help="closes the newest poll")
 def close(event, arguments):
     text = tally(event.chat)
     poll = newest(event.chat)
@@ -75,7 +75,7 @@ def newest(chat):
 def tally(chat):
     poll = newest(chat)
     if not poll:
-        return "There is no poll here; begin one with /poll."
+        return "There is no poll in this chat; start one with /poll."
     rows = database.execute(
         """SELECT choice.text, count(vote.voter) FROM choice
            LEFT JOIN vote ON vote.poll = choice.poll AND vote.place = choice.place

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The example bots, against a pikabot that is played by the test: python3 -m unittest discover bots/python"""
+"""Tests of the example bots against a simulated pikabot: python3 -m unittest discover bots/python"""
 
 import json
 import os
@@ -13,7 +13,7 @@ CHAT = "c" * 64
 
 
 class Host:
-    """Starts a bot and plays pikabot: tells events, answers commands, does what has a key once."""
+    """Starts a bot and simulates pikabot: delivers events, and executes each command once per idempotency key."""
 
     def __init__(self, script, directory, kept=None):
         self.process = subprocess.Popen(
@@ -32,16 +32,16 @@ class Host:
 
     def read(self):
         line = self.process.stdout.readline()
-        assert line, "the bot has ended"
+        assert line, "the bot has exited"
         return json.loads(line)
 
-    def obey(self, command):
-        """Does a command; returns whether it was an acknowledgement."""
+    def execute(self, command):
+        """Executes a command; returns whether it was an acknowledgement."""
         request, key = command.pop("request_id"), command.pop("idempotency_key", None)
         if command["cmd"] == "ack":
             self.write({"type": "ok", "request_id": request})
             return True
-        assert key, "what changes something has a key"
+        assert key, "expected an idempotency key"
         if key not in self.kept:
             self.sent.append(command)
             self.kept[key] = (command, {"event_id": f"{len(self.kept):064x}"})
@@ -52,14 +52,14 @@ class Host:
             self.write({"type": "error", "request_id": request, "code": "key_reused", "message": "another command"})
         return False
 
-    def tell(self, text, kind=9, sender="a" * 64, id=None, tags=(), acked=True):
-        """Tells of a message and does what the bot wants; returns what it has said."""
+    def deliver(self, text, kind=9, sender="a" * 64, id=None, tags=(), acked=True):
+        """Delivers a message and executes the bot's commands; returns the texts it has sent."""
         self.cursor += 1
         before = len(self.sent)
         self.write({
             "type": "message_received", "nostr_group_id": CHAT, "from_pubkey": sender, "content": text, "kind": kind,
             "message_id": id or f"{self.cursor:064x}", "cursor": self.cursor, "tags": [list(tag) for tag in tags]})
-        while not self.obey(self.read()):
+        while not self.execute(self.read()):
             if not acked:
                 break
         return [command.get("content") for command in self.sent[before:]]
@@ -85,22 +85,22 @@ class BotTests(unittest.TestCase):
         self.addCleanup(lambda: host.process.poll() is None and host.kill())
         return host
 
-    def test_echo_answers_and_ends_with_its_input(self):
+    def test_echo_replies_and_exits_at_end_of_input(self):
         host = self.host("echo.py")
-        self.assertEqual(host.tell("/ping"), ["pong"])
-        self.assertEqual(host.tell("hello ✓"), ["hello ✓"])
-        self.assertEqual(host.tell("/help"), ["/ping: answers pong"])
-        self.assertEqual(host.tell("+", kind=7), [])
+        self.assertEqual(host.deliver("/ping"), ["pong"])
+        self.assertEqual(host.deliver("hello ✓"), ["hello ✓"])
+        self.assertEqual(host.deliver("/help"), ["/ping: answers pong"])
+        self.assertEqual(host.deliver("+", kind=7), [])
         self.assertEqual(host.end(), 0)
 
-    def test_a_killed_bot_says_nothing_twice(self):
+    def test_killed_bot_sends_nothing_twice(self):
         host = self.host("echo.py")
-        self.assertEqual(host.tell("once", id="d" * 64, acked=False), ["once"])
+        self.assertEqual(host.deliver("once", id="d" * 64, acked=False), ["once"])
         host.kill()
         again = self.host("echo.py", host.kept)
-        self.assertEqual(again.tell("once", id="d" * 64), [])
+        self.assertEqual(again.deliver("once", id="d" * 64), [])
 
-    def test_a_handler_that_fails_is_done_with(self):
+    def test_failed_event_is_acknowledged(self):
         script = os.path.join(self.folder, "bad.py")
         with open(script, "w") as file:
             file.write(
@@ -109,35 +109,35 @@ class BotTests(unittest.TestCase):
                 "@bot.message()\ndef fail(event, match):\n    print('to the log')\n    raise ValueError('no')\n"
                 "@bot.command('fine')\ndef fine(event, arguments):\n    event.reply(arguments)\nbot.run()\n")
         host = self.host(script)
-        self.assertEqual(host.tell("x"), [])
-        self.assertEqual(host.tell("/fine  a b"), ["a b"])
+        self.assertEqual(host.deliver("x"), [])
+        self.assertEqual(host.deliver("/fine  a b"), ["a b"])
 
-    def test_poll_counts_the_newest_vote_of_each_member(self):
+    def test_poll_counts_newest_vote_per_member(self):
         host = self.host("poll.py")
-        self.assertEqual(host.tell("/results"), ["There is no poll here; begin one with /poll."])
-        self.assertIn("Write a question", host.tell("/poll Tea?")[0])
-        asked = host.tell("/poll Tea? | yes | no")
+        self.assertEqual(host.deliver("/results"), ["There is no poll in this chat; start one with /poll."])
+        self.assertIn("Write a question", host.deliver("/poll Tea?")[0])
+        asked = host.deliver("/poll Tea? | yes | no")
         self.assertEqual(asked, ["Tea?\n1️⃣ yes\n2️⃣ no\nVote with a reaction."])
         poll = list(host.kept.values())[-1][1]["event_id"]
         for sender, emoji in [("a", "1️⃣"), ("b", "2️⃣"), ("a", "2️⃣"), ("c", "9️⃣"), ("d", "+")]:
-            self.assertEqual(host.tell(emoji, kind=7, sender=sender * 64, tags=[("e", poll)]), [])
-        host.tell("1️⃣", kind=7, sender="e" * 64, tags=[("e", "f" * 64)])
-        self.assertEqual(host.tell("/results"), ["Tea?\n1️⃣ yes: 0\n2️⃣ no: 2"])
+            self.assertEqual(host.deliver(emoji, kind=7, sender=sender * 64, tags=[("e", poll)]), [])
+        host.deliver("1️⃣", kind=7, sender="e" * 64, tags=[("e", "f" * 64)])
+        self.assertEqual(host.deliver("/results"), ["Tea?\n1️⃣ yes: 0\n2️⃣ no: 2"])
         host.kill()
         again = self.host("poll.py", host.kept)
         again.cursor = host.cursor
-        again.tell("1️⃣", kind=7, sender="f" * 64, tags=[("e", poll)])
-        self.assertEqual(again.tell("/close"), ["Tea?\n1️⃣ yes: 1\n2️⃣ no: 2"])
-        again.tell("1️⃣", kind=7, sender="b" * 64, tags=[("e", poll)])
-        self.assertEqual(again.tell("/results"), ["Tea?\n1️⃣ yes: 1\n2️⃣ no: 2"])
+        again.deliver("1️⃣", kind=7, sender="f" * 64, tags=[("e", poll)])
+        self.assertEqual(again.deliver("/close"), ["Tea?\n1️⃣ yes: 1\n2️⃣ no: 2"])
+        again.deliver("1️⃣", kind=7, sender="b" * 64, tags=[("e", poll)])
+        self.assertEqual(again.deliver("/results"), ["Tea?\n1️⃣ yes: 1\n2️⃣ no: 2"])
 
-    def test_a_poll_that_is_asked_again_after_a_kill_is_one_poll(self):
+    def test_redelivered_poll_is_created_once(self):
         host = self.host("poll.py")
-        host.tell("/poll Tea? | yes | no", id="e" * 64, acked=False)
+        host.deliver("/poll Tea? | yes | no", id="e" * 64, acked=False)
         host.kill()
         again = self.host("poll.py", host.kept)
-        self.assertEqual(again.tell("/poll Tea? | yes | no", id="e" * 64), [])
-        self.assertEqual(again.tell("/results"), ["Tea?\n1️⃣ yes: 0\n2️⃣ no: 0"])
+        self.assertEqual(again.deliver("/poll Tea? | yes | no", id="e" * 64), [])
+        self.assertEqual(again.deliver("/results"), ["Tea?\n1️⃣ yes: 0\n2️⃣ no: 0"])
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@ public struct RelayProbeBot: Bot {
     public static let name = "relay-probe"
 
     private let settings: RelayProbeSettings
-    private let places = ProbePlaces(8)
-    private let board = RelayBoard()
+    private let slots = ProbeSlots(8)
+    private let exporter = RelayMetricsExporter()
 
     /// Throws ``BotSettingsError`` with all problems of the settings.
     public init(settings: BotSettings) throws {
@@ -14,10 +14,10 @@ public struct RelayProbeBot: Bot {
     }
 
     public var handlers: [Handler] {
-        for index in settings.targets.indices { watch(settings.targets[index], place: index) }
+        for index in settings.targets.indices { schedule(settings.targets[index], slot: index) }
         OnProbe("relay") { try await answer($0, $1, writes: true) }
         OnProbe("relay_read") { try await answer($0, $1, writes: false) }
-        OnCommand("probe", help: "Looks at a relay.", arguments: [.word("relay")], matching: .fromOperator) {
+        OnCommand("probe", help: "Probes a relay.", arguments: [.word("relay")], matching: .fromOperator) {
             await reply($0, $1)
         }
         if settings.announces {
@@ -30,14 +30,14 @@ public struct RelayProbeBot: Bot {
 
 extension RelayProbeBot {
     /// The maximum delay of a probe's start, so that it finishes within the handler's deadline.
-    private static let longestWait = Duration.seconds(4)
+    private static let maximumDelay = Duration.seconds(4)
 
     /// Returns the schedule of a target. Each probe starts at its own place in the interval, so that the targets are
     /// not probed all at once, with a random delay, so that several such bots do not start together.
-    private func watch(_ target: RelayProbeSettings.Target, place: Int) -> OnSchedule {
-        let share = min(settings.every / 4, Self.longestWait) / settings.targets.count
+    private func schedule(_ target: RelayProbeSettings.Target, slot: Int) -> OnSchedule {
+        let share = min(settings.every / 4, Self.maximumDelay) / settings.targets.count
         return OnSchedule("probe \(target.label)", .every(settings.every)) { context in
-            let wait = share * (Double(place) + Double.random(in: 0..<1))
+            let wait = share * (Double(slot) + Double.random(in: 0..<1))
             try await context.services.clock.sleep(
                 untilMilliseconds: context.nowMilliseconds + Int64(wait / .milliseconds(1)))
             guard
@@ -51,10 +51,10 @@ extension RelayProbeBot {
     }
 
     private func export(_ report: RelayProbeReport, of target: RelayProbeSettings.Target, _ context: BotContext) {
-        board.show(report, of: target.label, context.services.metrics)
+        exporter.export(report, of: target.label, context.services.metrics)
         guard !report.isGood else { return }
         context.logger.warning(
-            "Relay failed its probe", metadata: ["target": "\(target.label)", "verdict": "\(report.verdict)"])
+            "Relay probe failed", metadata: ["target": "\(target.label)", "verdict": "\(report.verdict)"])
     }
 
     private func announce(_ context: BotContext) async throws {
@@ -78,7 +78,7 @@ extension RelayProbeBot {
         } catch let error as BotError {
             context.reply(error.message)
         } catch {
-            context.reply("The probe was given up.")
+            context.reply("The probe was cancelled.")
         }
     }
 
@@ -86,14 +86,14 @@ extension RelayProbeBot {
         _ target: String, writes: Bool, timeout: Duration, _ context: BotContext
     ) async throws -> RelayProbeReport {
         guard let relay = try? RelayURL(target) else {
-            throw BotError(.probeRefused, "this is no relay's address: write wss://HOST")
+            throw BotError(.probeRefused, "not a relay URL: write wss://HOST")
         }
         // Reserves part of the requester's timeout for returning the answer.
         guard let request = settings.request(relay, writes: writes, timeout: timeout * 0.95) else {
-            throw BotError(.probeRefused, "this relay is neither among the targets nor allowed")
+            throw BotError(.probeRefused, "this relay is neither a target nor allowed")
         }
-        guard places.take() else { throw BotError(.probeRefused, "too many probes at once") }
-        defer { places.giveBack() }
+        guard slots.acquire() else { throw BotError(.probeRefused, "too many concurrent probes") }
+        defer { slots.release() }
         return try await context.services.relayProbes.probe(request)
     }
 }

@@ -28,21 +28,21 @@ struct RelayProbeSettings: Sendable {
         logsInAsAccount = reader.bool("login", default: false)
         announces = reader.bool("announce", default: false)
         allow =
-            reader.values("allow", of: "relays, of which the first name may be a star") {
+            reader.values("allow", of: "relay URLs (the host may begin with *.)") {
                 $0.stringValue.flatMap(TargetPattern.init)
             } ?? []
         targets =
-            reader.values("targets", of: "addresses of relays (wss://…)") { value in
+            reader.values("targets", of: "relay URLs (wss://…)") { value in
                 value.stringValue.flatMap { try? RelayURL($0) }.map(Target.init)
             } ?? []
         if every < .seconds(10) {
-            reader.fail("every", expected: "10s or more", fix: "write every: 60s; each probe writes some 30 events")
+            reader.fail("every", expected: "10s or more", fix: "write every: 60s; each probe writes about 30 events")
         }
         if timeout > .seconds(25) || timeout < .seconds(1) {
-            reader.fail("timeout", expected: "1s to 25s", fix: "write timeout: 20s; a handler has 30s")
+            reader.fail("timeout", expected: "1s to 25s", fix: "write timeout: 20s; a handler's deadline is 30s")
         }
         if targets.isEmpty, allow.isEmpty {
-            reader.fail(nil, expected: "targets or allow", fix: "name relays: targets: [wss://…]")
+            reader.fail(nil, expected: "targets or allow", fix: "list relays: targets: [wss://…]")
         }
         Self.check(targets, reader)
         try reader.finish()
@@ -57,7 +57,7 @@ struct RelayProbeSettings: Sendable {
         for target in targets where !labels.insert(target.label).inserted {
             reader.fail(
                 "targets", expected: "each host and port once", found: target.label,
-                fix: "metrics call a relay by host and port; keep one of them")
+                fix: "metrics identify a relay by host and port; keep one of them")
         }
     }
 

@@ -24,7 +24,7 @@ extension Admission {
             // too.
             return policy.triggers == .nobody ? .ignored(.notAllowed, detail: "triggers: nobody") : .admitted
         }
-        return .ignored(objection, detail: policy.triggers.words(trigger.role))
+        return .ignored(objection, detail: policy.triggers.detail(trigger.role))
     }
 
     private static func isInScope(_ message: MessageEvent, _ policy: BotPolicy, _ scope: EventScope) -> Bool {
@@ -52,11 +52,11 @@ extension CoreEvent {
 }
 
 extension TriggerPolicy {
-    fileprivate func words(_ role: MemberRole?) -> String {
+    fileprivate func detail(_ role: MemberRole?) -> String {
         switch self {
         case .members: "triggers: members"
-        case .admins: "triggers: admins; in the event's epoch its author was \(role.map(\.rawValue) ?? "unknown")"
-        case .allowlist: "triggers: a list on which its author is not"
+        case .admins: "triggers: admins; the author's role in the event's epoch: \(role.map(\.rawValue) ?? "unknown")"
+        case .allowlist: "triggers: the author is not on the allowlist"
         case .nobody: "triggers: nobody"
         }
     }

@@ -24,7 +24,7 @@ package final class Admission: Sendable {
         var senders = RateLimiter<Origin>()
         var groups = RateLimiter<Origin>()
         var counts: [String: BotCounts] = [:]
-        var whenPausesChange: @Sendable () -> Void = {}
+        var pauseObserver: @Sendable () -> Void = {}
     }
 
     package let journal: EventJournal
@@ -47,15 +47,15 @@ package final class Admission: Sendable {
 
     /// Pauses or resumes a bot at once; ``pauseEffect(_:_:)`` makes that durable.
     package func setPaused(_ isPaused: Bool, _ bot: String) {
-        let tell = state.withLock { state in
+        let observer = state.withLock { state in
             if isPaused { state.paused.insert(bot) } else { state.paused.remove(bot) }
-            return state.whenPausesChange
+            return state.pauseObserver
         }
-        tell()
+        observer()
     }
 
     /// Sets the callback for paused and resumed bots; there is only one.
-    func onPauseChange(_ tell: @escaping @Sendable () -> Void) { state.withLock { $0.whenPausesChange = tell } }
+    func onPauseChange(_ observer: @escaping @Sendable () -> Void) { state.withLock { $0.pauseObserver = observer } }
 
     package func counts(of bot: String) -> BotCounts { state.withLock { $0.counts[bot] ?? BotCounts() } }
 
@@ -107,7 +107,7 @@ package final class Admission: Sendable {
         _ outcome: BotOutcome, of bot: String, on event: CoreEvent, nowMilliseconds now: Int64
     ) {
         state.withLock { $0.counts[bot, default: BotCounts()].add(outcome) }
-        let (fate, reason, detail) = outcome.words
+        let (fate, reason, detail) = outcome.journalFields
         journal.note(JournalEntry(event, at: now / 1000, bot: bot, fate: fate, reason: reason, detail: detail))
     }
 
@@ -124,7 +124,7 @@ package final class Admission: Sendable {
         journal.note(
             JournalEntry(
                 event, at: now / 1000, bot: nil, fate: .gaveUp, reason: JournalEntry.crashed,
-                detail: "it was in hand at \(deaths) ends"))
+                detail: "the process died \(deaths) times while it was in flight"))
     }
 
     /// Returns the effects to commit with a handled trigger, with messages marked as automated.
@@ -161,7 +161,7 @@ package final class Admission: Sendable {
         _ event: CoreEvent, _ bot: String, _ policy: BotPolicy, _ scope: EventScope, _ now: Int64
     ) -> AdmissionVerdict {
         guard let author = event.trigger(by: scope.account)?.author else { return .admitted }
-        if let trip = breakLoop(event, policy.limits.botPair) { return .ignored(.loop, detail: trip.words) }
+        if let trip = breakLoop(event, policy.limits.botPair) { return .ignored(.loop, detail: trip.detail) }
         // Rates use the time of arrival, not of processing: a sender who fills the backlog gets no more replies for its
         // length. An arrival in the future means that the clock was set back.
         let (milliseconds, overflow) = event.receivedAt.multipliedReportingOverflow(by: 1000)
@@ -201,12 +201,12 @@ package final class Admission: Sendable {
 }
 
 extension LoopBreaker.Trip {
-    fileprivate var words: String {
+    fileprivate var detail: String {
         switch self {
         case .depth(let depth):
-            "a bot answers a bot: depth \(depth), at most \(LoopBreaker.maximumDepth - 1) is answered"
-        case .pair(let budget): "botPair: \(budget) messages in a row between two bots"
-        case .pace(let exchanges): "\(exchanges) answers in a row within \(LoopBreaker.quickSeconds) s of ours"
+            "bots reply to bots: depth \(depth), maximum answered depth \(LoopBreaker.maximumDepth - 1)"
+        case .pair(let budget): "botPair: \(budget) consecutive messages between two bots"
+        case .pace(let exchanges): "\(exchanges) consecutive replies within \(LoopBreaker.quickSeconds) s of ours"
         }
     }
 }

@@ -6,10 +6,10 @@ package enum BotOutcome: Hashable, Sendable {
     case failed(handler: String, error: String)
     case timedOut(handler: String)
 
-    var words: (fate: JournalEntry.Fate, reason: String, detail: String) {
+    var journalFields: (fate: JournalEntry.Fate, reason: String, detail: String) {
         switch self {
         case .handled(let handler, let effects):
-            (.handled, effects == 0 ? "nothing_to_do" : "done", "handler \(handler), asked for \(effects)")
+            (.handled, effects == 0 ? "nothing_to_do" : "done", "handler \(handler), effects: \(effects)")
         case .failed(let handler, let error): (.failed, "error", "handler \(handler) threw \(error)")
         case .timedOut(let handler): (.failed, "timeout", "handler \(handler)")
         }

@@ -68,7 +68,7 @@ struct LoopBreaker: Sendable {
             if exchange.humanTurn != turn { (exchange.inRow, exchange.hasTripped) = (0, false) }
             exchange.humanTurn = turn
         } else {
-            exchange.takePace(of: event)
+            exchange.updatePace(of: event)
             // An author who always replies at once may be a bot: its messages do not restore budgets.
             if exchange.quick < 3 {
                 humanTurns[event.chatID] = turn &+ 1
@@ -116,7 +116,7 @@ struct LoopBreaker: Sendable {
 }
 
 extension LoopBreaker.Exchange {
-    fileprivate mutating func takePace(of event: CoreEvent) {
+    fileprivate mutating func updatePace(of event: CoreEvent) {
         guard isAnswered, let answeredAt, event.inboxID > answeredAfter else { return }
         isAnswered = false
         if event.receivedAt - answeredAt <= LoopBreaker.quickSeconds {

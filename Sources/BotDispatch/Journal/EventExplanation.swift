@@ -30,7 +30,7 @@ package struct EventExplanation: Hashable, Sendable {
         parts = journal.entries(matching: digits).reversed()
             .filter { seen.insert("\($0.id ?? "")\($0.wrapper ?? "")\($0.bot ?? "")\($0.fate)\($0.reason)").inserted }
             .reversed().map { entry in
-                let (sentence, advice) = EventReasons.words(entry)
+                let (sentence, advice) = EventReasons.explanation(of: entry)
                 return Part(entry: entry, sentence: sentence, advice: advice)
             }
         openSince = journal.open(matching: digits).map(\.at).sorted()
@@ -40,7 +40,7 @@ package struct EventExplanation: Hashable, Sendable {
     package var lines: [String] {
         var lines: [String] = []
         for since in openSince {
-            lines.append("It came (received at \(since)) and waits for its turn, or a handler is at work on it.")
+            lines.append("Received at \(since); queued, or a handler is running for it.")
         }
         var name = ""
         for part in parts {
@@ -56,11 +56,11 @@ package struct EventExplanation: Hashable, Sendable {
     }
 
     private static let unknown = [
-        "Nothing is known of an event whose inner or outer id begins like this.",
-        "  It never came, it came before the newest \(EventJournal.capacity) that are remembered, or it is one of the "
-            + "account's own, which are not noted.",
-        "    See that the relays are connected (pikabot status), that the account is a member of the group, and that "
-            + "the id is the message's or that of the kind 445 event around it.",
+        "No event with this inner or outer id (or prefix) is known.",
+        "  It never arrived, it is older than the newest \(EventJournal.capacity) recorded events, or it is one of the "
+            + "account's own, which are not recorded.",
+        "    Check that the relays are connected (pikabot status), that the account is a member of the group, and that "
+            + "the id is the message's or that of the kind 445 event that wraps it.",
     ]
 
     package var json: JSONValue {

@@ -109,7 +109,8 @@ package final class EventJournal: CoreObserver {
         let (blocks, number) = state.withLock { state in
             state.batches += 1
             return (
-                state.ignored.takeUnstored() + state.handled.takeUnstored() + state.core.takeUnstored(), state.batches
+                state.ignored.drainUnstored() + state.handled.drainUnstored() + state.core.drainUnstored(),
+                state.batches
             )
         }
         guard !blocks.isEmpty else { return }

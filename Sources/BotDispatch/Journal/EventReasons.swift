@@ -1,79 +1,80 @@
 /// The explanation of each reason, and advice.
 enum EventReasons {
-    typealias Words = (sentence: String, advice: String)
+    typealias Explanation = (sentence: String, advice: String)
 
-    static func words(_ entry: JournalEntry) -> Words {
+    static func explanation(of entry: JournalEntry) -> Explanation {
         switch entry.fate {
-        case .ignored: ignored[entry.reason] ?? ("it was ignored: \(entry.reason)", "")
+        case .ignored: ignored[entry.reason] ?? ("ignored: \(entry.reason)", "")
         case .handled:
             entry.reason == "done"
-                ? ("a handler took it, and what it asked for went to the outbox", "")
-                : ("a handler took it and asked for nothing", "")
+                ? ("a handler accepted it, and its effects were put in the outbox", "")
+                : ("a handler accepted it and requested no effects", "")
         case .failed:
             entry.reason == "timeout"
                 ? (
-                    "a handler took longer than it may, and nothing of what it asked for was done",
-                    "Raise the bot's timeout, or see in the log what it waited for."
+                    "a handler exceeded its deadline, and its effects were dropped",
+                    "Raise the bot's timeout, or look in the log for what it waited for."
                 )
-                : ("a handler threw an error, and nothing of what it asked for was done", "The log has the error.")
-        case .refused: refused[entry.reason] ?? ("it was refused: \(entry.reason)", otherRefusal)
+                : ("a handler threw an error, and its effects were dropped", "See the log for the error.")
+        case .refused: refused[entry.reason] ?? ("refused: \(entry.reason)", otherRefusal)
         case .waiting where entry.reason == JournalEntry.stuck:
             (
-                "it waits, since too many of this bot's handlers hang",
-                "Restart the account (pikabot restart), and see the log for which handlers took too long."
+                "it waits, because too many of this bot's handlers hang",
+                "Restart the account (pikabot restart), and look in the log for the handlers that exceeded their deadline."
             )
         case .gaveUp where entry.reason == JournalEntry.crashed:
             (
-                "it was given up: the worker ended again and again while a handler was at work on it",
-                "The log has how it ended (pikabot logs). Mend the handler; what is said again is handled again."
+                "given up: the worker died repeatedly while a handler was running for it",
+                "See the log for the crash (pikabot logs). Fix the handler; if the message is sent again, it is handled."
             )
         case .waiting where entry.reason == "future_time":
             (
-                "its time is more than 300 s ahead of this machine's clock, so it is kept until the clock gets there",
-                "Compare this machine's clock (pikabot doctor); if it is right the sender's is wrong."
+                "its timestamp is more than 300 s ahead of this machine's clock, so it is kept until then",
+                "Check this machine's clock (pikabot doctor); if it is right, the sender's is wrong."
             )
         case .waiting:
             (
-                "it cannot be opened yet and is kept: \(entry.reason)",
-                "It is tried again after every change of the group. If it stays, the commit that leads to its epoch is "
+                "it cannot be decrypted yet and is kept: \(entry.reason)",
+                "It is retried after every commit of the group. If it stays, the commit that leads to its epoch is "
                     + "missing on the relays."
             )
         case .gaveUp:
             (
-                "it was kept and then given up: \(entry.reason)",
+                "kept, and then given up: \(entry.reason)",
                 "Handlers are too slow or the worker was down for too long; see retention in the configuration."
             )
         }
     }
 
     private static let otherRefusal =
-        "Its sender's client made something that the protocol does not allow, or somebody else made it."
+        "The sender's client violated the protocol, or the event is forged."
 
-    private static let ignored: [String: Words] = [
-        IgnoreReason.own.description: ("it is the account's own", "Bots do not answer themselves."),
+    private static let ignored: [String: Explanation] = [
+        IgnoreReason.own.description: ("it is the account's own event", "Bots do not handle their own events."),
         IgnoreReason.groupScope.description: (
-            "the bot is not at work in this chat, or only when it is mentioned",
-            "Mention it (@name), or change the bot's groups."
+            "the bot is not active in this chat, or only when mentioned",
+            "Mention it (@name), or change the bot's `groups`."
         ),
         IgnoreReason.notAllowed.description: (
-            "its author may not trigger this bot", "Change the bot's triggers, or make the author an admin."
+            "its author may not trigger this bot", "Change the bot's `triggers`, or make the author an admin."
         ),
         IgnoreReason.unknownRole.description: (
-            "only admins may trigger this bot, and whether its author was one in its epoch is not known any more",
-            "It came more than five changes of the group late; say it again."
+            "only admins may trigger this bot, and the author's role in the event's epoch is no longer known",
+            "It arrived more than five epochs late; send it again."
         ),
         IgnoreReason.notOperator.description: (
-            "it is a command for operators, and its author is none", "Name the author's key in the account's operators."
+            "it is an operator command, and its author is not an operator",
+            "Add the author's key to the account's `operators`."
         ),
         IgnoreReason.paused.description: (
             "the bot is paused", "Resume it: @name !!resume BOT in a chat, or pikabot resume."
         ),
         IgnoreReason.noHandler.description: (
-            "no handler of the bot takes it", "See the bot's rules or filters; /help in the chat lists its commands."
+            "no handler of the bot accepts it", "See the bot's rules or filters; /help in the chat lists its commands."
         ),
         IgnoreReason.loop.description: (
             "the loop breaker ended an exchange between bots",
-            "It starts again when a person speaks or after \(LoopBreaker.quietSeconds) s; limits.botPair says how "
+            "It resumes when a person writes or after \(LoopBreaker.quietSeconds) s; limits.botPair sets how "
                 + "long an exchange may be."
         ),
         IgnoreReason.rateLimitedSender.description: (
@@ -84,30 +85,36 @@ enum EventReasons {
         ),
     ]
 
-    private static let refused: [String: Words] = [
-        "unknown_group": ("it is of no group that the account is in", "Invite the account, or see who removed it."),
-        "duplicate": ("it came before", "The first one counts; ask about that one."),
-        "expired": ("it had ended before it came (disappearing messages)", "See that the worker is not behind."),
-        "not_admin": ("its author made a change that only admins may make", "Make the author an admin first."),
-        "past_epoch": (
-            "it is of an epoch whose keys are gone", "It came more than five changes of the group late; send it again."
+    private static let refused: [String: Explanation] = [
+        "unknown_group": (
+            "the account is not a member of its group", "Invite the account, or find out who removed it."
         ),
-        "lost_race": ("another commit for the same epoch came first", "Its author's client makes the change again."),
-        "bad_time": ("its time is more than 45 days past", "Set the sender's clock, or this machine's."),
+        "duplicate": ("it is a duplicate", "Only the first copy counts; query that one."),
+        "expired": ("it had expired before it arrived (disappearing messages)", "Check whether the worker is behind."),
+        "not_admin": (
+            "its author is not an admin, and only admins may make this change", "Make the author an admin first."
+        ),
+        "past_epoch": (
+            "the keys of its epoch have been deleted", "It arrived more than five epochs late; send it again."
+        ),
+        "lost_race": ("another commit for the same epoch won", "The author's client proposes the change again."),
+        "bad_time": (
+            "its timestamp is more than 45 days in the past", "Correct the sender's clock, or this machine's."
+        ),
         "epoch_too_high": (
-            "the invitation leads to an epoch number that no real group reaches",
+            "the invitation has an epoch number that no real group reaches",
             "Its sender's client is broken or hostile."
         ),
-        "not_for_us": ("it is for another account, or for a key package that is gone", "Invite the account again."),
-        "no_key": ("no key opens it", "The account was not a member when it was sent."),
+        "not_for_us": ("it is for another account, or for a deleted key package", "Invite the account again."),
+        "no_key": ("no known key decrypts it", "The account was not a member when it was sent."),
         "inactive": ("the account was removed from the group", "Invite it again."),
         "quarantined": (
-            "it is set aside, because workers have died of it",
-            "pikabot quarantine lists what is set aside; release it after an update."
+            "it is quarantined, because workers crashed on it",
+            "pikabot quarantine lists the entries; release it after an update."
         ),
-        "unexpected_kind": ("its kind is none that the account asked for", ""),
-        "too_many_invites": ("more invitations waited than are kept", "Accept or decline those that wait."),
-        "stale_call": ("the invitation to the call came too late", "Call again."),
+        "unexpected_kind": ("the account did not subscribe to its kind", ""),
+        "too_many_invites": ("too many pending invitations", "Accept or decline the pending ones."),
+        "stale_call": ("the call invitation arrived too late", "Call again."),
         "foreign_call": ("the call is for another member", ""),
         "repeated_call": ("the call's id was used before", "Call again; each call needs a new id."),
     ]

@@ -44,7 +44,7 @@ struct JournalRing: Sendable {
     var newest: ArraySlice<JournalEntry> { entries.suffix(capacity) }
 
     /// Returns the blocks with unstored entries, by key, and marks them as stored.
-    mutating func takeUnstored() -> [(key: String, bytes: [UInt8])] {
+    mutating func drainUnstored() -> [(key: String, bytes: [UInt8])] {
         guard hasUnstored else { return [] }
         let start = max(unstored, end - capacity)
         unstored = end

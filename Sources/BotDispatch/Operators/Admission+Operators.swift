@@ -55,20 +55,21 @@ extension Admission {
         case .pause(let name): return pause(true, name, among: bots)
         case .resume(let name): return pause(false, name, among: bots)
         case .leave: return ("leaving this chat", [.dispatch(.leaveGroup(chatID: chatID))])
-        case .unknown(let name): return ("no command \(OperatorCommand.prefix)\(name.prefix(20))\n\(Self.help)", [])
+        case .unknown(let name):
+            return ("unknown command \(OperatorCommand.prefix)\(name.prefix(20))\n\(Self.help)", [])
         }
     }
 
     private static let help = """
-        !!status: the bots, and what they have done
-        !!pause [BOT]: no events for one bot, or all of them
-        !!resume [BOT]: events again; those of the pause are not caught up on
+        !!status: list the bots and their event counts
+        !!pause [BOT]: stop delivering events to one bot, or to all
+        !!resume [BOT]: deliver events again; events during the pause are skipped
         !!leave: leave this chat
         """
 
     private func line(_ bot: String) -> String {
         let counts = counts(of: bot)
-        return "\(bot): \(isPaused(bot) ? "paused" : "at work"); since the start \(counts.handled) handled, "
+        return "\(bot): \(isPaused(bot) ? "paused" : "active"); since the start \(counts.handled) handled, "
             + "\(counts.ignored) ignored, \(counts.failed) failed"
     }
 
@@ -76,7 +77,7 @@ extension Admission {
         _ isPaused: Bool, _ name: String?, among bots: [String]
     ) -> (text: String, operations: [HandlerEffect.Operation]) {
         let named = name.map { name in bots.filter { $0 == name } } ?? bots
-        guard !named.isEmpty else { return ("no such bot; there are: \(bots.joined(separator: ", "))", []) }
+        guard !named.isEmpty else { return ("no such bot; available: \(bots.joined(separator: ", "))", []) }
         for bot in named { setPaused(isPaused, bot) }
         let operations = named.map { Self.pauseEffect(isPaused, $0, id: "").operation }
         return ("\(isPaused ? "paused" : "resumed"): \(named.joined(separator: ", "))", operations)

@@ -20,7 +20,7 @@ public enum BotHelp: Sendable, Hashable {
         let wanted = usages.filter { $0.name == name.lowercased() || $0.prefix + $0.name == name.lowercased() }
         guard !wanted.isEmpty else {
             let nearest = nearestName(to: name, in: usages.map(\.name))
-            return "no command is named \(name)" + (nearest.map { "; did you mean \($0)?" } ?? "")
+            return "unknown command \(name)" + (nearest.map { "; did you mean \($0)?" } ?? "")
         }
         return wanted.map { "\($0.line)\n\($0.help ?? "")" }.joined(separator: "\n")
     }

@@ -67,9 +67,9 @@ public struct CommandArgument: Sendable, Hashable {
     /// The expected value, for the reply to a wrong one.
     var expectation: String {
         switch kind {
-        case .word, .rest: "a text"
+        case .word, .rest: "text"
         case .integer(let range) where range == Int.min...Int.max: "a whole number"
-        case .integer(let range) where range.upperBound == .max: "a whole number from \(range.lowerBound) on"
+        case .integer(let range) where range.upperBound == .max: "a whole number of at least \(range.lowerBound)"
         case .integer(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
         case .number: "a number"
         case .choice(let words): "one of \(words.joined(separator: ", "))"

@@ -12,7 +12,7 @@ package struct CommandUsage: Sendable, Hashable {
     }
 
     /// Parses the declared arguments of a command, or returns the reply to a wrong usage.
-    func read(_ command: Command) -> Result<Command, CommandMisuse> {
+    func parse(_ command: Command) -> Result<Command, CommandUsageError> {
         guard let arguments else { return .success(command) }
         var command = command
         var words = CommandWords(command.text[...])
@@ -28,13 +28,13 @@ package struct CommandUsage: Sendable, Hashable {
             command.values[argument.name] = value
             if argument.kind == .rest { return .success(command) }
         }
-        guard words.rest.isEmpty else { return .failure(misuse("there is more than it takes")) }
+        guard words.rest.isEmpty else { return .failure(misuse("too many arguments")) }
         return .success(command)
     }
 
-    private func misuse(_ reason: String) -> CommandMisuse { CommandMisuse(text: "\(reason)\nUsage: \(line)") }
+    private func misuse(_ reason: String) -> CommandUsageError { CommandUsageError(text: "\(reason)\nUsage: \(line)") }
 }
 
-struct CommandMisuse: Error, Sendable, Hashable {
+struct CommandUsageError: Error, Sendable, Hashable {
     let text: String
 }

@@ -73,30 +73,30 @@ public struct Conversation<State: Codable & Sendable>: HandlerDeclaration, Senda
         if let message = trigger.message {
             if opening.matches(message, in: scope) { return { try await begin(message, $0) } }
             guard message.kind == .chatMessage, let stored = scope.conversations[name] else { return nil }
-            return { try await goOn(stored, message, $0) }
+            return { try await advance(stored, message, $0) }
         }
         guard case .timer(let run) = trigger, run.name == timerName, let stored = scope.conversations[name] else {
             return nil
         }
-        return { try await end(stored, of: run.key, $0) }
+        return { try await expire(stored, of: run.key, $0) }
     }
 
     private func begin(_ message: MessageEvent, _ context: BotContext) async throws {
-        try take(try await begin(message, context), from: message.sender.hex, context)
+        try apply(try await begin(message, context), from: message.sender.hex, context)
     }
 
-    private func goOn(_ stored: [UInt8], _ message: MessageEvent, _ context: BotContext) async throws {
+    private func advance(_ stored: [UInt8], _ message: MessageEvent, _ context: BotContext) async throws {
         let person = message.sender.hex
         if let cancel, message.content.trimmingBlanks.lowercased() == cancel.lowercased() {
-            forget(person, context)
+            discard(person, context)
             return context.reply("Cancelled.")
         }
-        guard let state = state(stored, context) else { return forget(person, context) }
-        try take(try await next(state, message, context), from: person, context)
+        guard let state = state(stored, context) else { return discard(person, context) }
+        try apply(try await next(state, message, context), from: person, context)
     }
 
-    private func end(_ stored: [UInt8], of person: String, _ context: BotContext) async throws {
-        forget(person, context)
+    private func expire(_ stored: [UInt8], of person: String, _ context: BotContext) async throws {
+        discard(person, context)
         guard let timedOut, let state = state(stored, context) else { return }
         try await timedOut(state, context)
     }
@@ -105,14 +105,14 @@ public struct Conversation<State: Codable & Sendable>: HandlerDeclaration, Senda
 
     private var timerName: String { ConversationName.timerPrefix + name }
 
-    private func take(_ step: ConversationStep<State>, from person: String, _ context: BotContext) throws {
-        guard case .wait(let state) = step else { return forget(person, context) }
+    private func apply(_ step: ConversationStep<State>, from person: String, _ context: BotContext) throws {
+        guard case .wait(let state) = step else { return discard(person, context) }
         let name = ConversationName(chatID: context.chatID, person: person, name: name)
         context.remember(.setConversation(name, state: Array(try JSONEncoder().encode(state))))
         context.setTimer(timerName, key: person, after: timeout)
     }
 
-    private func forget(_ person: String, _ context: BotContext) {
+    private func discard(_ person: String, _ context: BotContext) {
         context.remember(.endConversation(ConversationName(chatID: context.chatID, person: person, name: name)))
         context.cancelTimer(timerName, key: person)
     }
@@ -120,7 +120,8 @@ public struct Conversation<State: Codable & Sendable>: HandlerDeclaration, Senda
     /// Decodes the stored state; nil if another version of the bot wrote one that this version cannot read.
     private func state(_ stored: [UInt8], _ context: BotContext) -> State? {
         do { return try JSONDecoder().decode(State.self, from: Data(stored)) } catch {
-            context.logger.warning("A conversation's state cannot be read: it is over", metadata: ["error": "\(error)"])
+            context.logger.warning(
+                "Ended a conversation: cannot decode its stored state", metadata: ["error": "\(error)"])
             return nil
         }
     }

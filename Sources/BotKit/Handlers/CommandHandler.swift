@@ -21,7 +21,7 @@ public struct OnCommand: HandlerDeclaration {
                 let command = Command(message, in: scope, prefix: prefix), command.name == usage.name,
                 filter.matches(message, in: scope)
             else { return nil }
-            switch usage.read(command) {
+            switch usage.parse(command) {
             case .success(let command): return { try await body(command, $0) }
             case .failure(let misuse): return { $0.reply(misuse.text) }
             }

@@ -46,10 +46,10 @@ public enum RelayAnnouncement: Sendable, Hashable {
 
 extension NoBotServices: BotRelayProbes {
     public func probe(_ request: RelayProbeRequest) async throws -> RelayProbeReport {
-        throw BotError(.probeRefused, "no relays can be looked at here")
+        throw BotError(.probeRefused, "relay probes are not available here")
     }
 
     public func announce(_ announcement: RelayAnnouncement) async throws(BotError) {
-        throw BotError(.requestFailed, "no relays can be told here")
+        throw BotError(.requestFailed, "relay announcements are not available here")
     }
 }

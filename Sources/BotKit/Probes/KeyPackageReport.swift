@@ -2,14 +2,14 @@
 public struct KeyPackageReport: Sendable, Hashable {
     public var account: PublicKey
     /// All relays considered, those of the configuration first.
-    public var relays: [RelayHolding]
+    public var relays: [RelayKeyPackageResult]
     /// The lists 10051, 10050 and 10002, in this order.
     public var lists: [PublishedRelayList]
     /// Nil if there is no key package to invite with.
-    public var invitation: TriedInvitation?
+    public var invitation: TrialInvitation?
 
     public init(
-        account: PublicKey, relays: [RelayHolding], lists: [PublishedRelayList], invitation: TriedInvitation?
+        account: PublicKey, relays: [RelayKeyPackageResult], lists: [PublishedRelayList], invitation: TrialInvitation?
     ) {
         self.account = account
         self.relays = relays
@@ -18,7 +18,7 @@ public struct KeyPackageReport: Sendable, Hashable {
     }
 
     /// Whether any relay has answered. If none has, nothing is known of the account.
-    public var isAnythingKnown: Bool { relays.contains { $0.state != .unknown } }
+    public var hasAnswers: Bool { relays.contains { $0.state != .unknown } }
 
     /// Whether a client that queries the relays named by the account finds a usable key package: on a relay of its list
     /// 10051 or, without such a list, on any relay queried.
@@ -33,7 +33,7 @@ public struct KeyPackageReport: Sendable, Hashable {
 }
 
 /// The key packages of an account on one relay.
-public struct RelayHolding: Sendable, Hashable {
+public struct RelayKeyPackageResult: Sendable, Hashable {
     public enum State: String, Sendable, Hashable, CaseIterable {
         /// A valid key package, the newest known.
         case present
@@ -68,10 +68,11 @@ public struct RelayHolding: Sendable, Hashable {
     /// The reason for the state, as one line of text.
     public var reason: String
     /// The key package that an inviter would use, or the newest of the invalid ones.
-    public var package: HeldKeyPackage?
+    public var package: ProbedKeyPackage?
 
     public init(
-        relay: RelayURL, isConfigured: Bool, lists: [Kind], state: State, reason: String, package: HeldKeyPackage? = nil
+        relay: RelayURL, isConfigured: Bool, lists: [Kind], state: State, reason: String,
+        package: ProbedKeyPackage? = nil
     ) {
         self.relay = relay
         self.isConfigured = isConfigured
@@ -83,7 +84,7 @@ public struct RelayHolding: Sendable, Hashable {
 }
 
 /// A key package event.
-public struct HeldKeyPackage: Sendable, Hashable {
+public struct ProbedKeyPackage: Sendable, Hashable {
     public var event: EventID
     /// 30443, or 443 of older clients.
     public var kind: Kind
@@ -128,7 +129,7 @@ public struct PublishedRelayList: Sendable, Hashable {
 }
 
 /// A trial invitation into a scratch group that was built and discarded.
-public struct TriedInvitation: Sendable, Hashable {
+public struct TrialInvitation: Sendable, Hashable {
     /// The id of the key package event.
     public var event: EventID
     public var kind: Kind

@@ -13,13 +13,13 @@ struct CivilTime: Sendable, Hashable {
     }
 
     /// - Parameter seconds: local time as seconds since 1970, as if it were UTC.
-    init(shownSeconds seconds: Int64) {
+    init(localSeconds seconds: Int64) {
         let minutes = Self.floor(seconds, 60)
         day = Self.floor(minutes, 1440)
         minute = minutes - day * 1440
     }
 
-    var shownSeconds: Int64 { day * 86_400 + minute * 60 }
+    var localSeconds: Int64 { day * 86_400 + minute * 60 }
 
     /// 0 is Sunday.
     var weekday: Int { Int(((day + 4) % 7 + 7) % 7) }
@@ -51,7 +51,8 @@ struct TimeZoneRules: Sendable, Hashable {
     init(_ name: String) throws(BotError) {
         guard !name.isEmpty, let zone = TimeZone(identifier: name) else {
             throw BotError(
-                .invalidSchedule, "\"\(name.prefix(40))\" is no time zone: write one such as Europe/Berlin or UTC")
+                .invalidSchedule, "\"\(name.prefix(40))\": unknown time zone; write a name such as Europe/Berlin or UTC"
+            )
         }
         self.zone = zone
     }
@@ -61,18 +62,18 @@ struct TimeZoneRules: Sendable, Hashable {
         Int64(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds))))
     }
 
-    func shown(at seconds: Int64) -> CivilTime { CivilTime(shownSeconds: seconds + offset(at: seconds)) }
+    func localTime(at seconds: Int64) -> CivilTime { CivilTime(localSeconds: seconds + offset(at: seconds)) }
 
     /// Returns the first instant (Unix seconds) with this local time; the end of the gap if local time skips it.
     func instant(of time: CivilTime) -> Int64 {
-        let shown = time.shownSeconds
+        let local = time.localSeconds
         // Offsets are at most a day, and do not change twice within two days.
-        let (before, after) = (offset(at: shown - 86_400), offset(at: shown + 86_400))
-        let matching = [shown - max(before, after), shown - min(before, after)].filter {
-            $0 + offset(at: $0) == shown
+        let (before, after) = (offset(at: local - 86_400), offset(at: local + 86_400))
+        let matching = [local - max(before, after), local - min(before, after)].filter {
+            $0 + offset(at: $0) == local
         }
         if let first = matching.min() { return first }
-        return transition(from: shown - 86_400, to: shown + 86_400)
+        return transition(from: local - 86_400, to: local + 86_400)
     }
 
     /// Returns the first instant with the second offset, between two instants with different offsets.

@@ -12,7 +12,7 @@ struct CronExpression: Sendable, Hashable {
         guard fields.count == 5 else {
             throw BotError(
                 .invalidSchedule,
-                "\"\(text.prefix(40))\" has \(fields.count) fields: write minute, hour, day, month and weekday, as in 0 9 * * 1-5"
+                "\"\(text.prefix(40))\": expected 5 fields (minute, hour, day, month, weekday) as in 0 9 * * 1-5, found \(fields.count)"
             )
         }
         minutes = try CronField(fields[0], .minute)
@@ -22,13 +22,13 @@ struct CronExpression: Sendable, Hashable {
         daysOfWeek = try CronField(fields[4], .dayOfWeek)
         guard hasDay else {
             throw BotError(
-                .invalidSchedule, "\"\(text.prefix(40))\" never comes: no month that it names has such a day")
+                .invalidSchedule, "\"\(text.prefix(40))\" never occurs: none of its months has such a day")
         }
     }
 
     /// Returns the first time after the given one, both in Unix seconds; nil if none comes within ten years.
     func next(after seconds: Int64, in zone: TimeZoneRules) -> Int64? {
-        hours.isEveryHour ? nextOfElapsed(seconds, zone) : nextOfShown(seconds, zone)
+        hours.isEveryHour ? nextByElapsedTime(seconds, zone) : nextByLocalTime(seconds, zone)
     }
 
     // MARK: Days
@@ -52,8 +52,8 @@ struct CronExpression: Sendable, Hashable {
     // MARK: By local and by elapsed time
 
     /// For named hours: considers every local time, at the instant that represents it.
-    private func nextOfShown(_ seconds: Int64, _ zone: TimeZoneRules) -> Int64? {
-        let first = zone.shown(at: seconds).day - 1
+    private func nextByLocalTime(_ seconds: Int64, _ zone: TimeZoneRules) -> Int64? {
+        let first = zone.localTime(at: seconds).day - 1
         for day in first...(first + Self.horizonDays) where includesDay(of: CivilTime(day: day, minute: 0)) {
             for hour in hours.values {
                 for minute in minutes.values {
@@ -66,16 +66,16 @@ struct CronExpression: Sendable, Hashable {
     }
 
     /// For every hour: considers elapsed minutes, advancing as far as no match can be missed.
-    private func nextOfElapsed(_ seconds: Int64, _ zone: TimeZoneRules) -> Int64? {
+    private func nextByElapsedTime(_ seconds: Int64, _ zone: TimeZoneRules) -> Int64? {
         var instant = seconds - (seconds % 60 + 60) % 60 + 60
         let end = instant + Self.horizonDays * 86_400
         while instant < end {
-            let shown = zone.shown(at: instant)
-            guard includesDay(of: shown) else {
-                instant = max(instant + 60, zone.instant(of: CivilTime(day: shown.day + 1, minute: 0)))
+            let local = zone.localTime(at: instant)
+            guard includesDay(of: local) else {
+                instant = max(instant + 60, zone.instant(of: CivilTime(day: local.day + 1, minute: 0)))
                 continue
             }
-            let minute = Int(shown.minute % 60)
+            let minute = Int(local.minute % 60)
             if minutes.contains(minute) { return instant }
             // Offsets change at full or half hours of local time, so advance no further than that at once.
             instant += Int64(nextMinute(after: minute) - minute) * 60

@@ -36,15 +36,15 @@ struct CronField: Sendable, Hashable {
 
     private static func values(_ part: Substring, _ range: Range) throws(BotError) -> [Int] {
         let halves = part.split(separator: "/", omittingEmptySubsequences: false)
-        guard halves.count <= 2 else { throw error(part, range, "there are two steps") }
+        guard halves.count <= 2 else { throw error(part, range, "expected at most one step") }
         let bounds = try Self.bounds(halves[0], range, of: part)
         guard halves.count == 2 else { return Array(bounds) }
         guard halves[0] == "*" || halves[0].contains("-") else {
             throw error(
-                part, range, "a step needs * or a range before it, such as \(halves[0])-\(range.values.upperBound)")
+                part, range, "expected * or a range before the step, such as \(halves[0])-\(range.values.upperBound)")
         }
         guard let step = Int(halves[1]), step > 0, halves[1].allSatisfy(\.isNumber) else {
-            throw error(part, range, "a step is a number above 0")
+            throw error(part, range, "the step must be a number above 0")
         }
         return Array(stride(from: bounds.lowerBound, through: bounds.upperBound, by: step))
     }
@@ -55,7 +55,7 @@ struct CronField: Sendable, Hashable {
         if text == "*" { return range.values }
         let ends = text.split(separator: "-", omittingEmptySubsequences: false)
         guard ends.count <= 2, let first = ends.first, let last = ends.last else {
-            throw error(part, range, "a range has two ends")
+            throw error(part, range, "a range must have two ends")
         }
         let lower = try value(first, range, of: part)
         let upper = try value(last, range, of: part)
@@ -68,12 +68,12 @@ struct CronField: Sendable, Hashable {
         guard text.allSatisfy({ $0.isASCII && $0.isNumber }), let number = Int(text), range.values.contains(number)
         else {
             let names = range.names.isEmpty ? "" : " or \(range.names[0]) to \(range.names[range.names.count - 1])"
-            throw error(part, range, "it takes \(range.values.lowerBound) to \(range.values.upperBound)\(names)")
+            throw error(part, range, "expected \(range.values.lowerBound) to \(range.values.upperBound)\(names)")
         }
         return number
     }
 
     private static func error(_ part: Substring, _ range: Range, _ reason: String) -> BotError {
-        BotError(.invalidSchedule, "\"\(part.prefix(20))\" is no \(range.title): \(reason)")
+        BotError(.invalidSchedule, "\"\(part.prefix(20))\": invalid \(range.title): \(reason)")
     }
 }

@@ -18,7 +18,7 @@ public struct Schedule: Sendable, Hashable {
     /// ``init(cron:timeZone:)`` for expressions in settings.
     public static func cron(_ expression: String, timeZone: String = "UTC") -> Schedule {
         do { return try Schedule(cron: expression, timeZone: timeZone) } catch {
-            preconditionFailure("a schedule in the program is wrong: \(error)")
+            preconditionFailure("invalid schedule in the program: \(error)")
         }
     }
 

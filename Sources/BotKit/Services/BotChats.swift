@@ -41,6 +41,6 @@ extension NoBotServices: BotChats, BotFiles {
     public func showTyping(in chatID: String) async {}
 
     public func read(_ path: String, maximumBytes: Int) async throws(BotError) -> [UInt8] {
-        throw BotError(.noFile, "no files are kept here")
+        throw BotError(.noFile, "file access is not available here")
     }
 }

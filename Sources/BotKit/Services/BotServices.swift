@@ -133,14 +133,14 @@ public struct NoBotServices: BotHTTP, BotPrograms, BotSecrets {
     public init() {}
 
     public func send(_ request: BotHTTPRequest) async throws(BotError) -> BotHTTPResponse {
-        throw BotError(.requestFailed, "there is no network here")
+        throw BotError(.requestFailed, "HTTP requests are not available here")
     }
 
     public func run(_ program: BotProgramRun) async throws(BotError) -> [UInt8] {
-        throw BotError(.programFailed, "no programs can be run here")
+        throw BotError(.programFailed, "programs are not available here")
     }
 
     public func read(_ reference: BotSettings) async throws(BotError) -> String {
-        throw BotError(.noSecret, "no secrets are kept here")
+        throw BotError(.noSecret, "secrets are not available here")
     }
 }

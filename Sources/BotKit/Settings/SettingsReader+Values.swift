@@ -1,7 +1,7 @@
 extension SettingsReader {
     /// Reads a string that is not empty; numbers and booleans are converted to text.
     public func string(_ key: String, required: Bool = false) -> String? {
-        parsed(key, expected: "a text", fix: "write \(key): TEXT", required: required) { value in
+        parsed(key, expected: "a string", fix: "write \(key): TEXT", required: required) { value in
             switch value {
             case .string(let text): text.isEmpty ? nil : text
             case .int(let number): "\(number)"
@@ -24,9 +24,9 @@ extension SettingsReader {
     public func int(_ key: String, in range: ClosedRange<Int> = 0...Int.max, required: Bool = false) -> Int? {
         let expected =
             range.upperBound == .max
-            ? "a whole number from \(range.lowerBound) on"
+            ? "a whole number of at least \(range.lowerBound)"
             : "a whole number from \(range.lowerBound) to \(range.upperBound)"
-        return parsed(key, expected: expected, fix: "write such a number", required: required) { value in
+        return parsed(key, expected: expected, fix: "write a number in this range", required: required) { value in
             value.intValue.flatMap { range.contains($0) ? $0 : nil }
         }
     }
@@ -37,7 +37,8 @@ extension SettingsReader {
 
     public func double(_ key: String, in range: ClosedRange<Double>, required: Bool = false) -> Double? {
         parsed(
-            key, expected: "a number from \(range.lowerBound) to \(range.upperBound)", fix: "write such a number",
+            key, expected: "a number from \(range.lowerBound) to \(range.upperBound)",
+            fix: "write a number in this range",
             required: required
         ) { value in value.doubleValue.flatMap { range.contains($0) ? $0 : nil } }
     }
@@ -76,7 +77,7 @@ extension SettingsReader {
 
     /// Reads a list of strings; nil if there is none.
     public func strings(_ key: String, required: Bool = false) -> [String]? {
-        values(key, of: "texts", required: required) { value in
+        values(key, of: "strings", required: required) { value in
             value.stringValue.flatMap { $0.isEmpty ? nil : $0 } ?? value.intValue.map { "\($0)" }
         }
     }

@@ -20,7 +20,7 @@ public final class SettingsReader {
     public let path: String
     private let members: [String: BotSettings]
     private let problems: Problems
-    private var asked: [String] = []
+    private var readKeys: [String] = []
     private var children: [SettingsReader] = []
 
     /// Creates a reader; settings that are not an object are a problem.
@@ -43,7 +43,7 @@ public final class SettingsReader {
 
     /// Throws ``BotSettingsError`` with every problem of this reader and its children.
     public func finish() throws(BotSettingsError) {
-        noteUnknownKeys()
+        reportUnknownKeys()
         guard problems.all.isEmpty else { throw BotSettingsError(problems: problems.all) }
     }
 
@@ -52,7 +52,7 @@ public final class SettingsReader {
         try finish()
         guard let value else {
             throw BotSettingsError(problems: [
-                .init(path: path, expected: "settings", found: "none", fix: "see what the bot's page asks for")
+                .init(path: path, expected: "settings", found: "none", fix: "see the bot's documentation")
             ])
         }
         return value
@@ -67,7 +67,7 @@ public final class SettingsReader {
 
     /// Returns the value unchanged; nil if there is none, which is a problem if it is required.
     public func value(_ key: String, required: Bool = false) -> BotSettings? {
-        if !asked.contains(key) { asked.append(key) }
+        if !readKeys.contains(key) { readKeys.append(key) }
         guard let value = members[key] else {
             if required { fail(nil, expected: "the key \(key)", found: "none", fix: "add \(key): …") }
             return nil
@@ -113,7 +113,7 @@ public final class SettingsReader {
             if let value = parse(item) { return value }
             problems.all.append(
                 .init(
-                    path: "\(path(of: key))[\(index)]", expected: "one of \(what)", found: item.shown,
+                    path: "\(path(of: key))[\(index)]", expected: "an element of a list of \(what)", found: item.shown,
                     fix: "write a list of \(what)"))
             return nil
         }
@@ -140,8 +140,8 @@ public final class SettingsReader {
 
     private func path(of key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
-    private func noteUnknownKeys() {
-        let known = asked
+    private func reportUnknownKeys() {
+        let known = readKeys
         for key in keys where !known.contains(key) {
             let expected =
                 known.isEmpty ? "no keys" : known.count == 1 ? known[0] : "one of \(known.joined(separator: ", "))"
@@ -149,9 +149,9 @@ public final class SettingsReader {
                 .init(
                     path: path(of: key), expected: expected, found: "the unknown key \(BotSettings.string(key).shown)",
                     fix: nearestName(to: key, in: known).map { "write \($0)" } ?? "remove it"))
-            asked.append(key)
+            readKeys.append(key)
         }
-        for child in children { child.noteUnknownKeys() }
+        for child in children { child.reportUnknownKeys() }
     }
 }
 
@@ -169,7 +169,7 @@ extension BotSettings {
             let lowered = text.lowercased()
             let isHexKey = text.count == 64 && text.allSatisfy(\.isHexDigit)
             guard !isHexKey, !lowered.contains("nsec1"), !lowered.contains("ncryptsec1") else {
-                return "what looks like a key (not shown)"
+                return "a value that looks like a key (not shown)"
             }
             let line = text.prefix(60).map { $0.isNewline ? " " : String($0) }.joined()
             return "\"\(line)\(text.count > 60 ? "…" : "")\""

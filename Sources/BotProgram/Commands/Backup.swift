@@ -5,18 +5,18 @@ import Storage
 extension BotProgram {
     package struct Backup: ParsableCommand {
         package static let configuration = CommandConfiguration(
-            abstract: "Copy the state of an account into one file; the account may be running.",
+            abstract: "Back up the state of an account into one file; the account may be running.",
             discussion: """
-                Values stay sealed in the file. To restore it you need the sealing.key of the same directory and the \
-                account's own key, which are not in it: keep them elsewhere, and apart from the backups.
+                Values stay sealed in the file. Restoring it requires the sealing.key of the same directory and the \
+                account's own key, which are not in the backup: store them elsewhere, separately from the backups.
                 """)
 
         @Option(
             name: [.customLong("state"), .customLong("state-dir")],
-            help: "The account's state: the folder of the account's name in the configuration's state directory.")
+            help: "The account's state: the directory named after the account in the configuration's state directory.")
         var state: String
 
-        @Option(help: "The file to write; one that is there is replaced.") var to: String
+        @Option(help: "The file to write; an existing file is replaced.") var to: String
 
         package init() {}
 

@@ -5,15 +5,15 @@ import Foundation
 extension BotProgram {
     package struct Check: ParsableCommand {
         package static let configuration = CommandConfiguration(
-            abstract: "Check a configuration file and print it with every default, without secrets.",
+            abstract: "Check a configuration file and print it with all defaults, without secrets.",
             discussion: """
-                Everything that is wrong is said at once, with line and column. What is missing around the file (keys, \
-                programs, folders) is a warning, since the file may be meant for another machine; `run` refuses it.
+                All errors are reported at once, with line and column. Missing files outside the configuration (keys, \
+                programs, directories) are warnings, because the file may be meant for another machine; `run` rejects them.
                 """)
 
         @Argument(help: "The configuration file.") var file: String?
         @OptionGroup var shards: ShardOptions
-        @Flag(help: "Take warnings for errors, as `run` does.") var strict = false
+        @Flag(help: "Treat warnings as errors, as `run` does.") var strict = false
         @Flag(help: "Print the JSON Schema of configuration files.") var schema = false
         @Flag(help: "Print the reference of configuration files, in Markdown.") var reference = false
 
@@ -21,7 +21,7 @@ extension BotProgram {
 
         package func validate() throws {
             guard (file != nil) != (schema || reference), !(schema && reference) else {
-                throw ValidationError("give one configuration file, or --schema, or --reference")
+                throw ValidationError("expected exactly one of a configuration file, --schema and --reference")
             }
         }
 

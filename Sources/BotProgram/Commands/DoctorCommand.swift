@@ -8,22 +8,24 @@ extension BotProgram {
     package struct DoctorCommand: AsyncParsableCommand {
         package static let configuration = CommandConfiguration(
             commandName: "doctor",
-            abstract: "Look at an installation part by part and relay by relay, and say what is wrong and what to do.",
+            abstract: "Diagnose an installation, including each relay, and advise how to fix problems.",
             discussion: """
-                Run it as the user, and with the environment, that the service has. To each relay it writes three events \
-                that nobody can read and that end after a minute. Exit status: 0 if nothing is wrong (warnings do not \
-                count), 1 if something is, 78 if it is the configuration file.
+                Run it as the service's user, with the service's environment. It writes three events to each relay, \
+                which nobody can read and which expire after a minute. Exit status: 0 without errors (warnings do not \
+                count), 1 with errors, 78 if the configuration file is invalid.
                 """)
 
         @Argument(help: "The configuration file.") var file: String
         @OptionGroup var shards: ShardOptions
         @Flag(help: "Print JSON.") var json = false
-        @Option(help: "Seconds that each step with a relay or server may take.") var patience = 10
+        @Option(help: "Deadline in seconds of each step with a relay or server.") var patience = 10
 
         package init() {}
 
         package func validate() throws {
-            guard (1...300).contains(patience) else { throw ValidationError("--patience is 1 to 300 seconds") }
+            guard (1...300).contains(patience) else {
+                throw ValidationError("--patience: expected 1 to 300 seconds, found \(patience)")
+            }
         }
 
         package func run() async throws {

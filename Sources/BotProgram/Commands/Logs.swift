@@ -9,9 +9,9 @@ extension BotProgram {
             discussion: "The supervisor keeps about 1000 lines of each account in memory.")
 
         @OptionGroup var options: ControlOptions
-        @Argument(help: "The account; none: all.") var account: String?
-        @Option(name: .shortAndLong, help: "How many lines.") var lines = 100
-        @Flag(name: .shortAndLong, help: "Go on with those that come.") var follow = false
+        @Argument(help: "The account; all by default.") var account: String?
+        @Option(name: .shortAndLong, help: "The number of lines.") var lines = 100
+        @Flag(name: .shortAndLong, help: "Follow new lines.") var follow = false
 
         package init() {}
 

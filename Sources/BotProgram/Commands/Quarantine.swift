@@ -4,24 +4,26 @@ import Nostr
 extension BotProgram {
     package struct Quarantine: ParsableCommand {
         package static let configuration = CommandConfiguration(
-            abstract: "Show what accounts have set aside because their workers died of it; release or drop it.",
+            abstract: "List quarantined items, which crashed workers; release or drop one.",
             discussion: """
                 An entry is an event, a group, a stored row, a message of a relay, all of a relay, or all gift wraps. A \
-                released event is looked at again at once, a released group or row after a restart of the account. A \
-                dropped event is never looked at again; a dropped group or row is deleted.
+                released event is processed again at once, a released group or row after a restart of the account. A \
+                dropped event is never processed again; a dropped group or row is deleted.
                 """)
 
         @OptionGroup var options: ControlOptions
-        @Argument(help: "The account; none: all of them.") var account: String?
-        @Option(help: "Release the entry whose name begins so.") var release: String?
-        @Option(help: "Drop the entry whose name begins so.") var drop: String?
+        @Argument(help: "The account; all by default.") var account: String?
+        @Option(help: "Release the entry whose name has this prefix.") var release: String?
+        @Option(help: "Drop the entry whose name has this prefix.") var drop: String?
 
         package init() {}
 
         package func validate() throws {
-            guard release == nil || drop == nil else { throw ValidationError("--release or --drop, not both") }
+            guard release == nil || drop == nil else {
+                throw ValidationError("--release and --drop exclude each other")
+            }
             guard account != nil || (release == nil && drop == nil) else {
-                throw ValidationError("--release and --drop need the account")
+                throw ValidationError("--release and --drop require an account")
             }
         }
 

@@ -6,21 +6,21 @@ import Storage
 extension BotProgram {
     package struct Restore: ParsableCommand {
         package static let configuration = CommandConfiguration(
-            abstract: "Put the state of a backup into a directory that holds none.",
+            abstract: "Restore a backup into a directory without state.",
             discussion: """
-                The same account goes on, as another copy: when it starts it renews its keys in every group before it \
-                sends anything, and a copy that was started earlier ends when it sees this one on a relay. Stop the \
-                other copy first all the same.
+                The account continues as another copy: when started, it renews its keys in every group before it \
+                sends anything, and an earlier copy exits when it sees this one on a relay. Stop the \
+                other copy first nevertheless.
                 """)
 
         @Argument(help: "The backup.") var file: String
 
         @Option(
             name: [.customLong("state"), .customLong("state-dir")],
-            help: "The folder to restore into; made if it is not there.")
+            help: "The directory to restore into; created if missing.")
         var state: String
 
-        @Option(help: "The sealing.key of the account; copied into the folder. (default: the one that is there)")
+        @Option(help: "The sealing.key of the account; copied into the directory. (default: the existing one)")
         var sealingKey: String?
 
         package init() {}
@@ -30,11 +30,11 @@ extension BotProgram {
             let isThere = FileManager.default.fileExists(atPath: place)
             guard sealingKey != nil || isThere else {
                 throw CommandError(
-                    "\(place): there is no such file; copy the account's sealing key there, or name it with --sealing-key"
+                    "\(place): no such file; copy the account's sealing key there, or pass it as --sealing-key"
                 )
             }
             guard sealingKey == nil || !isThere else {
-                throw CommandError("\(place): is there already; leave --sealing-key out, or name another folder")
+                throw CommandError("\(place): already exists; omit --sealing-key, or choose another directory")
             }
             let key = try SealingKey.load(file: sealingKey ?? place)
             try StateBackup.restore(

@@ -9,22 +9,22 @@ import UnixSignals
 extension BotProgram {
     package struct Run: AsyncParsableCommand {
         package static let configuration = CommandConfiguration(
-            abstract: "Run all accounts of a configuration file, a worker each, and keep them running.",
+            abstract: "Run all accounts of a configuration file, one worker process each, and restart failed ones.",
             discussion: """
-                SIGTERM and SIGINT let the workers finish what they do, and end. SIGHUP reads the file anew: what can \
-                change at once does, what cannot is named, and a wrong file changes nothing. In a terminal, SIGHUP is \
-                the terminal's end, and ends.
+                SIGTERM and SIGINT drain the workers and exit. SIGHUP reloads the file: live changes are applied, the \
+                others are listed, and an invalid file changes nothing. In a terminal, SIGHUP drains the workers and \
+                exits.
 
-                Operators reach it by the control socket: see status, logs, restart, stop and reload. systemd is told \
-                of readiness, reloads, the end, and work done (NOTIFY_SOCKET, WATCHDOG_USEC).
+                Operators use the control socket: see status, logs, restart, stop and reload. systemd is notified \
+                of readiness, reloads, stopping and the watchdog (NOTIFY_SOCKET, WATCHDOG_USEC).
 
-                Several processes may share the accounts of one file, each with another --shard. One that is left \
-                without an account waits for a reload that gives it one.
+                Several processes may share the accounts of one file, each with its own --shard. A shard without \
+                accounts waits for a reload that adds one.
                 """)
 
         @Argument(help: "The configuration file.") var file: String
         @OptionGroup var shards: ShardOptions
-        @Option(help: "Serve health and metrics here, whatever the file says; or set PIKABOT_LISTEN.")
+        @Option(help: "Address for health and metrics, overriding the file; or set PIKABOT_LISTEN.")
         var listen: String?
 
         package init() {}
@@ -58,7 +58,8 @@ extension BotProgram {
             guard let text = listen ?? ProcessInfo.processInfo.environment[variable] else { return nil }
             guard let address = ListenAddress(configurationText: text) else {
                 throw ValidationError(
-                    "\(listen == nil ? variable : "--listen"): \"\(text)\" is no HOST:PORT, such as 127.0.0.1:9464")
+                    "\(listen == nil ? variable : "--listen"): expected HOST:PORT such as 127.0.0.1:9464, found \"\(text)\""
+                )
             }
             return address
         }

@@ -4,8 +4,8 @@ import Nostr
 extension BotProgram {
     package struct Status: ParsableCommand {
         package static let configuration = CommandConfiguration(
-            abstract: "Show how the accounts of a running configuration are.",
-            discussion: "Exit status: 0 all are ready, 2 some are not, 3 nothing runs.")
+            abstract: "Show the status of the accounts of a running configuration.",
+            discussion: "Exit status: 0 all are ready, 2 some are not, 3 no supervisor runs.")
 
         @OptionGroup var options: ControlOptions
 

@@ -4,15 +4,15 @@ import Nostr
 extension BotProgram {
     package struct Why: ParsableCommand {
         package static let configuration = CommandConfiguration(
-            abstract: "Say what became of an event, bot by bot, and what to do about it.",
+            abstract: "Explain the outcome of an event for each bot, with advice.",
             discussion: """
-                The event is named by the id of the message, commit or call signal, or by that of the event of kind 445 \
-                or 1059 around it as relays have it; or by the first digits of either, at least four.
+                The event is given by the id of the message, commit or call signal, or of the kind 445 or 1059 event that \
+                wraps it on relays, or by a prefix of either of at least four digits.
                 """)
 
         @OptionGroup var options: ControlOptions
-        @Argument(help: "The event's id in hex, or its first digits.") var event: String
-        @Option(help: "Ask this account only.") var account: String?
+        @Argument(help: "The event's id in hex, or a prefix of it.") var event: String
+        @Option(help: "Query only this account.") var account: String?
 
         package init() {}
 

@@ -7,13 +7,14 @@ import Telemetry
 extension BotProgram {
     package struct WorkerCommand: AsyncParsableCommand {
         package static let configuration = CommandConfiguration(
-            commandName: "worker", abstract: "Run one account; what `run` starts for each.",
-            discussion: "Ends with its standard input and on SIGTERM. Writes status and events as lines of JSON.",
+            commandName: "worker", abstract: "Run one account; `run` starts one such process for each.",
+            discussion:
+                "Exits on the end of its standard input and on SIGTERM. Writes status and events as JSON lines.",
             shouldDisplay: false)
 
         @Argument(help: "The configuration file.") var file: String
-        @Option(help: "Name of the account.") var account: String
-        @Flag(help: "Take the file's text from the first line of standard input.") var greeted = false
+        @Option(help: "The account's name.") var account: String
+        @Flag(help: "Read the file's text from the first line of standard input.") var greeted = false
 
         package init() {}
 

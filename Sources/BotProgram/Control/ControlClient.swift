@@ -4,8 +4,8 @@ import Nostr
 
 /// The options by which operator commands find a supervisor.
 struct ControlOptions: ParsableArguments {
-    @Argument(help: "The configuration file that runs.") var file: String
-    @Option(help: "The control socket, if the file does not say where it is now.") var control: String?
+    @Argument(help: "The configuration file of the running supervisor.") var file: String
+    @Option(help: "The control socket, if it differs from the one in the file.") var control: String?
     @OptionGroup var shards: ShardOptions
     @Flag(help: "Print JSON.") var json = false
 
@@ -20,7 +20,7 @@ struct ControlOptions: ParsableArguments {
         } catch {
             for problem in error.problems { Console.printError("error: \(problem)") }
             Console.printError(
-                "The file is wrong, so it does not say where its supervisor listens: give --control PATH.")
+                "The file is invalid, so the path of the control socket is unknown: pass --control PATH.")
             throw ExitCode.wrongConfiguration
         }
     }
@@ -58,7 +58,7 @@ struct ControlClient {
     func call(_ command: String, _ parameters: JSONObject = [:]) throws -> JSONValue {
         try send(command, parameters)
         guard let answer = try next() else {
-            throw CommandError("the supervisor ended the connection before it answered")
+            throw CommandError("the supervisor closed the connection before answering")
         }
         if let message = answer["error"]?["message"]?.string { throw CommandError(message) }
         return answer["result"] ?? .null

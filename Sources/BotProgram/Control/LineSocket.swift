@@ -73,7 +73,7 @@ package final class LineSocket {
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(path.utf8)
         guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
-            throw CommandError("\(path): too long for a socket")
+            throw CommandError("\(path): too long for a socket path")
         }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
         return address

@@ -24,15 +24,15 @@ struct QuarantineView {
         }
         isFailure = !answers.isEmpty && failures.count == answers.count
         let lines = failures + entries
-        text = lines.isEmpty ? "nothing is set aside" : lines.joined(separator: "\n")
+        text = lines.isEmpty ? "nothing is quarantined" : lines.joined(separator: "\n")
     }
 
-    /// Returns a line such as `event/5f… of group/3a…, after 2 deaths (ingest)`.
+    /// Returns a line such as `event/5f… of group/3a…, after 2 crashes (ingest)`.
     static func line(_ entry: JSONValue) -> String {
         var line = entry["subject"]?.string ?? "-"
         if let event = entry["event"]?.string { line += ", which claims to be event \(event)" }
         if let scope = entry["scope"]?.string { line += " of \(scope)" }
-        line += ", after \(entry["deaths"]?.integer ?? 0) deaths (\(entry["stage"]?.string ?? "-"))"
-        return entry["released"]?.bool == true ? line + "; released, back after a restart" : line
+        line += ", after \(entry["deaths"]?.integer ?? 0) crashes (\(entry["stage"]?.string ?? "-"))"
+        return entry["released"]?.bool == true ? line + "; released, active again after a restart" : line
     }
 }

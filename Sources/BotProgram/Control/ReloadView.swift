@@ -13,6 +13,6 @@ struct ReloadView {
         let lines = parts.flatMap { member, word in
             (result[member]?.array ?? []).compactMap(\.string).map { "\(word): \($0)" }
         }
-        return lines.isEmpty ? "nothing has changed" : lines.map(\.terminalLine).joined(separator: "\n")
+        return lines.isEmpty ? "no changes" : lines.map(\.terminalLine).joined(separator: "\n")
     }
 }

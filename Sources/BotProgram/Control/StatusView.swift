@@ -16,7 +16,7 @@ struct StatusView {
         let up = Self.duration(result["uptime"]?.integer ?? 0)
         var lines = ["process \(Self.number(result["pid"])), up \(up)\(shard)"]
         guard !workers.isEmpty else {
-            return Self.text(lines + ["no account of the file is in this shard"] + configurationNotes)
+            return Self.text(lines + ["no account of the file belongs to this shard"] + configurationNotes)
         }
         lines += Self.table(
             [["ACCOUNT", "STATE", "PROCESS", "UP", "RESTARTS", "RELAYS", "CHATS", "OUTBOX"]] + workers.map(row))
@@ -63,17 +63,17 @@ struct StatusView {
         if let reason = worker["reason"]?.string, worker["state"]?.string != "ready" {
             notes.append("\(name): \(reason)")
         } else if let exit = worker["lastExit"]?.string, worker["state"]?.string != "ready" {
-            notes.append("\(name): the last process ended: \(exit)")
+            notes.append("\(name): last exit: \(exit)")
         }
         for storm in worker["worker"]?["rollbackStorms"]?.array ?? [] {
             notes.append("\(name): \(Self.text(ofStorm: storm))")
         }
         for entry in worker["worker"]?["quarantine"]?.array ?? [] {
-            notes.append("\(name): set aside: \(QuarantineView.line(entry))")
+            notes.append("\(name): quarantined: \(QuarantineView.line(entry))")
         }
         let waiting = worker["needsRestart"]?.array?.compactMap(\.string) ?? []
         if !waiting.isEmpty {
-            notes.append("\(name): changed, and needs a restart of the account: \(waiting.joined(separator: ", "))")
+            notes.append("\(name): changes that need a restart of the account: \(waiting.joined(separator: ", "))")
         }
         return notes
     }
@@ -84,7 +84,7 @@ struct StatusView {
         let words = role == .removed ? "a removed member" : role == .admin ? "an admin" : "a member"
         let chat = storm["chat"]?.string?.prefix(8) ?? "-"
         let age = storm["age"]?.integer.map(Self.duration) ?? "-"
-        return "\(storm["committer"]?.string ?? "-"), \(words), has undone commits of chat \(chat) "
+        return "\(storm["committer"]?.string ?? "-"), \(words), has rolled back commits of chat \(chat) "
             + "\(Self.number(storm["count"])) times, last \(age) ago"
     }
 
@@ -93,8 +93,8 @@ struct StatusView {
         var notes: [String] = []
         if let last = configuration?["lastReload"], last["success"]?.bool == false {
             let lists = [
-                ("problems", "The file is wrong and was not taken over; the configuration before it holds:"),
-                ("refused", "Not every account has taken what changed last:"),
+                ("problems", "The file is invalid and was not applied; the previous configuration stays in effect:"),
+                ("refused", "Accounts that rejected the last changes:"),
             ]
             for (member, title) in lists {
                 let lines = last[member]?.array?.compactMap(\.string) ?? []
@@ -103,7 +103,7 @@ struct StatusView {
         }
         let waiting = configuration?["needsRestart"]?.array?.compactMap(\.string) ?? []
         if !waiting.isEmpty {
-            notes.append("Changed, and needs a restart of everything: \(waiting.joined(separator: ", "))")
+            notes.append("Changes that need a restart of the supervisor: \(waiting.joined(separator: ", "))")
         }
         return notes
     }

@@ -39,7 +39,7 @@ struct WhyView {
             text = error.terminalLine
         } else {
             let lines = failures.map { "account \($0.account): \($0.error)" } + said
-            text = lines.isEmpty ? "no account is at work" : lines.map(\.terminalLine).joined(separator: "\n")
+            text = lines.isEmpty ? "no account is running" : lines.map(\.terminalLine).joined(separator: "\n")
         }
     }
 

@@ -30,7 +30,7 @@ struct AccountKeyFindings: Sendable {
             if case .bunker = account.key {
                 let url = try account.key.loadBunker(environment: environment)
                 let relays = url.relays.map(\.string).joined(separator: ", ")
-                findings.ok("key", "with the remote signer \(url.remoteSigner.npub) on \(relays)")
+                findings.ok("key", "held by the remote signer \(url.remoteSigner.npub) on \(relays)")
                 return (nil, url)
             }
             let keys = try account.key.loadKeyPair(environment: environment)
@@ -44,11 +44,11 @@ struct AccountKeyFindings: Sendable {
 
     private static func advice(_ code: KeyLoadingError.Code) -> String {
         switch code {
-        case .unreadable: "put the key there, or correct `key:`; run this as the user whom the service has"
-        case .permissions: "let only its owner read it, as the message says"
+        case .unreadable: "put the key there, or correct `key:`; run doctor as the service's user"
+        case .permissions: "make it readable only by its owner, as the message says"
         case .wrongPassword: "check the password"
         case .commandFailed: "run the command by hand"
-        default: "an nsec or 64 hex digits, nothing else"
+        default: "write an nsec or 64 hex digits, nothing else"
         }
     }
 }

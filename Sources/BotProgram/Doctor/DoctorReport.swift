@@ -24,10 +24,10 @@ struct DoctorReport: Sendable {
     private var summary: String {
         let (errors, warnings) = (count(.error), count(.warning))
         guard errors + warnings > 0 else {
-            return "Nothing is wrong: \(Self.number(findings.count, "thing")) looked at."
+            return "No problems found in \(Self.number(findings.count, "check"))."
         }
         return "\(Self.number(errors, "error")), \(Self.number(warnings, "warning")); "
-            + "\(Self.number(findings.count, "thing")) looked at."
+            + "\(Self.number(findings.count, "check")) in total."
     }
 
     /// Returns a count with its noun, such as `1 relay` or `2 relays`.

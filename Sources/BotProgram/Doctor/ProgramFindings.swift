@@ -18,23 +18,25 @@ struct ProgramFindings: Sendable {
         var findings = FindingList(subject)
         for bot in account.bots {
             guard case .external(let program) = bot.source else { continue }
-            judge(bot.name, program, &findings)
+            examine(bot.name, program, &findings)
         }
         return findings.all
     }
 
-    private func judge(_ name: String, _ program: ExternalBotConfiguration, _ findings: inout FindingList) {
+    private func examine(_ name: String, _ program: ExternalBotConfiguration, _ findings: inout FindingList) {
         let check = "program \(name)"
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: program.directory, isDirectory: &isFolder), isFolder.boolValue
         else {
-            findings.error(check, "its folder \(program.directory) is not there", "make it, or correct `directory:`")
+            findings.error(
+                check, "its directory \(program.directory) does not exist", "create it, or correct `directory:`")
             return
         }
         guard let command = program.command.first, let path = executable(command, in: program.directory) else {
             let command = program.command.first ?? ""
             findings.error(
-                check, "\(command) is not there, or may not be run", "install it, or write its whole path in `command:`"
+                check, "\(command) does not exist or is not executable",
+                "install it, or write its full path in `command:`"
             )
             return
         }

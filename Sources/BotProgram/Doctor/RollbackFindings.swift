@@ -10,7 +10,7 @@ struct RollbackFindings: Sendable {
 
     private static let advice =
         "have an admin remove the member and commit five more times while it is away, or leave the group "
-        + "(onRollbackStorm: leave); docs/security.md, Back-dated commits, says why it can do this"
+        + "(onRollbackStorm: leave); docs/security.md, Back-dated commits, explains why this is possible"
 
     /// Queries the supervisor of a configuration, if one runs.
     static func ask(controlPath: String) -> RollbackFindings {
@@ -26,7 +26,7 @@ struct RollbackFindings: Sendable {
             return [
                 Finding(
                     .warning, subject: subject, check: "rollbacks",
-                    "the running supervisor cannot be asked: \(failure)",
+                    "cannot query the running supervisor: \(failure)",
                     advice: "run doctor as the service's user")
             ]
         }
@@ -34,7 +34,7 @@ struct RollbackFindings: Sendable {
         guard let storms = worker?["worker"]?["rollbackStorms"]?.array else { return [] }
         var findings = FindingList(subject)
         for storm in storms { findings.warning("rollbacks", StatusView.text(ofStorm: storm), Self.advice) }
-        if storms.isEmpty { findings.ok("rollbacks", "no member keeps undoing the commits of its groups") }
+        if storms.isEmpty { findings.ok("rollbacks", "no member repeatedly rolls back commits of its groups") }
         return findings.all
     }
 }

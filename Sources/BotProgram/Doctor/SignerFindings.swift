@@ -21,9 +21,11 @@ enum SignerFindings {
             judge(try await probe.run(limit: limit, logger: logger), isKnown: probe.account != nil, into: &list)
             return (list.all, probe.account)
         } catch let error as WorkerError {
-            list.error("signer", error.description, "see who may read the account's state; run this as its user")
+            list.error(
+                "signer", error.description,
+                "check the permissions of the account's state; run doctor as the service's user")
         } catch {
-            list.error("signer", "cannot be asked: \(error)", "run this again")
+            list.error("signer", "cannot be queried: \(error)", "run doctor again")
         }
         return (list.all, nil)
     }
@@ -31,15 +33,16 @@ enum SignerFindings {
     static func judge(_ answer: SignerAnswer, isKnown: Bool, into list: inout FindingList) {
         switch answer {
         case .holds(let account): list.ok("signer", "answers, and holds the key of \(account.npub)")
-        case .answersStrangers: list.ok("signer", "answers; the account makes itself known at its first start")
+        case .answersStrangers: list.ok("signer", "answers; the account connects to it at its first start")
         case .wantsApproval(let address):
-            list.warning("signer", "wants somebody to agree", "open \(address), and run this again")
+            list.warning("signer", "requires approval", "open \(address), and run doctor again")
         case .failed(let error) where error.code == .away && !isKnown:
             list.warning(
-                "signer", "\(error.message); the account was never made known to it, and some do not answer strangers",
-                "see that it runs, and that it uses these relays")
+                "signer",
+                "\(error.message); the account never connected to it, and some signers do not answer unknown clients",
+                "check that it runs, and that it uses these relays")
         case .failed(let error) where error.code == .away:
-            list.error("signer", error.message, "see that it runs, and that it uses these relays")
+            list.error("signer", error.message, "check that it runs, and that it uses these relays")
         case .failed(let error) where error.code == .refused:
             list.error("signer", "refuses this account's client: \(error.message)", "ask its owner for a new address")
         case .failed(let error) where error.code == .wrongAccount:

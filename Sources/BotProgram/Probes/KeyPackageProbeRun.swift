@@ -31,7 +31,7 @@ package struct KeyPackageProbeRun: Sendable {
         let report = try await KeyPackageProbe.once(
             request, allowsPrivateAddresses: allowsPrivateAddresses, logger: logger)
         Console.printText(json ? report.json.prettyText : Self.text(report))
-        guard report.isAnythingKnown else { throw ExitCode.nothingKnown }
+        guard report.hasAnswers else { throw ExitCode.nothingKnown }
         guard report.isSuccess else { throw ExitCode.failure }
     }
 

@@ -4,7 +4,7 @@ extension KeyPackageReport {
     /// The report in the format of `docs/keypackage-probe.md`.
     var json: JSONValue {
         [
-            "account": .string(account.npub), "success": .bool(isSuccess), "known": .bool(isAnythingKnown),
+            "account": .string(account.npub), "success": .bool(isSuccess), "known": .bool(hasAnswers),
             "findable": .bool(isFindable), "inviteable": .bool(isInviteable), "verdict": .string(verdict),
             "relays": .array(relays.map(\.json)), "lists": .array(lists.map(\.json)),
             "invitation": invitation?.json ?? .null,
@@ -12,7 +12,7 @@ extension KeyPackageReport {
     }
 }
 
-extension RelayHolding {
+extension RelayKeyPackageResult {
     fileprivate var json: JSONValue {
         [
             "relay": .string(relay.string), "configured": .bool(isConfigured),
@@ -22,7 +22,7 @@ extension RelayHolding {
     }
 }
 
-extension HeldKeyPackage {
+extension ProbedKeyPackage {
     fileprivate var json: JSONValue {
         [
             "event": .string(event.hex), "kind": .integer(Int64(kind.rawValue)), "createdAt": .integer(createdAt),
@@ -43,7 +43,7 @@ extension PublishedRelayList {
     }
 }
 
-extension TriedInvitation {
+extension TrialInvitation {
     fileprivate var json: JSONValue {
         [
             "event": .string(event.hex), "kind": .integer(Int64(kind.rawValue)),

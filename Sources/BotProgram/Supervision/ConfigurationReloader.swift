@@ -17,9 +17,9 @@ actor ConfigurationReloader {
     private let stateDirectory: String
     private let limits: SupervisorConfiguration
     private var current: ConfigurationFile
-    private var isUnderWay = false
+    private var isReloading = false
     /// Whether a reload was requested while the file was being read, so that it must be read again.
-    private var isDueAgain = false
+    private var needsAnotherReload = false
     /// Accounts whose workers have not applied the last changes, with the note that the supervisor keeps about it.
     private var refused: [String: String] = [:]
     /// The outcome of the last reload, for `status`.
@@ -57,24 +57,24 @@ actor ConfigurationReloader {
     /// Reads the file, applies the changes, and returns the outcome; `success` is true if the file was valid and every
     /// worker concerned has applied its changes.
     func reload() async -> ControlReply {
-        guard !isUnderWay else { return .failure(code: "busy", message: "the configuration is being read already") }
-        isUnderWay = true
-        defer { isUnderWay = false }
+        guard !isReloading else { return .failure(code: "busy", message: "a reload is already in progress") }
+        isReloading = true
+        defer { isReloading = false }
         var reply: ControlReply
         repeat {
-            isDueAgain = false
-            reply = await readOnce()
-        } while isDueAgain
+            needsAnotherReload = false
+            reply = await reloadOnce()
+        } while needsAnotherReload
         return reply
     }
 
     /// Does the same as ``reload()``; during a reload it requests another one.
-    func reloadInTurn() async {
-        isDueAgain = true
-        if !isUnderWay { _ = await reload() }
+    func requestReload() async {
+        needsAnotherReload = true
+        if !isReloading { _ = await reload() }
     }
 
-    private func readOnce() async -> ControlReply {
+    private func reloadOnce() async -> ControlReply {
         await supervisor.reloading()
         let time = ControlValue.integer(Int64(Date().timeIntervalSince1970))
         do {
@@ -88,7 +88,8 @@ actor ConfigurationReloader {
         } catch {
             let problems = (error as? ConfigurationError)?.problems.map(\.description) ?? ["\(error)"]
             for problem in problems {
-                logger.error("Configuration not reloaded, the old one holds", metadata: ["problem": "\(problem)"])
+                logger.error(
+                    "Configuration not reloaded; the previous one stays in effect", metadata: ["problem": "\(problem)"])
             }
             lastOutcome = [
                 "time": time, "success": false, "problems": .array(problems.map { .string($0) }),
@@ -102,15 +103,17 @@ actor ConfigurationReloader {
         let changes = current.configuration.changes(to: file.configuration)
         try await supervisor.reconfigure(workers(file), limits)
         current = file
-        let waiting = await note(changes.filter { !$0.appliesAtOnce })
+        let waiting = await recordPending(changes.filter { !$0.appliesAtOnce })
         // Includes the workers that have not applied the last change.
         let concerned = Set(changes.filter { $0.effect == .live }.flatMap(accounts)).union(refused.keys)
-        let refusals = await hand(file, to: concerned)
+        let refusals = await send(file, to: concerned)
         StandardErrorLog.level = file.configuration.observe.loggerLevel
         let applied = changes.filter(\.appliesAtOnce).map(\.description)
         for line in applied { logger.notice("Configuration changed", metadata: ["change": "\(line)"]) }
-        for line in waiting { logger.warning("Configuration change must wait", metadata: ["change": "\(line)"]) }
-        for line in refusals { logger.error("Configuration change not taken", metadata: ["reason": "\(line)"]) }
+        for line in waiting { logger.warning("Configuration change needs a restart", metadata: ["change": "\(line)"]) }
+        for line in refusals {
+            logger.error("Configuration change rejected by an account", metadata: ["reason": "\(line)"])
+        }
         return [
             "applied": .array(applied.map { .string($0) }), "waiting": .array(waiting.map { .string($0) }),
             "refused": .array(refusals.map { .string($0) }),
@@ -118,7 +121,7 @@ actor ConfigurationReloader {
     }
 
     /// Records the changes that need the restart of a worker or of the supervisor, and returns their descriptions.
-    private func note(_ changes: [ConfigurationChange]) async -> [String] {
+    private func recordPending(_ changes: [ConfigurationChange]) async -> [String] {
         for change in changes {
             if change.effect == .restartsWorker {
                 for account in accounts(of: change) { await supervisor.note([change.path], needRestartOf: account) }
@@ -134,7 +137,7 @@ actor ConfigurationReloader {
     }
 
     /// Sends running workers the changes that can apply at once; returns the errors as text.
-    private func hand(_ file: ConfigurationFile, to accounts: Set<String>) async -> [String] {
+    private func send(_ file: ConfigurationFile, to accounts: Set<String>) async -> [String] {
         let greeting = WorkerGreeting(file, stateDirectory: stateDirectory)
         let parameters: [String: ControlValue] = [
             "configuration": .string(greeting.configuration), "stateDirectory": .string(stateDirectory),
@@ -151,7 +154,7 @@ actor ConfigurationReloader {
                 // It reads the new configuration at its start.
             } catch {
                 refusals.append("\(account): \(error.message)")
-                let note = "what changed last: \(error.message)"
+                let note = "last change: \(error.message)"
                 refused[account] = note
                 await supervisor.note([note], needRestartOf: account)
             }

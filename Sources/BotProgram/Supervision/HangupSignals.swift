@@ -16,10 +16,10 @@ struct HangupSignals: Service {
         try await untilShutdown {
             for await _ in signals {
                 if isInTerminal {
-                    logger.notice("The terminal is gone: draining")
+                    logger.notice("Terminal closed; draining")
                     supervisor.drain()
                 } else {
-                    await reloader.reloadInTurn()
+                    await reloader.requestReload()
                 }
             }
             // The sequence ends only with the task.

@@ -24,7 +24,7 @@ package struct Placement: Hashable, Sendable {
         if let shard {
             placed.accounts = configuration.accounts.enumerated().filter { shard.has(position: $0.offset) }
                 .map(\.element)
-            placed.supervisor.control = shard.own(configuration.controlPath)
+            placed.supervisor.control = shard.path(for: configuration.controlPath)
         }
         return placed
     }

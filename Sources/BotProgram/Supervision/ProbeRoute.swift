@@ -36,7 +36,7 @@ struct ProbeRoute: Sendable {
 
     func answer(_ request: HTTPRequest) async -> HTTPResponse {
         guard let module = request["module"], let target = request["target"], !target.isEmpty else {
-            return .text("a probe needs ?module=…&target=…\n", status: 400)
+            return .text("missing query parameters: expected ?module=…&target=…\n", status: 400)
         }
         let timeout = Self.timeout(request)
         let began = ContinuousClock.now
@@ -47,12 +47,12 @@ struct ProbeRoute: Sendable {
         }
         if let refusal = reports.lazy.compactMap({ $0?.refused }).first { return .text("\(refusal)\n", status: 403) }
         if reports.contains(where: { $0 == nil }) {
-            return .text("a worker that may have this module does not answer\n", status: 503)
+            return .text("a worker that may have this module does not respond\n", status: 503)
         }
         let modules = Set(reports.flatMap { $0?.modules ?? [] })
         let known =
-            modules.isEmpty ? "no bot at work answers probes" : "there are: \(modules.sorted().joined(separator: ", "))"
-        return .text("no module of that name; \(known)\n", status: 400)
+            modules.isEmpty ? "no running bot answers probes" : "available: \(modules.sorted().joined(separator: ", "))"
+        return .text("unknown module; \(known)\n", status: 400)
     }
 
     /// Returns the answers received until one of the workers has run the probe, in the order of the accounts. Several

@@ -16,14 +16,14 @@ package struct Shard: Hashable, Sendable, CustomStringConvertible {
     package init(_ text: String) throws(CommandError) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let index = Self.number(parts[0]), let count = Self.number(parts[1]) else {
-            throw CommandError("\"\(text)\" is no shard; write INDEX/COUNT, such as 0/8 for the first of eight")
+            throw CommandError("expected INDEX/COUNT such as 0/8 for the first of eight shards, found \"\(text)\"")
         }
         guard (1...Self.largestCount).contains(count) else {
-            throw CommandError("\"\(text)\" is no shard; COUNT is 1 to \(Self.largestCount)")
+            throw CommandError("expected a COUNT from 1 to \(Self.largestCount), found \"\(text)\"")
         }
         guard index < count else {
             throw CommandError(
-                "\"\(text)\" is no shard; INDEX counts from 0, so of \(count) the last one is \(count - 1)/\(count)")
+                "expected an INDEX from 0 to \(count - 1), found \"\(text)\"")
         }
         self.index = index
         self.count = count
@@ -40,7 +40,7 @@ package struct Shard: Hashable, Sendable, CustomStringConvertible {
 
     /// Returns a file name for this shard: `control.sock` becomes `control-3.sock`. It does not contain the count, so
     /// that clients find a process that still runs with an earlier count.
-    package func own(_ path: String) -> String {
+    package func path(for path: String) -> String {
         let start = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
         guard let dot = path[start...].lastIndex(of: "."), dot > start else { return "\(path)-\(index)" }
         return "\(path[..<dot])-\(index)\(path[dot...])"

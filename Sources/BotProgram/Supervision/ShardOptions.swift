@@ -6,7 +6,7 @@ import Foundation
 struct ShardOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Only every COUNTth account, from number INDEX (0, 1 …) on; or set \(Shard.variable).",
+            "Run only the accounts whose position modulo COUNT is INDEX (0, 1 …); or set \(Shard.variable).",
             valueName: "index/count"))
     var shard: String?
 

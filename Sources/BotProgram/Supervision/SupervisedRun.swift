@@ -51,7 +51,7 @@ struct SupervisedRun {
             ]
         self.supervisor = supervisor
         self.logger = logger
-        if let shard = placement.shard { Self.tell(shard, has: configuration.accounts, logger) }
+        if let shard = placement.shard { Self.log(shard, has: configuration.accounts, logger) }
     }
 
     /// Runs until SIGTERM, SIGINT or an operator's command, or until no worker is left to supervise.
@@ -60,11 +60,11 @@ struct SupervisedRun {
         try await runUntilSignal(services, logger: logger)
     }
 
-    private static func tell(_ shard: Shard, has accounts: [AccountConfiguration], _ logger: Logger) {
+    private static func log(_ shard: Shard, has accounts: [AccountConfiguration], _ logger: Logger) {
         let names = accounts.map(\.name).joined(separator: ", ")
         let line: Logger.Message =
             accounts.isEmpty
-            ? "No account of the file is in this shard; waiting for a reload" : "Accounts of this shard"
+            ? "No account of the file belongs to this shard; waiting for a reload" : "Accounts of this shard"
         logger.notice(line, metadata: ["shard": "\(shard)", "accounts": "\(names)"])
     }
 
@@ -73,7 +73,7 @@ struct SupervisedRun {
         try PrivateFolder.create(directory)
         let file = "supervisor.lock"
         return try StateDirectoryLock(
-            directory: directory, file: shard?.own(file) ?? file,
+            directory: directory, file: shard?.path(for: file) ?? file,
             program: "\(Executable.name) run\(shard.map { " --shard \($0)" } ?? "")")
     }
 }

@@ -7,7 +7,7 @@ extension Supervisor {
     /// Returns the endpoint for health and metrics at the configured address; nil if there is none.
     nonisolated func observation(of configuration: Configuration, registry: MetricRegistry) -> HTTPEndpoint? {
         guard let address = configuration.observe.listen else { return nil }
-        let observatory = Observatory(
+        let observation = ObservationRoutes(
             accounts: { await self.status.map { ($0.name, $0.isExpected) } }, registry: registry
         ) {
             (account, question, limit) throws(SupervisorError) in
@@ -17,7 +17,7 @@ extension Supervisor {
             (account, parameters, limit) throws(SupervisorError) in
             try await self.ask(account, "probe", parameters, within: limit)
         }
-        var routes = observatory.routes
+        var routes = observation.routes
         routes["/probe"] = { await probe.answer($0) }
         return HTTPEndpoint(
             host: address.host, port: address.port, routes: routes,

@@ -37,7 +37,7 @@ extension WorkerSpecification {
                 name: account.name, executable: Executable.path,
                 arguments: ["worker", path, "--account", account.name, "--greeted"],
                 environment: notForWorkers, restart: Restart(rawValue: account.restart.rawValue) ?? .permanent,
-                finalStatuses: final, waitingStatuses: Set([ExitCode.mustWait.rawValue] + inUse),
+                finalStatuses: final, waitingStatuses: Set([ExitCode.temporaryFailure.rawValue] + inUse),
                 greeting: greeting)
         }
     }

@@ -32,7 +32,7 @@ package struct WorkerFailure {
             case .unknownBot, .badSettings: .badBot
             case .noKey: .noKey
             case .signerRefused: .signerRefused
-            case .noStateDirectory: .mustWait
+            case .noStateDirectory: .temporaryFailure
             default: .failure
             }
         self.init(status, error.description)
@@ -42,7 +42,7 @@ package struct WorkerFailure {
         switch error.code {
         case .locked: .stateInUse
         case .wrongKey, .wrongAccount, .newerFormat, .corrupt, .invalidKey: .stateUnusable
-        case .diskFull, .permission, .io: .mustWait
+        case .diskFull, .permission, .io: .temporaryFailure
         default: .failure
         }
     }

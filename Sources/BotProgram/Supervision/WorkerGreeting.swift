@@ -18,7 +18,7 @@ struct WorkerGreeting {
 
     init(_ value: JSONValue) throws {
         guard let configuration = value["configuration"]?.string, let directory = value["stateDirectory"]?.string else {
-            throw CommandError("standard input does not begin with a configuration")
+            throw CommandError("standard input: expected a configuration on the first line")
         }
         self.configuration = configuration
         stateDirectory = directory
@@ -31,11 +31,11 @@ struct WorkerGreeting {
         while line.count < longestLine {
             let count = Foundation.read(descriptor, &byte, 1)
             if count < 0, errno == EINTR { continue }
-            guard count == 1 else { throw CommandError("standard input ended before the configuration") }
+            guard count == 1 else { throw CommandError("standard input: closed before the configuration") }
             guard byte != UInt8(ascii: "\n") else { return try WorkerGreeting(JSONValue(json: line)) }
             line.append(byte)
         }
-        throw CommandError("the configuration on standard input is too long")
+        throw CommandError("standard input: the configuration is too long")
     }
 
     /// The limit in bytes: a configuration has at most 1 MiB before its characters are escaped.

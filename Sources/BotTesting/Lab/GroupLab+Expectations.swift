@@ -9,7 +9,7 @@ extension GroupLab {
             guard try await self.shareChat(listener, sender, chatID) else { continue }
             guard heard.suffix(expected.count) == expected[...] else {
                 throw self.error(
-                    .unmet, "\(listener.name) was to hear \(expected) from \(sender.name) and heard \(heard)")
+                    .unmet, "\(listener.name) expected to receive \(expected) from \(sender.name), received \(heard)")
             }
         }
     }

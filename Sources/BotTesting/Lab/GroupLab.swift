@@ -103,7 +103,7 @@ public final class GroupLab: Sendable {
         _ type: B.Type, name: String? = nil, settings: BotSettings = .object([:]), policy: BotPolicy = BotPolicy(),
         services: BotServices = BotServices(), invites: CoreConfiguration.InvitePolicy = .anyone
     ) async throws -> LabMember {
-        let place = LabBots.Place(try type.init(settings: settings), label: B.name, policy: policy)
+        let place = LabBots.Entry(try type.init(settings: settings), label: B.name, policy: policy)
         return try await self.bots(name ?? B.name, LabBots([place], services: services), invites: invites)
     }
 
@@ -129,7 +129,7 @@ public final class GroupLab: Sendable {
     }
 
     private func add(_ member: LabMember) async throws -> LabMember {
-        precondition(!self.allMembers.contains { $0.name == member.name }, "two members named \(member.name)")
+        precondition(!self.allMembers.contains { $0.name == member.name }, "duplicate member name \(member.name)")
         self.members.withLock { $0.append(member) }
         member.start(MemoryCoreStore())
         try await self.settle()
@@ -174,7 +174,7 @@ public final class GroupLab: Sendable {
         try await self.settle()
         guard box.isDone else {
             task.cancel()
-            throw self.error(.stillWaiting, "no answer came")
+            throw self.error(.stillWaiting, "the operation did not finish")
         }
         return try await task.value
     }

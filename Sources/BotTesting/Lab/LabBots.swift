@@ -6,7 +6,7 @@ import Synchronization
 /// The bots of a ``GroupLab`` account, with their labels and policies.
 public struct LabBots: Sendable {
     /// A bot as a configuration would install it.
-    public struct Place: Sendable {
+    public struct Entry: Sendable {
         public var bot: any Bot
         public var label: String
         public var policy: BotPolicy
@@ -20,14 +20,14 @@ public struct LabBots: Sendable {
         var installed: InstalledBot { InstalledBot(self.bot, label: self.label, policy: self.policy) }
     }
 
-    public var places: [Place]
+    public var entries: [Entry]
     /// The accounts that may operate them.
     public var operators: Set<PublicKey>
     /// The services outside the chats; the lab provides the chats and the clock.
     public var services: BotServices
 
-    public init(_ places: [Place], operators: Set<PublicKey> = [], services: BotServices = BotServices()) {
-        self.places = places
+    public init(_ entries: [Entry], operators: Set<PublicKey> = [], services: BotServices = BotServices()) {
+        self.entries = entries
         self.operators = operators
         self.services = services
     }
@@ -42,11 +42,11 @@ extension LabMember {
         configuration.services.clock = self.lab.clock
         configuration.admission = Admission(operators: bots.operators)
         configuration.executor = self.lab.executor
-        configuration.handPage = self.handPage.withLock { $0 }
+        configuration.inFlightStorage = self.inFlightStorage.withLock { $0 }
         let dispatcher = BotDispatcher(
-            bots: bots.places.map(\.installed), core: core, clock: self.lab.clock, configuration: configuration,
+            bots: bots.entries.map(\.installed), core: core, clock: self.lab.clock, configuration: configuration,
             logger: self.lab.log.logger(self.name)
-        ) { if case .received(let event) = $0 { self.take(event) } }
+        ) { if case .received(let event) = $0 { self.recordEvent(event) } }
         self.dispatcher.withLock { $0 = dispatcher }
         // The store throws after a crash of the member, which is expected.
         try? await dispatcher.run()
@@ -62,11 +62,11 @@ extension LabMember {
     }
 
     /// Replaces its bots while they run; settles.
-    public func reconfigure(_ bots: [LabBots.Place]) async throws {
+    public func reconfigure(_ bots: [LabBots.Entry]) async throws {
         guard let dispatcher = self.dispatcher.withLock({ $0 }) else {
             throw self.lab.error(.unmet, "\(self.name) has no bots")
         }
-        self.bots.withLock { $0?.places = bots }
+        self.bots.withLock { $0?.entries = bots }
         try await self.lab.run { try await dispatcher.reconfigure(bots.map(\.installed)) }
     }
 
@@ -79,7 +79,7 @@ extension LabMember {
         switch try await self.lab.run({ await dispatcher.probe(request) }) {
         case .answered(let answer): return answer
         case .refused(let reason): throw BotError(.probeRefused, reason)
-        case .unknownModule(let modules): throw BotError(.probeRefused, "there are \(modules)")
+        case .unknownModule(let modules): throw BotError(.probeRefused, "available modules: \(modules)")
         }
     }
 

@@ -51,7 +51,7 @@ extension LabMember {
     /// Returns the media of the current call; throws unless it is active.
     public func call() async throws -> LabCall {
         guard let call = try await self.state().activeCall, let media = self.core.callMedia(callID: call.callID) else {
-            throw self.lab.error(.unmet, "\(self.name) is in no call with media")
+            throw self.lab.error(.unmet, "\(self.name) is not in a call with media")
         }
         return LabCall(media, lab: self.lab)
     }

@@ -49,10 +49,10 @@ public final class LabMember: Sendable {
     /// Its bots, also after a crash; nil if it has none.
     let bots: Mutex<LabBots?>
     /// The page of the present run; so is the dispatcher.
-    let handPage = Mutex(LabHandPage(nil))
+    let inFlightStorage = Mutex(LabInFlightStorage(nil))
     let dispatcher = Mutex<BotDispatcher?>(nil)
     #if DEBUG
-        private let deadly = Mutex<(stage: CrashStage?, name: String)>((nil, ""))
+        private let crashTrap = Mutex<(stage: CrashStage?, name: String)>((nil, ""))
     #endif
 
     init(
@@ -90,7 +90,7 @@ public final class LabMember: Sendable {
 
     private var current: Life {
         guard let life = self.life.withLock({ $0 }) else {
-            preconditionFailure("\(self.name) has crashed and was not started again")
+            preconditionFailure("\(self.name) has crashed and was not restarted")
         }
         return life
     }
@@ -112,11 +112,11 @@ public final class LabMember: Sendable {
         let core = AppCore(
             account: self.signer.map { .remote(self.keys.publicKey, $0) } ?? .local(self.keys),
             configuration: self.configuration, ports: ports)
-        self.handPage.withLock { $0 = LabHandPage($0.read()) }
+        self.inFlightStorage.withLock { $0 = LabInFlightStorage($0.read()) }
         #if DEBUG
             store.crashes.set(
                 CrashFault {
-                    self.isDeadly($0, $1)
+                    self.isCrashTrap($0, $1)
                 } trap: {
                     self.crash()
                 })
@@ -137,7 +137,7 @@ public final class LabMember: Sendable {
                     self.ended(core, "its core has ended")
                 } catch { self.ended(core, "\(error)") }
             }
-            group.addTask { for await update in updates { self.take(update, run: run) } }
+            group.addTask { for await update in updates { self.recordUpdate(update, run: run) } }
             group.addTask { await self.work(core) }
         }
     }
@@ -146,7 +146,7 @@ public final class LabMember: Sendable {
         switch self.work {
         case .handler(let handler):
             for await event in core.events {
-                self.take(event)
+                self.recordEvent(event)
                 core.complete(event.inboxID, effects: await handler(event))
             }
         case .bots: if let bots = self.bots.withLock({ $0 }) { await self.dispatch(to: bots, core) }
@@ -160,11 +160,11 @@ public final class LabMember: Sendable {
         self.record.withLock { $0.failure = reason }
     }
 
-    func take(_ event: CoreEvent) {
+    func recordEvent(_ event: CoreEvent) {
         self.record.withLock { $0.events.append(event) }
     }
 
-    private func take(_ update: AppUpdate, run: Int) {
+    private func recordUpdate(_ update: AppUpdate, run: Int) {
         self.record.withLock { record in
             switch update {
             case .fullState(let state): record.snapshots[run].append(state)
@@ -180,7 +180,7 @@ public final class LabMember: Sendable {
     public func crash() {
         guard let life = self.life.withLock({ $0.take() }) else { return }
         life.store.stop()
-        self.handPage.withLock { $0 }.stop()
+        self.inFlightStorage.withLock { $0 }.stop()
         life.transport.cut()
         life.task.cancel()
     }
@@ -193,10 +193,10 @@ public final class LabMember: Sendable {
     #if DEBUG
         /// Plans a trap whenever the core reaches `stage` of a subject whose name has this prefix; nil disables it. In
         /// debug builds only.
-        public func trap(at stage: CrashStage?, of name: String = "") { self.deadly.withLock { $0 = (stage, name) } }
+        public func trap(at stage: CrashStage?, of name: String = "") { self.crashTrap.withLock { $0 = (stage, name) } }
 
-        private func isDeadly(_ stage: CrashStage, _ name: String) -> Bool {
-            self.deadly.withLock { $0.stage == stage && name.hasPrefix($0.name) }
+        private func isCrashTrap(_ stage: CrashStage, _ name: String) -> Bool {
+            self.crashTrap.withLock { $0.stage == stage && name.hasPrefix($0.name) }
         }
     #endif
 

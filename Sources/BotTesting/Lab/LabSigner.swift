@@ -53,7 +53,7 @@ public final class LabSigner: RemoteSigner {
     }
 
     public func sign(_ event: UnsignedEvent) async throws(SignerError) -> Event {
-        try await self.consider()
+        try await self.applyConduct()
         return self.state.withLock { state in
             var event = event
             if state.conduct == .cheats { event.content += "!" }
@@ -62,7 +62,7 @@ public final class LabSigner: RemoteSigner {
     }
 
     public func nip44Encrypt(_ plaintext: [UInt8], to peer: PublicKey) async throws(SignerError) -> String {
-        try await self.consider()
+        try await self.applyConduct()
         let nonce = self.state.withLock { Bytes32.random(using: &$0.random).bytes }
         do throws(NostrError) {
             return try NIP44.encrypt(plaintext, try NIP44.conversationKey(self.keys, peer), nonce: nonce)
@@ -70,13 +70,13 @@ public final class LabSigner: RemoteSigner {
     }
 
     public func nip44Decrypt(_ payload: String, from peer: PublicKey) async throws(SignerError) -> [UInt8] {
-        try await self.consider()
+        try await self.applyConduct()
         do throws(NostrError) {
             return try NIP44.decrypt(payload, try NIP44.conversationKey(self.keys, peer))
         } catch { throw SignerError(.refused, error.message) }
     }
 
-    private func consider() async throws(SignerError) {
+    private func applyConduct() async throws(SignerError) {
         let conduct = self.state.withLock { state in
             state.questions += 1
             return state.conduct
@@ -87,7 +87,7 @@ public final class LabSigner: RemoteSigner {
         case .refuses(let reason): throw SignerError(.refused, reason)
         case .holdsBack:
             await self.wait()
-            if Task.isCancelled { throw SignerError(.away, "whoever asked is gone") }
+            if Task.isCancelled { throw SignerError(.away, "the request was cancelled") }
         }
     }
 

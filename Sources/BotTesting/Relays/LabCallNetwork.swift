@@ -6,7 +6,7 @@ import Synchronization
 /// Faults are drawn for each track from the seed, so that runs are repeatable.
 public final class LabCallNetwork: CallMediaTransport {
     /// The fault rates of a track's groups; each group is drawn separately.
-    public struct Weather: Sendable, Hashable {
+    public struct Faults: Sendable, Hashable {
         /// Fractions of all groups, 0 to 1.
         public var loss: Double
         public var duplication: Double
@@ -21,11 +21,11 @@ public final class LabCallNetwork: CallMediaTransport {
             self.disorder = max(1, disorder)
         }
 
-        public static let fair = Weather()
+        public static let fair = Faults()
     }
 
     fileprivate struct State {
-        var weather = Weather.fair
+        var faults = Faults.fair
         var isDown = false
         var replacement: [UInt8]?
         var written: [CallTrackAddress: [CallMediaGroup]] = [:]
@@ -40,7 +40,7 @@ public final class LabCallNetwork: CallMediaTransport {
     }
 
     /// Applies to all groups written from now on.
-    public func setWeather(_ weather: Weather) { self.state.withLock { $0.weather = weather } }
+    public func setFaults(_ faults: Faults) { self.state.withLock { $0.faults = faults } }
 
     /// Refuses new connections and fails writes while down.
     public func setDown(_ isDown: Bool) { self.state.withLock { $0.isDown = isDown } }
@@ -99,13 +99,13 @@ private final class LabCallWriter: CallTrackWriter {
 
     func write(_ group: CallMediaGroup) async throws {
         try self.network.check()
-        let (weather, replacement) = self.network.state.withLock { state in
+        let (faults, replacement) = self.network.state.withLock { state in
             state.written[self.address, default: []].append(group)
-            return (state.weather, state.replacement)
+            return (state.faults, state.replacement)
         }
         var group = group
         if let replacement { group.payload = replacement }
-        let passing = self.luck.withLock { $0.pass(group, weather) }
+        let passing = self.luck.withLock { $0.pass(group, faults) }
         for group in passing { try await self.base.write(group) }
     }
 }
@@ -113,13 +113,13 @@ private final class LabCallWriter: CallTrackWriter {
 extension LabCallWriter.Luck {
     /// Returns the groups that arrive now.
     fileprivate mutating func pass(
-        _ group: CallMediaGroup, _ weather: LabCallNetwork.Weather
+        _ group: CallMediaGroup, _ faults: LabCallNetwork.Faults
     ) -> [CallMediaGroup] {
         var passing: [CallMediaGroup] = []
-        var copies = Double.random(in: 0..<1, using: &self.generator) < weather.loss ? 0 : 1
-        if Double.random(in: 0..<1, using: &self.generator) < weather.duplication { copies += 1 }
-        let waits = Double.random(in: 0..<1, using: &self.generator) < weather.delay
-        let turns = Int.random(in: 1...weather.disorder, using: &self.generator)
+        var copies = Double.random(in: 0..<1, using: &self.generator) < faults.loss ? 0 : 1
+        if Double.random(in: 0..<1, using: &self.generator) < faults.duplication { copies += 1 }
+        let waits = Double.random(in: 0..<1, using: &self.generator) < faults.delay
+        let turns = Int.random(in: 1...faults.disorder, using: &self.generator)
         for index in self.kept.indices { self.kept[index].remaining -= 1 }
         for _ in 0..<copies {
             if waits { self.kept.append((group, turns)) } else { passing.append(group) }

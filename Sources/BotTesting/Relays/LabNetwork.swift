@@ -33,7 +33,7 @@ public final class LabNetwork: Sendable {
 
     public init(relays: [RelayURL]) {
         var state = NetworkState()
-        for url in relays { state.relays[url] = NetworkState.Station() }
+        for url in relays { state.relays[url] = NetworkState.RelayState() }
         self.state = Mutex(state)
     }
 
@@ -74,7 +74,7 @@ public final class LabNetwork: Sendable {
 
     /// Stalls a connection: the member receives nothing from the relay, though it seems connected, until ``heal()``.
     public func stall(_ member: String, at relay: RelayURL) {
-        self.state.withLock { _ = $0.stalled.insert(NetworkState.Way(member: member, relay: relay)) }
+        self.state.withLock { _ = $0.stalled.insert(NetworkState.Route(member: member, relay: relay)) }
     }
 
     /// Ends all effects of ``cutOff(_:from:)`` and ``stall(_:at:)``.

@@ -5,7 +5,7 @@ import PikaCore
 struct NetworkState: Sendable {
     typealias Answer = @Sendable (PublishReport.Outcome) -> Void
 
-    struct Station: Sendable {
+    struct RelayState: Sendable {
         var relay = LabRelay()
         var downReason: String?
     }
@@ -17,12 +17,12 @@ struct NetworkState: Sendable {
         var relays: [RelayURL] = []
         var subscriptions: [RelaySubscription] = []
         /// The time of the newest event of each subscription at each relay.
-        var newestSeen: [Place: Int64] = [:]
+        var newestSeen: [SubscriptionKey: Int64] = [:]
         /// Subscriptions that a relay has closed.
-        var closed: Set<Place> = []
+        var closed: Set<SubscriptionKey> = []
     }
 
-    struct Place: Hashable, Sendable {
+    struct SubscriptionKey: Hashable, Sendable {
         let relay: RelayURL
         let subscription: String
     }
@@ -34,7 +34,7 @@ struct NetworkState: Sendable {
         let answer: Answer
     }
 
-    struct Way: Hashable, Sendable {
+    struct Route: Hashable, Sendable {
         let member: String
         let relay: RelayURL
     }
@@ -45,11 +45,11 @@ struct NetworkState: Sendable {
         let update: RelayUpdate
     }
 
-    var relays: [RelayURL: Station] = [:]
-    var cuts: Set<Way> = []
+    var relays: [RelayURL: RelayState] = [:]
+    var cuts: Set<Route> = []
     /// Members that have not retried a relay since it came back.
-    var waiting: Set<Way> = []
-    var stalled: Set<Way> = []
+    var waiting: Set<Route> = []
+    var stalled: Set<Route> = []
     /// Updates that stalled connections have not delivered yet, in order.
     var delayed: [Delayed] = []
     var links: [Int: Link] = [:]
@@ -57,7 +57,7 @@ struct NetworkState: Sendable {
     var publications: [(publication: LabNetwork.Publication, verdict: LabNetwork.Verdict)] = []
     var repeats = 1
     /// For relays that are not honest.
-    var dice: [RelayURL: LabRelayConduct.Dice] = [:]
+    var dice: [RelayURL: LabRelayFaults.Dice] = [:]
     /// By member name.
     var traffic: [String: LabTraffic] = [:]
     private var nextLink = 0
@@ -85,15 +85,15 @@ struct NetworkState: Sendable {
             return answer(.unreachable(reason))
         }
         switch verdict {
-        case .deliver: answer(self.take(publication))
+        case .deliver: answer(self.accept(publication))
         case .refuse(let message): answer(.refused(message))
         case .hold: self.held.append(Held(publication: publication, outcome: nil, answer: answer))
         case .holdAnswer:
-            let outcome = self.take(publication)
+            let outcome = self.accept(publication)
             self.held.append(Held(publication: publication, outcome: outcome, answer: answer))
         case .lose: answer(.unreachable("no answer in time"))
         case .loseAnswer:
-            _ = self.take(publication)
+            _ = self.accept(publication)
             answer(.unreachable("no answer in time"))
         }
     }
@@ -101,10 +101,10 @@ struct NetworkState: Sendable {
     mutating func release() {
         let held = self.held
         self.held = []
-        for one in held { one.answer(one.outcome ?? self.take(one.publication)) }
+        for one in held { one.answer(one.outcome ?? self.accept(one.publication)) }
     }
 
-    private mutating func take(_ publication: LabNetwork.Publication) -> PublishReport.Outcome {
+    private mutating func accept(_ publication: LabNetwork.Publication) -> PublishReport.Outcome {
         if self.occurs(\.feigned, at: publication.relay) { return .accepted }
         switch self.relays[publication.relay]?.relay.take(publication.event) {
         case .accepted(let isNew)?:
@@ -123,24 +123,24 @@ struct NetworkState: Sendable {
     // MARK: Connections
 
     func downReason(_ relay: RelayURL) -> String? {
-        guard let station = self.relays[relay] else { return "no such relay" }
-        return station.downReason
+        guard let state = self.relays[relay] else { return "no such relay" }
+        return state.downReason
     }
 
     func downReason(_ relay: RelayURL, for member: String) -> String? {
-        let way = Way(member: member, relay: relay)
-        if self.cuts.contains(way) { return "the way is cut" }
-        return self.waiting.contains(way) ? "waiting for another attempt" : self.downReason(relay)
+        let route = Route(member: member, relay: relay)
+        if self.cuts.contains(route) { return "the link is cut" }
+        return self.waiting.contains(route) ? "waiting for another attempt" : self.downReason(relay)
     }
 
     mutating func cutOff(_ member: String, from relay: RelayURL) {
         guard self.downReason(relay, for: member) == nil else { return }
-        self.cuts.insert(Way(member: member, relay: relay))
+        self.cuts.insert(Route(member: member, relay: relay))
         self.dropHeld { $0.relay == relay && $0.sender == member }
         for link in self.orderedLinks
         where self.links[link]?.name == member && self.links[link]?.relays.contains(relay) == true {
             self.delayed.removeAll { $0.link == link && $0.relay == relay }
-            self.links[link]?.updates.yield(.state(relay: relay, .retrying(attempt: 1, reason: "the way is cut")))
+            self.links[link]?.updates.yield(.state(relay: relay, .retrying(attempt: 1, reason: "the link is cut")))
         }
     }
 
@@ -152,7 +152,7 @@ struct NetworkState: Sendable {
         for late in delayed { self.links[late.link]?.updates.yield(late.update) }
         for link in self.orderedLinks {
             guard let name = self.links[link]?.name, let relays = self.links[link]?.relays else { continue }
-            for relay in relays where cuts.contains(Way(member: name, relay: relay)) { self.connect(link, to: relay) }
+            for relay in relays where cuts.contains(Route(member: name, relay: relay)) { self.connect(link, to: relay) }
         }
     }
 
@@ -179,7 +179,7 @@ struct NetworkState: Sendable {
         guard self.relays[relay]?.downReason != nil else { return }
         self.relays[relay]?.downReason = nil
         for link in self.links.values where link.relays.contains(relay) {
-            self.waiting.insert(Way(member: link.name, relay: relay))
+            self.waiting.insert(Route(member: link.name, relay: relay))
         }
     }
 
@@ -187,7 +187,7 @@ struct NetworkState: Sendable {
     mutating func reconnect(_ number: Int) {
         guard let link = self.links[number] else { return }
         for relay in link.relays where self.downReason(relay, for: link.name) != nil {
-            self.waiting.remove(Way(member: link.name, relay: relay))
+            self.waiting.remove(Route(member: link.name, relay: relay))
             self.connect(number, to: relay)
         }
     }
@@ -228,29 +228,29 @@ struct NetworkState: Sendable {
 
     mutating func unsubscribe(_ id: String, of number: Int) {
         self.links[number]?.subscriptions.removeAll { $0.id == id }
-        for place in self.links[number]?.newestSeen.keys.filter({ $0.subscription == id }) ?? [] {
-            self.links[number]?.newestSeen[place] = nil
+        for key in self.links[number]?.newestSeen.keys.filter({ $0.subscription == id }) ?? [] {
+            self.links[number]?.newestSeen[key] = nil
         }
     }
 
     /// Sends the events stored since the newest one seen, minus the overlap, then EOSE.
     private mutating func ask(_ subscription: RelaySubscription, at relay: RelayURL, for number: Int) {
-        guard subscription.relays?.contains(relay) ?? true, let station = self.relays[relay] else { return }
-        let place = Place(relay: relay, subscription: subscription.id)
-        self.links[number]?.closed.remove(place)
+        guard subscription.relays?.contains(relay) ?? true, let state = self.relays[relay] else { return }
+        let key = SubscriptionKey(relay: relay, subscription: subscription.id)
+        self.links[number]?.closed.remove(key)
         if self.occurs(\.closed, at: relay) {
-            self.links[number]?.closed.insert(place)
+            self.links[number]?.closed.insert(key)
             let message = "error: too many requests"
             self.links[number]?.updates.yield(.closed(relay: relay, subscription: subscription.id, message: message))
             return
         }
-        let newest = self.links[number]?.newestSeen[place]
+        let newest = self.links[number]?.newestSeen[key]
         let filters = subscription.filters.map { filter in
             var filter = filter
             if let newest { filter.since = max(filter.since ?? .min, newest.clampedSubtracting(subscription.overlap)) }
             return filter
         }
-        for event in station.relay.stored(matching: filters) {
+        for event in state.relay.stored(matching: filters) {
             self.hand(event, from: relay, subscription.id, to: number)
         }
         if self.occurs(\.endless, at: relay) { return }
@@ -265,7 +265,7 @@ struct NetworkState: Sendable {
             else { continue }
             for subscription in link.subscriptions where subscription.relays?.contains(relay) ?? true {
                 guard subscription.filters.contains(where: { $0.matches(event) }),
-                    !link.closed.contains(Place(relay: relay, subscription: subscription.id)),
+                    !link.closed.contains(SubscriptionKey(relay: relay, subscription: subscription.id)),
                     !self.occurs(\.dropped, at: relay)
                 else { continue }
                 self.hand(event, from: relay, subscription.id, to: number)
@@ -278,9 +278,9 @@ struct NetworkState: Sendable {
             self.pass(.refused(relay: relay, reason: error.code.description), from: relay, to: number)
             return
         }
-        let place = Place(relay: relay, subscription: subscription)
-        let newest = self.links[number]?.newestSeen[place] ?? .min
-        self.links[number]?.newestSeen[place] = max(newest, event.createdAt)
+        let key = SubscriptionKey(relay: relay, subscription: subscription)
+        let newest = self.links[number]?.newestSeen[key] ?? .min
+        self.links[number]?.newestSeen[key] = max(newest, event.createdAt)
         for _ in 0..<self.repeats + (self.occurs(\.repeated, at: relay) ? 1 : 0) {
             if let name = self.links[number]?.name { self.traffic[name, default: LabTraffic()].events += 1 }
             self.pass(.event(relay: relay, subscription: subscription, event), from: relay, to: number)
@@ -289,7 +289,7 @@ struct NetworkState: Sendable {
 
     private mutating func pass(_ update: RelayUpdate, from relay: RelayURL, to number: Int) {
         guard let link = self.links[number] else { return }
-        if self.stalled.contains(Way(member: link.name, relay: relay)) {
+        if self.stalled.contains(Route(member: link.name, relay: relay)) {
             self.delayed.append(Delayed(link: number, relay: relay, update: update))
         } else {
             link.updates.yield(update)

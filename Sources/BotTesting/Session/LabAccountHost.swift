@@ -84,7 +84,7 @@ public final class LabAccountHost: AccountHost {
     public func wipe(_ account: PublicKey) async throws {
         try self.state.withLock { state in
             if let fault = state.wipeFault { throw LabError(.injectedFault, fault) }
-            precondition(!state.open.contains(account), "an account is wiped while it is open")
+            precondition(!state.open.contains(account), "an account must be closed before it is wiped")
             state.stores[account] = nil
             state.wiped.append(account)
         }

@@ -84,11 +84,11 @@ public final class LabBunker: Sendable {
                 let message = try? NIP46.message(in: event, from: event.pubkey, to: self.keys),
                 let request = try? NIP46.Request(json: message)
             else { continue }
-            await self.take(request, event.pubkey)
+            await self.receive(request, event.pubkey)
         }
     }
 
-    private func take(_ request: NIP46.Request, _ client: PublicKey) async {
+    private func receive(_ request: NIP46.Request, _ client: PublicKey) async {
         let conduct = self.state.withLock { state in
             if !state.requests.contains(where: { $0.id == request.id }) { state.requests.append(request) }
             if case .wantsApproval = state.conduct { state.held.append((request, client)) }

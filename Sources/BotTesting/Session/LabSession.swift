@@ -130,7 +130,7 @@ public final class LabSession: Sendable {
             }
         }
         let task = Task(executorPreference: self.lab.executor) {
-            do { try await session.run() } catch { preconditionFailure("a session runs once: \(error)") }
+            do { try await session.run() } catch { preconditionFailure("a session can run only once: \(error)") }
         }
         self.life.withLock { $0 = Life(session: session, task: task) }
     }

@@ -143,7 +143,7 @@ public final class MemoryCoreStore: CoreStore {
         if state.isStopped { return (stopped, nil) }
         if state.failsNextCommit {
             state.failsNextCommit = false
-            return (LabError(.injectedFault, "this commit was to fail"), nil)
+            return (LabError(.injectedFault, "injected commit failure"), nil)
         }
         if state.stopPoint == .before(commit: state.commits + 1) {
             state.isStopped = true

@@ -38,7 +38,7 @@ public final class ManualClock: CoreClock {
         }
         defer { self.state.withLock { _ = $0.cancelled.remove(number) } }
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { self.lieDown($0, until: time, number: number) }
+            try await withCheckedThrowingContinuation { self.suspend($0, until: time, number: number) }
         } onCancel: {
             self.cancel(number)
         }
@@ -66,7 +66,7 @@ public final class ManualClock: CoreClock {
         }
     }
 
-    private func lieDown(_ continuation: CheckedContinuation<Void, any Error>, until time: Int64, number: Int) {
+    private func suspend(_ continuation: CheckedContinuation<Void, any Error>, until time: Int64, number: Int) {
         let isOver: Result<Void, any Error>? = self.state.withLock { state in
             if state.cancelled.remove(number) != nil { return .failure(CancellationError()) }
             if time <= state.now { return .success(()) }

@@ -6,21 +6,21 @@ import PikaCore
 struct CommandGate: Sendable {
     let bot: ExternalBot
     let account: ProgramAccount
-    let pace: SendingPace
+    let rateLimiter: SendRateLimiter
 
-    func pass(_ command: DaemonCommand, _ name: String) async throws(DaemonFailure) {
+    func authorize(_ command: DaemonCommand, _ name: String) async throws(DaemonFailure) {
         guard ExternalBotProgram.knownCommands.contains(name) else {
-            throw DaemonFailure(.notAllowed, "no program may use \(name): it is the configuration's")
+            throw DaemonFailure(.notAllowed, "external bots may not use \(name): the configuration controls it")
         }
         guard bot.program.commands.contains(name) else {
             throw Self.refusal(
                 "\(bot.label) may not use \(name)", "allow: { commands: \(Self.list(bot.program.commands, name)) }")
         }
         if case .publishKeyPackage(let relays) = command, !relays.isEmpty {
-            throw DaemonFailure(.notAllowed, "no program may choose the account's relays: leave relays out")
+            throw DaemonFailure(.notAllowed, "external bots may not choose the account's relays: remove relays")
         }
-        if let reference = await chat(of: command) { try await judge(reference) }
-        if command.isSending { await pace.wait() }
+        if let reference = await chat(of: command) { try await checkChat(reference) }
+        if command.isSending { await rateLimiter.wait() }
     }
 
     /// Returns the chat of a command; a command about a call belongs to the call's chat.
@@ -33,7 +33,7 @@ struct CommandGate: Sendable {
     }
 
     /// Checks the permission for a chat. An unknown chat is refused by the command itself.
-    private func judge(_ reference: String) async throws(DaemonFailure) {
+    private func checkChat(_ reference: String) async throws(DaemonFailure) {
         let state = await account.state
         let named: AppState.ChatSummary?
         do throws(AppCoreError) { named = try state.chat(named: reference) } catch {
@@ -41,11 +41,11 @@ struct CommandGate: Sendable {
         }
         guard let chat = named else { return }
         let chatID = chat.chatID
-        guard bot.isAtWork(in: chat, of: state) else {
-            throw Self.refusal("\(bot.label) is not at work in this group", "groups: { chats: { \(chatID): all } }")
+        guard bot.isActive(in: chat, of: state) else {
+            throw Self.refusal("\(bot.label) is not active in this group", "groups: { chats: { \(chatID): all } }")
         }
         guard let groups = bot.program.groups, !state.matches(groups, chat) else { return }
-        throw Self.refusal("\(bot.label) may not touch this chat", "allow: { groups: \(Self.list(groups, chatID)) }")
+        throw Self.refusal("\(bot.label) may not use this chat", "allow: { groups: \(Self.list(groups, chatID)) }")
     }
 
     private static func refusal(_ reason: String, _ fix: String) -> DaemonFailure {

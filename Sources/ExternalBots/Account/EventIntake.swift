@@ -29,15 +29,15 @@ final class EventIntake: Sendable {
 
     /// Hands over an event and returns when it is recorded. Throws when the task is cancelled before, and
     /// ``BotDispatch/EventPostponed`` when a graceful shutdown starts.
-    func take(_ event: CoreEvent) async throws {
+    func deliver(_ event: CoreEvent) async throws {
         try await withGracefulShutdownHandler {
             try await withTaskCancellationHandler {
-                try await handOver(event)
+                try await enqueue(event)
             } onCancel: {
-                self.giveUp(event.inboxID, CancellationError())
+                self.cancel(event.inboxID, CancellationError())
             }
         } onGracefulShutdown: {
-            self.giveUp(event.inboxID, EventPostponed())
+            self.cancel(event.inboxID, EventPostponed())
         }
     }
 
@@ -45,7 +45,7 @@ final class EventIntake: Sendable {
         state.withLock { $0.waiting.removeValue(forKey: inboxID) }?.resume()
     }
 
-    private func handOver(_ event: CoreEvent) async throws {
+    private func enqueue(_ event: CoreEvent) async throws {
         try await withCheckedThrowingContinuation { continuation in
             let (earlier, reader) = state.withLock { state in
                 state.newest = max(state.newest, event.inboxID)
@@ -57,14 +57,14 @@ final class EventIntake: Sendable {
             earlier?.resume(throwing: CancellationError())
             reader?.resume(returning: event)
             // Both may have happened before the continuation was registered.
-            if Task.isCancelled { giveUp(event.inboxID, CancellationError()) }
-            if Task.isShuttingDownGracefully { giveUp(event.inboxID, EventPostponed()) }
+            if Task.isCancelled { cancel(event.inboxID, CancellationError()) }
+            if Task.isShuttingDownGracefully { cancel(event.inboxID, EventPostponed()) }
         }
     }
 
     /// Ends the wait for an event. If the daemon has fetched it, it may still be recorded: its redelivery is then
     /// recognized.
-    private func giveUp(_ inboxID: Int64, _ reason: any Error) {
+    private func cancel(_ inboxID: Int64, _ reason: any Error) {
         let waiter = state.withLock { state in
             state.queue.removeAll { $0.inboxID == inboxID }
             return state.waiting.removeValue(forKey: inboxID)

@@ -29,7 +29,7 @@ struct ProgramAccount: DaemonCore {
     func updates() -> AsyncStream<AppUpdate> { core.updates() }
 
     func dispatch(_ action: AppAction, request: RequestID?) {
-        if case .startCall(_, _, let callID?, _) = action { bot.calls.own(callID) }
+        if case .startCall(_, _, let callID?, _) = action { bot.calls.add(callID) }
         core.dispatch(marked(action), request: request)
     }
 
@@ -37,9 +37,9 @@ struct ProgramAccount: DaemonCore {
     private func marked(_ action: AppAction) -> AppAction {
         let effect = HandlerEffect(id: "", operation: .dispatch(action))
         guard let chatID = effect.operation.messageChat else { return action }
-        let turn = bot.turns.said(in: chatID)
-        if let turn, turn.isFirst { noteAnswer(turn.event) }
-        let depth = turn.flatMap { AutomationMarker.depth(of: $0.event) } ?? 0
+        let message = bot.answerTracker.answered(in: chatID)
+        if let message, message.isFirst { noteAnswer(message.event) }
+        let depth = message.flatMap { AutomationMarker.depth(of: $0.event) } ?? 0
         let marked = AutomationMarker.mark([effect], depth: depth).first
         guard case .dispatch(let action)? = marked?.operation else { return action }
         return action
@@ -47,7 +47,7 @@ struct ProgramAccount: DaemonCore {
 
     func shown(_ state: AppState) -> AppState {
         state.limited(
-            toChats: { bot.isAtWork(in: $0, of: state) }, showsInvites: showsInvites,
+            toChats: { bot.isActive(in: $0, of: state) }, showsInvites: showsInvites,
             showsCall: { bot.calls.contains($0.callID) })
     }
 

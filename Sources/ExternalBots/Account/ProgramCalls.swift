@@ -6,7 +6,7 @@ final class ProgramCalls: Sendable {
 
     private let ids = Mutex<[String]>([])
 
-    func own(_ callID: String) {
+    func add(_ callID: String) {
         ids.withLock { ids in
             guard !ids.contains(callID) else { return }
             ids.append(callID)

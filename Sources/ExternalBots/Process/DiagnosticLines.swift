@@ -1,24 +1,24 @@
 /// The standard error of a program as lines for the log: truncated, and rate-limited per second. Pure.
 struct DiagnosticLines {
-    static let longestLine = 1_000
+    static let maximumLineLength = 1_000
     static let linesPerSecond = 50
 
     private var line: [UInt8] = []
     private var isCut = false
     private var second: Int64 = .min
     private var count = 0
-    /// Lines dropped since ``takeLeftOut(now:)``.
-    private var leftOut = 0
+    /// Lines dropped since ``drainDropped(now:)``.
+    private var dropped = 0
 
     /// Returns the completed lines that may be logged. `now` is in milliseconds.
-    mutating func take(_ bytes: some Sequence<UInt8>, now: Int64) -> [String] {
+    mutating func append(_ bytes: some Sequence<UInt8>, now: Int64) -> [String] {
         var lines: [String] = []
         for byte in bytes {
             guard byte != UInt8(ascii: "\n") else {
                 if let line = finish(now: now) { lines.append(line) }
                 continue
             }
-            if line.count < Self.longestLine { line.append(byte) } else { isCut = true }
+            if line.count < Self.maximumLineLength { line.append(byte) } else { isCut = true }
         }
         return lines
     }
@@ -37,16 +37,16 @@ struct DiagnosticLines {
         }
         count += 1
         guard count <= Self.linesPerSecond else {
-            leftOut += 1
+            dropped += 1
             return nil
         }
         return String(decoding: line, as: UTF8.self) + (isCut ? "…" : "")
     }
 
     /// Returns the number of lines dropped since the last call; 0 while lines are still being dropped.
-    mutating func takeLeftOut(now: Int64) -> Int {
+    mutating func drainDropped(now: Int64) -> Int {
         guard now / 1000 != second else { return 0 }
-        defer { leftOut = 0 }
-        return leftOut
+        defer { dropped = 0 }
+        return dropped
     }
 }

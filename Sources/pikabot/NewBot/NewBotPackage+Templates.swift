@@ -29,7 +29,7 @@ extension NewBotPackage {
         """
         import BotKit
 
-        /// Answers `/ping`, and greets who mentions it in a group.
+        /// Answers `/ping`, and greets members who mention it in a group.
         public struct \(name.type): Bot {
             public static let name = "\(name.text)"
 
@@ -69,7 +69,7 @@ extension NewBotPackage {
         import \(name.type)
         import Testing
 
-        /// Whole encrypted groups in one process, on a clock that stands still unless it is moved.
+        /// Complete encrypted groups in one process, on a manual clock.
         @Suite struct \(name.tests) {
             @Test func answersPing() async throws {
                 let lab = try GroupLab(seed: 1)
@@ -80,7 +80,7 @@ extension NewBotPackage {
                 try await lab.expect(bot, replied: "pong")
             }
 
-            @Test func greetsOnlyWhoMentionsIt() async throws {
+            @Test func greetsOnlyOnMention() async throws {
                 let lab = try GroupLab(seed: 2)
                 let alice = try await lab.member("alice")
                 let bot = try await lab.bot(\(name.type).self)
@@ -97,17 +97,17 @@ extension NewBotPackage {
 
     var configuration: String {
         """
-        # What `swift run \(name.text) run \(name.text).yaml` runs; paths are relative to this file.
+        # Configuration for `swift run \(name.text) run \(name.text).yaml`; paths are relative to this file.
         # `swift run \(name.text) check \(name.text).yaml` shows every default.
         version: 1
-        # The relay that `pikabot relay` runs on this machine. Put those here that the bot's users have.
+        # The relay of `pikabot relay` on this machine. Replace it with the relays of the bot's users.
         relays: [ws://127.0.0.1:3334]
         state: { directory: ./state }
         accounts:
           - name: \(name.text)
-            # Who has this file is the bot. Keep a copy of it apart from the machine.
+            # Anyone with this file can act as the bot. Keep a backup outside this machine.
             key: { file: \(keyFile) }
-            # Who may bring the bot into a group: anyone, nobody, or allowlist with from: [npub1…].
+            # Who may invite the bot to a group: anyone, nobody, or allowlist with from: [npub1…].
             invites: { accept: anyone }
             bots:
               - use: \(name.text)

@@ -34,7 +34,7 @@ struct AdmissionTests {
         (.allowlist([key("c")]), .some(.admin), "not_allowed"), (.allowlist([]), .some(.member), "not_allowed"),
         (.nobody, .some(.admin), "not_allowed"), (.nobody, nil, "not_allowed"),
     ])
-    func triggersAreJudgedByTheEventsOwnEpoch(policy: TriggerPolicy, role: MemberRole?, expected: String) {
+    func judgesTriggersByTheEventsEpoch(policy: TriggerPolicy, role: MemberRole?, expected: String) {
         let bot = BotPolicy(triggers: policy)
         #expect(verdict(Admission(), arrived("hi", role: role), bot) == expected)
         var call = callEvent(callInvite)
@@ -45,7 +45,7 @@ struct AdmissionTests {
         #expect(verdict(Admission(), coreEvent(1, .commit(commit)), bot) == expected)
     }
 
-    @Test func theAccountsOwnDoingIsNobodysRequest() {
+    @Test func ownEventsAreNotTriggers() {
         let own = coreEvent(1, .commit(commitEvent(by: key("a"), isOwn: true)))
         let joined = coreEvent(2, .joined(JoinEvent(inviter: key("b"), name: "", epoch: 1, memberCount: 2)))
         for event in [own, joined] {
@@ -57,7 +57,7 @@ struct AdmissionTests {
         #expect(verdict(Admission(), arrived("hi", from: key("a"))) == "own")
     }
 
-    @Test func everyReasonInItsOrder() {
+    @Test func checksReasonsInOrder() {
         let admission = Admission()
         #expect(verdict(admission, arrived("hi"), isWanted: false) == "no_handler")
         admission.setPaused(true, "bot")
@@ -74,7 +74,7 @@ struct AdmissionTests {
         #expect(admission.journal.ignored.allSatisfy { $0.bot == "bot" && $0.chat == "c1" })
     }
 
-    @Test func sharedIdsNeverWidenTheScope() {
+    @Test func sharedIDsNeverWidenTheScope() {
         let chats = [
             chatSummary("c1", isGroup: true, routingIDs: ["f1", "f2"]),
             chatSummary("c2", isGroup: true, routingIDs: ["f2"]),
@@ -91,7 +91,7 @@ struct AdmissionTests {
 
     // MARK: How much
 
-    @Test func oneSenderIsHeldToItsRateAndAnotherIsServed() {
+    @Test func limitsRatePerSender() {
         let admission = Admission()
         let policy = BotPolicy(limits: BotLimits(perSender: Rate(6, per: .minute)))
         var admitted = 0
@@ -102,7 +102,7 @@ struct AdmissionTests {
         #expect(verdict(admission, arrived("x", 1_002), policy, bot: "other") == "admitted")
     }
 
-    @Test func talkThatNoHandlerTakesCostsNothing() {
+    @Test func unhandledMessagesDoNotCount() {
         let admission = Admission()
         let policy = BotPolicy(limits: BotLimits(perSender: Rate(1, per: .hour), perGroup: Rate(1, per: .hour)))
         for row in 1...100 {
@@ -114,7 +114,7 @@ struct AdmissionTests {
         #expect(verdict(admission, arrived("x", 104, chat: "c2", from: key("c")), policy) == "admitted")
     }
 
-    @Test func whoIsOverItsLimitDoesNotUseUpTheGroups() {
+    @Test func limitedSenderDoesNotConsumeGroupLimit() {
         let admission = Admission()
         let policy = BotPolicy(limits: BotLimits(perSender: Rate(2, per: .hour), perGroup: Rate(3, per: .hour)))
         for row in 1...50 { _ = verdict(admission, arrived("x", Int64(row)), policy) }
@@ -125,7 +125,7 @@ struct AdmissionTests {
         #expect(verdict(admission, arrived("x", 54, chat: "c2", from: key("d")), policy) == "admitted")
     }
 
-    @Test func whenItCameCountsAndNotWhenItsTurnIs() {
+    @Test func ratesCountReceiptTimes() {
         let admission = Admission()
         let policy = BotPolicy(limits: BotLimits(perSender: Rate(2, per: .minute)))
         // All of them came at once; the turn of the last is an hour later.
@@ -133,7 +133,7 @@ struct AdmissionTests {
         #expect(verdicts.filter { $0 == "admitted" }.count == 2)
     }
 
-    @Test func commitsAndCallsCountTooAndOwnOnesDoNot() {
+    @Test func foreignCommitsAndCallsCount() {
         let admission = Admission()
         let policy = BotPolicy(limits: BotLimits(perSender: Rate(1, per: .hour)))
         let own = coreEvent(1, .commit(commitEvent(by: key("a"), isOwn: true)))

@@ -37,7 +37,7 @@ private final class Responder: Sendable {
     }
 
     func join(_ lab: GroupLab, as name: String) async throws -> LabMember {
-        let place = LabBots.Place(Parrot(settings: .object([:])), label: "parrot", policy: policy)
+        let place = LabBots.Entry(Parrot(settings: .object([:])), label: "parrot", policy: policy)
         let joined = try await lab.bots(name, LabBots([place], operators: operators))
         member.withLock { $0 = joined }
         return joined
@@ -46,7 +46,7 @@ private final class Responder: Sendable {
 
 @Suite(.bounded)
 struct AuthorityLabTests {
-    @Test func twoRespondersOfOurKindDoNotLoop() async throws {
+    @Test func twoRespondersDoNotLoop() async throws {
         let lab = try GroupLab(seed: 501)
         let (one, two) = (Responder(), Responder())
         let alice = try await lab.member("alice")
@@ -65,7 +65,7 @@ struct AuthorityLabTests {
         #expect(alice.heard(in: chat).filter { $0 == "re: again" }.count == 2)
     }
 
-    @Test func aResponderOfOthersWithoutTheMarkerIsStoppedToo() async throws {
+    @Test func stopsUnmarkedForeignResponder() async throws {
         let lab = try GroupLab(seed: 502)
         let responder = Responder(BotPolicy(limits: BotLimits(botPair: 1)))
         let alice = try await lab.member("alice")
@@ -90,7 +90,7 @@ struct AuthorityLabTests {
         #expect(alice.heard(in: chat, from: ours).contains("re: and me?"))
     }
 
-    @Test func aFloodIsAnsweredAtItsRateWhileAnotherIsServed() async throws {
+    @Test func floodDoesNotStarveOtherSenders() async throws {
         let lab = try GroupLab(seed: 503)
         let responder = Responder(BotPolicy(limits: BotLimits(perSender: Rate(6, per: .minute))))
         let flooder = try await lab.member("flooder")
@@ -113,7 +113,7 @@ struct AuthorityLabTests {
         #expect(bob.heard(in: chat, from: ours).last == "re: flood late")
     }
 
-    @Test func aDemotedAdminsLateMessageIsJudgedByItsOwnEpoch() async throws {
+    @Test func judgesDemotedAdminByMessageEpoch() async throws {
         let lab = try GroupLab(seed: 504)
         let responder = Responder(BotPolicy(triggers: .admins))
         let alice = try await lab.member("alice")
@@ -133,7 +133,7 @@ struct AuthorityLabTests {
         #expect(why?.lines.joined().contains("may not trigger this bot") == true)
     }
 
-    @Test func anOperatorPausesAndResumesAcrossARestart() async throws {
+    @Test func pauseSurvivesRestartUntilResumed() async throws {
         let lab = try GroupLab(seed: 505)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")

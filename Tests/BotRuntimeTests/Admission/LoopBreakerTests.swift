@@ -32,7 +32,7 @@ struct LoopBreakerTests {
         }
     }
 
-    @Test func whatIsTooDeepIsNotAnswered() {
+    @Test func ignoresTooDeepMessages() {
         for depth in 1...3 {
             let chat = Chat()
             #expect(chat.hear(depth: depth))
@@ -43,7 +43,7 @@ struct LoopBreakerTests {
         }
     }
 
-    @Test func aPairHasItsBudget() {
+    @Test func limitsEachPairToItsBudget() {
         var chat = Chat()
         // Its message, ours, its message: three in a row.
         #expect((1...5).map { _ in chat.hear(depth: 1) } == [true, false, false, false, false])
@@ -55,7 +55,7 @@ struct LoopBreakerTests {
         for _ in 1...100 { #expect(chat.hear(depth: 1)) }
     }
 
-    @Test func aPersonsWordOrQuietGivesANewBudget() {
+    @Test func personOrSilenceResetsBudget() {
         let chat = Chat()
         #expect(chat.hear(depth: 1))
         #expect(!chat.hear(depth: 1))
@@ -68,13 +68,13 @@ struct LoopBreakerTests {
         #expect(chat.hear(depth: 1, after: LoopBreaker.quietSeconds + 1))
     }
 
-    @Test func aBotThatIsNotAnsweredMaySayWhatItLikes() {
+    @Test func unansweredBotIsNotLimited() {
         let chat = Chat()
         for _ in 1...100 { #expect(chat.hear(depth: 1, isAnswered: false)) }
         #expect(chat.hear(depth: 1))
     }
 
-    @Test func theDepthOfAChatIsThatOfItsLatestBotUntilAPersonSpeaks() {
+    @Test func personResetsChatDepth() {
         let chat = Chat()
         func depth() -> Int { chat.breaker.depth(in: "c1") }
         #expect(depth() == 0)
@@ -85,7 +85,7 @@ struct LoopBreakerTests {
         #expect(depth() == 0)
     }
 
-    @Test func pairsAreApart() {
+    @Test func pairsHaveSeparateBudgets() {
         let chat = Chat()
         #expect(chat.hear("b", depth: 1))
         #expect(chat.hear("c", depth: 1))
@@ -94,7 +94,7 @@ struct LoopBreakerTests {
         #expect(!chat.hear("c", depth: 1))
     }
 
-    @Test func whoAlwaysAnswersAtOnceIsNoPerson() {
+    @Test func instantResponderIsNotAPerson() {
         let chat = Chat()
         let verdicts = (1...60).map { _ in chat.hear() }
         // The first is no answer; then thirty quick ones.
@@ -103,14 +103,14 @@ struct LoopBreakerTests {
         #expect(chat.hear(after: LoopBreaker.quietSeconds + 1))
     }
 
-    @Test func aPersonIsNotTakenForABot() {
+    @Test func personIsNotClassifiedAsBot() {
         let chat = Chat()
         for _ in 1...500 { #expect(chat.hear(after: 3)) }
         // Nine quick ones, then a pause for thought.
         for round in 1...200 { #expect(chat.hear(after: round % 10 == 0 ? 5 : 1)) }
     }
 
-    @Test func whoDoesNotWaitForAnswersIsNoLoop() {
+    @Test func independentMessagesAreNoLoop() {
         var breaker = LoopBreaker()
         for row in 1...500 {
             let message = messageEvent("x", id: row)
@@ -124,7 +124,7 @@ struct LoopBreakerTests {
         }
     }
 
-    @Test func aThirdBotGivesNoNewBudget() {
+    @Test func thirdBotDoesNotResetBudget() {
         let chat = Chat()
         var answered = 0
         for _ in 1...44 {
@@ -133,7 +133,7 @@ struct LoopBreakerTests {
         #expect(answered <= 62)
     }
 
-    @Test func aTripIsNewOnce() {
+    @Test func reportsEachTripOnce() {
         let chat = Chat()
         _ = chat.hear(depth: 1)
         _ = chat.hear(depth: 1)
@@ -146,7 +146,7 @@ struct LoopBreakerTests {
 struct AutomationMarkerTests {
     private func depth(_ tags: [Nostr.Tag]) -> Int? { AutomationMarker.depth(of: tags) }
 
-    @Test func depthsAreRead() {
+    @Test func parsesDepths() {
         #expect(depth([]) == nil)
         #expect(depth([Nostr.Tag("pikabot-automated")]) == 1)
         #expect(depth([Nostr.Tag("p", "x"), Nostr.Tag("pikabot-automated", "3")]) == 3)
@@ -155,7 +155,7 @@ struct AutomationMarkerTests {
         }
     }
 
-    @Test func answersToHypernotesAreMarked() {
+    @Test func marksHypernoteAnswers() {
         func marked(_ action: AppAction) -> HandlerEffect.Operation? {
             AutomationMarker.mark([HandlerEffect(id: "x", operation: .dispatch(action))], depth: 1).first?.operation
         }
@@ -173,7 +173,7 @@ struct AutomationMarkerTests {
         }
     }
 
-    @Test func everyMessageIsMarkedOnceAndNothingElse() throws {
+    @Test func marksEveryMessageOnce() throws {
         let tag = Nostr.Tag("pikabot-automated", "3")
         let question = arrived("x", tags: [Nostr.Tag("pikabot-automated", "2")])
         let own = OutgoingMessage(content: "a", tags: [Nostr.Tag("t", "1"), Nostr.Tag("pikabot-automated", "1")])

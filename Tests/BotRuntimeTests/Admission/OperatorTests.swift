@@ -18,7 +18,7 @@ struct OperatorTests {
         ("@greeter /status", nil), ("@greeter", nil), ("", nil),
     ]
 
-    @Test func commandsAreRead() {
+    @Test func parsesCommands() {
         let scope = scope(chats: [chatSummary("c1", isGroup: true)])
         for (text, expected) in Self.commands {
             #expect(OperatorCommand(messageEvent(text), in: scope) == expected, "\(text)")
@@ -55,7 +55,7 @@ struct OperatorTests {
         }
     }
 
-    @Test func anOperatorPausesAndResumes() async throws {
+    @Test func operatorPausesAndResumes() async throws {
         let admission = Admission(operators: [key("c")])
         let completions = await run(
             arrived("one", 1), arrived("@greeter !!pause echo", 2, from: key("c")), arrived("two", 3),
@@ -75,14 +75,14 @@ struct OperatorTests {
         #expect(admission.journal.ignored.map(\.reason) == ["paused"])
     }
 
-    @Test func aPauseSurvivesARestart() async {
+    @Test func pauseSurvivesRestart() async {
         let stored: [String: [UInt8]] = ["pikabot/bots.paused/echo": [1]]
         let completions = await run(
             arrived("one", 1), arrived("@greeter !!resume", 2, from: key("c")), arrived("two", 3), stored: stored)
         #expect(completions.map(texts) == [[], ["resumed: echo"], ["bot: two"]])
     }
 
-    @Test func whoIsNoOperatorIsToldNothingNorAreBots() async {
+    @Test func ignoresNonOperatorsAndBots() async {
         let admission = Admission(operators: [key("c")])
         let completions = await run(arrived("@greeter !!leave", 1), arrived("!!leave", 2), admission: admission)
         // The second is addressed to nobody: a message as any other.
@@ -91,15 +91,15 @@ struct OperatorTests {
         #expect(admission.journal.ignored.map(\.bot) == [nil])
     }
 
-    @Test func helpUnknownAndLeave() async throws {
+    @Test func answersHelpUnknownAndLeave() async throws {
         let completions = await run(
             arrived("@greeter !!help", 1, from: key("c")), arrived("@greeter !!x", 2, from: key("c")),
             arrived("@greeter !!pause nobody", 3, from: key("c")), arrived("@greeter !!leave", 4, from: key("c")))
         for word in ["!!status", "!!pause", "!!resume", "!!leave"] {
             #expect(completions.prefix(2).allSatisfy { texts($0).first?.contains(word) == true })
         }
-        #expect(texts(completions[1]).first?.hasPrefix("no command !!x") == true)
-        #expect(texts(completions[2]) == ["no such bot; there are: echo"])
+        #expect(texts(completions[1]).first?.hasPrefix("unknown command !!x") == true)
+        #expect(texts(completions[2]) == ["no such bot; available: echo"])
         #expect(completions[3].effects.map(\.operation).last == .dispatch(.leaveGroup(chatID: "c1")))
     }
 }

@@ -13,7 +13,7 @@ struct BotContextTests {
             readMedia: { _, index in [UInt8(index)] })
     }
 
-    @Test func filesAreSentAndFetchedThroughTheCore() async throws {
+    @Test func sendsAndFetchesFilesThroughCore() async throws {
         let file = OutgoingFile(bytes: [1], filename: "f", mediaType: "text/plain")
         let sent = try operations(.message(messageEvent("!x"))) { $0.send(media: [file], caption: "look") }
         #expect(
@@ -37,18 +37,18 @@ struct BotContextTests {
         return try context.finish().map(\.operation)
     }
 
-    @Test func aReplyRefersToItsMessage() throws {
+    @Test func replyReferencesItsMessage() throws {
         let sent = try operations(.message(messageEvent("hi", id: 9))) { $0.reply("ho") }
         let tags = [Tag("e", eventID(9).hex), Tag("p", key("b").hex, ""), Tag("k", "9")]
         #expect(sent == [.send(chatID: "c1", OutgoingMessage(kind: .chatMessage, content: "ho", tags: tags))])
     }
 
-    @Test func aReplyWithoutMessageIsPlain() throws {
+    @Test func replyWithoutMessageIsPlain() throws {
         let sent = try operations(.commit(commitEvent())) { $0.reply("ho") }
         #expect(sent == [.send(chatID: "c1", OutgoingMessage(content: "ho"))])
     }
 
-    @Test func sendingTakesKindTagsAndChat() throws {
+    @Test func sendAcceptsKindTagsAndChat() throws {
         let sent = try operations(.commit(commitEvent())) {
             $0.send("typing", kind: .typing, tags: [Tag("d", "pika")], to: "c2")
         }
@@ -56,7 +56,7 @@ struct BotContextTests {
         #expect(sent == [.send(chatID: "c2", message)])
     }
 
-    @Test func chatsAreNamedByEitherId() throws {
+    @Test func acceptsEitherChatID() throws {
         let chats = [
             chatSummary("c1", isGroup: true, routingIDs: ["f1", "f2"]),
             chatSummary("c2", isGroup: true, routingIDs: ["f3"]), chatSummary("c3", isGroup: true, routingIDs: ["f2"]),
@@ -76,7 +76,7 @@ struct BotContextTests {
         }
     }
 
-    @Test func callsAreRefusedAndEnded() throws {
+    @Test func rejectsAndEndsCalls() throws {
         let sent = try operations(.call(callEvent(callInvite))) {
             try $0.rejectCall(reason: "declined")
             try $0.endCall()
@@ -88,7 +88,7 @@ struct BotContextTests {
             ])
     }
 
-    @Test func whatTheEventIsNotCannotBeAnswered() throws {
+    @Test func refusesAnswersOfOtherEventKinds() throws {
         let commit = context(coreEvent(1, .commit(commitEvent())))
         #expect(throws: BotError.self) { try commit.react("+") }
         #expect(#expect(throws: BotError.self) { try commit.react("+") }?.code == .noMessage)
@@ -97,7 +97,7 @@ struct BotContextTests {
         #expect(try commit.finish().isEmpty)
     }
 
-    @Test func nothingIsTakenAfterTheEnd() throws {
+    @Test func refusesEffectsAfterEnd() throws {
         let context = context(arrived("hi"))
         context.send("in time")
         #expect(try context.finish().count == 1)
@@ -105,7 +105,7 @@ struct BotContextTests {
         #expect(try context.finish().count == 1)
     }
 
-    @Test func everyKindOfEventHasAnIDOfItsOwn() {
+    @Test func eventKindsHaveDistinctIDs() {
         let join = JoinEvent(inviter: key("b"), name: "lab", epoch: 2, memberCount: 3)
         let contents: [CoreEvent.Content] = [
             .message(messageEvent("", id: 0xAB)), .commit(commitEvent()), .call(callEvent(callInvite)), .joined(join),

@@ -15,19 +15,19 @@ struct CommandTests {
         ("/say \"\" a\"b c\"d", "say", ["", "ab cd"]), ("@greeter /ping x", "ping", ["x"]),
         ("greeter: /ping", "ping", []), ("/line\none\ttwo", "line", ["one", "two"]),
     ])
-    func commandsAreRead(content: String, name: String, arguments: [String]) {
+    func parsesCommands(content: String, name: String, arguments: [String]) {
         let command = command(content)
         #expect(command?.name == name)
         #expect(command?.arguments == arguments)
     }
 
     @Test(arguments: ["", "/", "/ ping", "ping", "see /ping", "@other /ping", "//"])
-    func otherTextIsNone(content: String) {
+    func ignoresOtherText(content: String) {
         #expect(command(content)?.name != "ping")
         if content != "//" { #expect(command(content) == nil) }
     }
 
-    @Test func textIsKeptAsWritten() {
+    @Test func keepsTextUnchanged() {
         #expect(command(" /say  a  \"b\" \n")?.text == "a  \"b\"")
         #expect(command("!go now", prefix: "!")?.arguments == ["now"])
         #expect(command("/ping", kind: .reaction) == nil)

@@ -35,7 +35,7 @@ struct EchoBotTests {
         #expect(try await answer(of: bot, to: coreEvent(1, .message(message))) == [.send(chatID: "c1", expected)])
     }
 
-    @Test func leavesOtherKindsAlone() async throws {
+    @Test func ignoresOtherKinds() async throws {
         #expect(try await answer(of: bot, to: arrived("+", kind: .reaction)).isEmpty)
         #expect(try await answer(of: bot, to: arrived("typing", kind: .typing)).isEmpty)
     }
@@ -61,12 +61,12 @@ struct EchoBotTests {
         #expect(try await answer(of: bot, to: coreEvent(1, .commit(commit))) == expected)
     }
 
-    @Test func saysNothingAboutOwnCommitsOrItsOwnRemoval() async throws {
+    @Test func ignoresOwnCommitsAndRemoval() async throws {
         #expect(try await answer(of: bot, to: coreEvent(1, .commit(commitEvent(isOwn: true)))).isEmpty)
         #expect(try await answer(of: bot, to: coreEvent(1, .commit(commitEvent(removedSelf: true)))).isEmpty)
     }
 
-    @Test func refusesCallsAndIgnoresOtherSignals() async throws {
+    @Test func rejectsCallsAndIgnoresOtherSignals() async throws {
         let refusal = HandlerEffect.Operation.dispatch(
             .rejectCall(chatID: "c1", callID: "call-1", reason: "declined"))
         #expect(try await answer(of: bot, to: coreEvent(1, .call(callEvent(callInvite)))) == [refusal])
@@ -75,7 +75,7 @@ struct EchoBotTests {
 }
 
 struct SmallestBotTests {
-    @Test func answersACommandAndAMention() async throws {
+    @Test func answersCommandAndMention() async throws {
         let bot = GreeterBot(settings: .object([:]))
         let ping = messageEvent("/ping")
         #expect(

@@ -23,14 +23,14 @@ struct EventFilterTests {
         #expect(!passes(.chat("c0"), b))
     }
 
-    @Test func adminsAreJudgedByTheEpochOfTheEvent() {
+    @Test func judgesAdminsByEventEpoch() {
         #expect(passes(.fromAdmin, messageEvent("", role: .admin)))
         // The snapshot, in which d is an admin, does not count; nor does what nobody knows any more.
         #expect(!passes(.fromAdmin, messageEvent("", from: key("d"), role: .member)))
         #expect(!passes(.fromAdmin, messageEvent("", from: key("d"), role: nil)))
     }
 
-    @Test func operatorsAreThoseOfTheScope() {
+    @Test func operatorsComeFromScope() {
         var scope = scope()
         #expect(!EventFilter.fromOperator.matches(messageEvent("", from: key("d")), in: scope))
         scope.operators = [key("d")]
@@ -42,17 +42,17 @@ struct EventFilterTests {
         ("greeter", true), ("@greeter", true), ("hello, Greeter!", true), ("(@GREETER): hi", true),
         ("greeters", false), ("re-greeter", false), ("", false), ("hello", false), ("@greeter2", false),
     ])
-    func mentionByName(content: String, isMention: Bool) {
+    func matchesMentionByName(content: String, isMention: Bool) {
         #expect(passes(.mention, messageEvent(content)) == isMention)
     }
 
-    @Test func aShortNameNeedsAnAt() {
+    @Test func shortNameNeedsAtSign() {
         #expect(!passes(.mention, messageEvent("a bot"), name: "a"))
         #expect(passes(.mention, messageEvent("hi @a"), name: "a"))
         #expect(!passes(.mention, messageEvent("hi @"), name: ""))
     }
 
-    @Test func mentionByKey() {
+    @Test func matchesMentionByKey() {
         let npub = key("a").npub
         #expect(passes(.mention, messageEvent("see \(npub).")))
         #expect(passes(.mention, messageEvent("see nostr:\(npub)")))
@@ -61,7 +61,7 @@ struct EventFilterTests {
         #expect(!passes(.mention, messageEvent("hi", tags: [Tag("p", key("b").hex)])))
     }
 
-    @Test func callFilters() {
+    @Test func filtersCalls() {
         let bodies: [CallSignal.Body] = [
             callInvite, .accept(CallSession(moqURL: "", broadcastBase: "", tracks: [])), .reject(reason: "busy"),
             .end(reason: "timeout"),
@@ -72,7 +72,7 @@ struct EventFilterTests {
         }
     }
 
-    @Test func commitFilters() {
+    @Test func filtersCommits() {
         func passes(_ filter: EventFilter<CommitEvent>, _ commit: CommitEvent) -> Bool {
             filter.matches(commit, in: scope())
         }

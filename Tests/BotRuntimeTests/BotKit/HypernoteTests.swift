@@ -35,7 +35,7 @@ struct HypernoteTests {
         arrived(content, kind: .hypernoteResponse, tags: tags)
     }
 
-    @Test func aBotSendsAHypernote() async throws {
+    @Test func sendsHypernote() async throws {
         let note = OutgoingMessage(
             kind: .hypernote, content: "<SubmitButton action=\"go\"/>", tags: [Nostr.Tag("title", "T")])
         #expect(
@@ -49,7 +49,7 @@ struct HypernoteTests {
             (#"{"action":"stay"}"#, [.event(eventID(9))], "other: stay"), (#"{"action":"go"}"#, [], "inner"),
             ("nothing", [.event(eventID(9))], "inner"),
         ] as [(String, [Nostr.Tag], String)])
-    func answersReachTheirHandler(content: String, tags: [Nostr.Tag], expected: String) async throws {
+    func routesAnswersToTheirHandler(content: String, tags: [Nostr.Tag], expected: String) async throws {
         #expect(
             try await self.operations(self.bot, self.response(content, tags: tags))
                 == [.send(chatID: "c1", OutgoingMessage(content: expected))])

@@ -79,7 +79,7 @@ struct BotSettingsPlacesTests {
             "bot.yaml:12:23: accounts[0].bots[0].with.alarms[1].cron: expected a schedule, found \"0 9 * * 1-5\"; "
                 + "correct it",
             "bot.yaml:13:23: accounts[0].bots[0].with.alarms[2].volume: expected a whole number from 0 to 10, found "
-                + "\"11\"; write such a number",
+                + "\"11\"; write a number in this range",
             "bot.yaml:15:9: accounts[0].bots[1].with: expected the key greeting, found none; add greeting: …",
             "bot.yaml:16:29: accounts[0].bots[2].with: expected settings that the bot takes, found others: not today; "
                 + "read the page of the bot",

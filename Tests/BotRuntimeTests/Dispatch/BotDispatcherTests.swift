@@ -41,7 +41,7 @@ private func sends(_ completion: Completion) -> [String] {
 
 @Suite(.bounded)
 struct BotDispatcherTests {
-    @Test func effectsGoBackWithTheEventUnderStableIDs() async {
+    @Test func effectsHaveStableIDs() async {
         let bot = ListedBot {
             OnMessage { message, context in
                 context.reply("one")
@@ -70,7 +70,7 @@ struct BotDispatcherTests {
         }
     }
 
-    @Test func eventsOfAChatAreHandledInOrder() async {
+    @Test func handlesEventsOfAChatInOrder() async {
         let core = ScriptedCore()
         let bot = ListedBot { OnMessage { message, context in context.send(message.content) } }
         await withDispatcher(bot, core: core) {
@@ -81,7 +81,7 @@ struct BotDispatcherTests {
         }
     }
 
-    @Test func chatsAreHandledAtTheSameTime() async {
+    @Test func handlesChatsConcurrently() async {
         let core = ScriptedCore()
         let other = Gate()
         let bot = ListedBot {
@@ -94,7 +94,7 @@ struct BotDispatcherTests {
         }
     }
 
-    @Test func theFirstHandlerThatAcceptsIsAlone() async {
+    @Test func onlyFirstAcceptingHandlerRuns() async {
         let core = ScriptedCore()
         let bot = ListedBot {
             OnCommand("ping") { _, context in context.send("pong") }
@@ -107,7 +107,7 @@ struct BotDispatcherTests {
         }
     }
 
-    @Test func aHandlerThatThrowsLosesItsEffectsOnly() async {
+    @Test func throwingHandlerLosesOnlyItsEffects() async {
         let core = ScriptedCore()
         let failing = ListedBot {
             OnMessage { _, context in
@@ -125,7 +125,7 @@ struct BotDispatcherTests {
         }
     }
 
-    @Test func aHandlerThatTakesTooLongIsLeftBehind() async {
+    @Test func slowHandlerIsAbandoned() async {
         let (core, clock, stuck) = (ScriptedCore(), StandingClock(), Gate())
         let bot = ListedBot {
             OnMessage(.containing("stuck")) { _, context in
@@ -148,7 +148,7 @@ struct BotDispatcherTests {
         }
     }
 
-    @Test func valuesAreSeenByTheNextHandlerBeforeTheCoreHasThem() async {
+    @Test func nextHandlerSeesPendingValues() async {
         let core = ScriptedCore(stored: ["bot0.seen": Array("2".utf8)])
         let bot = ListedBot {
             OnMessage(.containing("forget")) { _, context in context.setText(nil, forKey: "seen") }
@@ -165,7 +165,7 @@ struct BotDispatcherTests {
         }
     }
 
-    @Test func contextTellsTimeAccountAndSnapshot() async {
+    @Test func contextHasTimeAccountAndSnapshot() async {
         let core = ScriptedCore(chats: [chatSummary("c1", isGroup: true, admins: [key("b")])])
         let bot = ListedBot {
             OnMessage(.fromAdmin) { _, context in
@@ -178,7 +178,7 @@ struct BotDispatcherTests {
         }
     }
 
-    @Test func aGracefulShutdownFinishesWhatRunsAndStartsNothing() async throws {
+    @Test func gracefulShutdownFinishesRunningJobs() async throws {
         let (core, began, finish) = (ScriptedCore(), Gate(), Gate())
         let bot = ListedBot {
             OnMessage { message, context in
@@ -204,7 +204,7 @@ struct BotDispatcherTests {
         #expect(completions.map(sends) == [["running"], []])
     }
 
-    @Test func aCancelledEventStaysOpen() async {
+    @Test func cancelledEventStaysOpen() async {
         let (core, began, finish) = (ScriptedCore(), Gate(), Gate())
         let bot = ListedBot {
             OnMessage { _, _ in

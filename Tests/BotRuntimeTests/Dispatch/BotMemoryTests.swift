@@ -22,7 +22,7 @@ struct BotMemoryTests {
         return values
     }
 
-    @Test func whatIsStoredComesBack() async throws {
+    @Test func storedStateRoundTrips() async throws {
         let memory = BotMemory()
         var effects: [[HandlerEffect]] = []
         memory.commit([
@@ -42,7 +42,7 @@ struct BotMemoryTests {
         #expect(again.conversations(of: "b", in: "c2", with: "bb").isEmpty)
     }
 
-    @Test func earlierChatIdsAreMigrated() async throws {
+    @Test func migratesEarlierChatIDs() async throws {
         let (alone, shared) = (String(repeating: "a1", count: 32), String(repeating: "b2", count: 32))
         let memory = BotMemory()
         var effects: [[HandlerEffect]] = []
@@ -62,13 +62,13 @@ struct BotMemoryTests {
             #expect(again.isSet(timer("tea"), of: "a") && !again.isSet(timer("tea", chat: alone), of: "a"))
             #expect(again.conversations(of: "a", in: "c1", with: "bb") == ["order": Array("{}".utf8)])
             #expect(again.isSet(timer("new", chat: "c3"), of: "a"))
-            #expect(again.isSet(timer("old", chat: shared), of: "a"), "it may be either chat's")
+            #expect(again.isSet(timer("old", chat: shared), of: "a"), "it may belong to either chat")
             let keys = ["chats", "c1", "c3", shared].map { "a/memory.\($0)" }
             #expect(core.storedKeys == Set(keys))
         }
     }
 
-    @Test func nothingIsLeftOfWhatIsOver() {
+    @Test func removesFinishedEntries() {
         let memory = BotMemory()
         var effects: [[HandlerEffect]] = []
         memory.commit([("a", .setTimer(timer("x"))), ("a", .setConversation(talk("o"), state: [0x31]))]) {
@@ -82,19 +82,19 @@ struct BotMemoryTests {
         #expect(effects.last == [])
     }
 
-    @Test func aTimerComesOnceUntilItsTurnIsOver() {
+    @Test func timerFiresOncePerTurn() {
         let memory = BotMemory()
         memory.commit([("a", .setTimer(timer("x"))), ("a", .setTimer(timer("y", due: 4)))]) { _ in }
-        #expect(memory.takeDue(nowMilliseconds: 3, of: ["a"]).isEmpty)
-        #expect(memory.takeDue(nowMilliseconds: 5, of: []).isEmpty)
-        #expect(memory.takeDue(nowMilliseconds: 5, of: ["a"]).map(\.run.name) == ["y", "x"])
-        #expect(memory.takeDue(nowMilliseconds: 5, of: ["a"]).isEmpty)
+        #expect(memory.dequeueDue(nowMilliseconds: 3, of: ["a"]).isEmpty)
+        #expect(memory.dequeueDue(nowMilliseconds: 5, of: []).isEmpty)
+        #expect(memory.dequeueDue(nowMilliseconds: 5, of: ["a"]).map(\.run.name) == ["y", "x"])
+        #expect(memory.dequeueDue(nowMilliseconds: 5, of: ["a"]).isEmpty)
         #expect(memory.nextTimer(of: ["a"]) == nil)
-        memory.putBack(timer("x"), of: "a")
-        #expect(memory.takeDue(nowMilliseconds: 5, of: ["a"]).map(\.run.name) == ["x"])
+        memory.finish(timer("x"), of: "a")
+        #expect(memory.dequeueDue(nowMilliseconds: 5, of: ["a"]).map(\.run.name) == ["x"])
     }
 
-    @Test func aChatHasRoomForSoManyTimers() {
+    @Test func limitsTimersPerChat() {
         let memory = BotMemory()
         let many = (0..<BotMemory.maximumTimers).map { ("a", BotMemoryChange.setTimer(timer("x", key: "\($0)"))) }
         #expect(memory.commit(many) { _ in } == 0)
@@ -104,7 +104,7 @@ struct BotMemoryTests {
     }
 
     @Test(arguments: ["", "{", "[]", "{\"v\":2}", "{\"v\":1,\"timers\":[{}],\"conversations\":{\"a\":1}}"])
-    func whatCannotBeReadIsNothing(text: String) {
+    func ignoresUnreadableState(text: String) {
         #expect(ChatMemory(stored: Array(text.utf8), chatID: "c1").isEmpty)
     }
 }

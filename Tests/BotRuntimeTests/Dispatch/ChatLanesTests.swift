@@ -12,7 +12,7 @@ struct ChatLanesTests {
         jobs.compactMap(\.number)
     }
 
-    @Test func oneEventOfAChatAtATimeInOrder() {
+    @Test func runsOneEventPerChatInOrder() {
         var lanes = ChatLanes(width: 4)
         #expect(ids(lanes.add(.event(arrived("", 1)))) == [1])
         #expect(lanes.add(.event(arrived("", 2))).isEmpty)
@@ -23,7 +23,7 @@ struct ChatLanesTests {
         #expect(ids(lanes.add(.event(arrived("", 4)))) == [4])
     }
 
-    @Test func chatsRunSideBySideUpToTheWidth() {
+    @Test func runsChatsInParallelUpToWidth() {
         var lanes = ChatLanes(width: 2)
         #expect(ids(lanes.add(.event(arrived("", 1, chat: "a")))) == [1])
         #expect(ids(lanes.add(.event(arrived("", 2, chat: "b")))) == [2])
@@ -33,7 +33,7 @@ struct ChatLanesTests {
         #expect(ids(lanes.finish("c")) == [4])
     }
 
-    @Test func aBusyChatLetsOthersPass() {
+    @Test func busyChatDoesNotBlockOthers() {
         var lanes = ChatLanes(width: 1)
         #expect(ids(lanes.add(.event(arrived("", 1, chat: "a")))) == [1])
         #expect(lanes.add(.event(arrived("", 2, chat: "a"))).isEmpty)
@@ -42,7 +42,7 @@ struct ChatLanesTests {
         #expect(ids(lanes.finish("b")) == [2])
     }
 
-    @Test func whatRunsAloneWaitsForTheOthersAndTheyForIt() {
+    @Test func exclusiveJobsWaitForOthers() {
         var lanes = ChatLanes(width: 4) { [2, 4].contains($0.number) }
         #expect(ids(lanes.add(.event(arrived("", 1, chat: "a")))) == [1])
         #expect(lanes.add(.event(arrived("", 2, chat: "b"))).isEmpty)
@@ -57,16 +57,16 @@ struct ChatLanesTests {
         #expect(ids(lanes.add(.event(arrived("", 6, chat: "e")))) == [6])
     }
 
-    @Test func whatWaitsOutsideHoldsUpNothing() {
+    @Test func jobsWaitingOutsideDoNotBlock() {
         var lanes = ChatLanes(width: 4) { $0.number == 2 }
         #expect(ids(lanes.add(.event(arrived("", 1, chat: "a")))) == [1])
         #expect(lanes.add(.event(arrived("", 2, chat: "b"))).isEmpty)
         #expect(lanes.add(.event(arrived("", 3, chat: "c"))).isEmpty)
-        #expect(ids(lanes.leave("a")) == [2])
-        lanes.comeBack("a")
+        #expect(ids(lanes.suspend("a")) == [2])
+        lanes.resume("a")
         #expect(lanes.finish("a").isEmpty)
-        #expect(ids(lanes.leave("b")) == [3])
-        lanes.comeBack("b")
+        #expect(ids(lanes.suspend("b")) == [3])
+        lanes.resume("b")
         #expect(ids(lanes.add(.event(arrived("", 4, chat: "d")))) == [4])
         // It had its turn, and the next of its chat is like any other.
         #expect(lanes.add(.event(arrived("", 5, chat: "b"))).isEmpty)
@@ -74,18 +74,18 @@ struct ChatLanesTests {
     }
 
     /// Or the second one would be blamed for what the first one does when it comes back.
-    @Test func ofThoseThatRunAloneNoneStartsBeforeTheOneBeforeItIsDoneWith() {
+    @Test func suspectJobsNeverOverlap() {
         var lanes = ChatLanes(width: 4) { [1, 2].contains($0.number) }
         #expect(ids(lanes.add(.event(arrived("", 1, chat: "a")))) == [1])
         #expect(lanes.add(.event(arrived("", 2, chat: "b"))).isEmpty)
         #expect(lanes.add(.event(arrived("", 3, chat: "c"))).isEmpty)
-        #expect(ids(lanes.leave("a")) == [3])
+        #expect(ids(lanes.suspend("a")) == [3])
         #expect(lanes.finish("c").isEmpty)
-        lanes.comeBack("a")
+        lanes.resume("a")
         #expect(ids(lanes.finish("a")) == [2])
     }
 
-    @Test func nothingStartsAfterTheStop() {
+    @Test func startsNothingAfterStop() {
         var lanes = ChatLanes(width: 2)
         _ = lanes.add(.event(arrived("", 1, chat: "a")))
         _ = lanes.add(.event(arrived("", 2, chat: "a")))

@@ -43,7 +43,7 @@ struct ConversationTests {
         }
     }
 
-    @Test func oneConversationForEachPersonAndChat() async {
+    @Test func keepsOneConversationPerPersonAndChat() async {
         await Stage(OrderBot(settings: .null)).run { stage in
             await play(
                 [
@@ -63,7 +63,7 @@ struct ConversationTests {
         }
     }
 
-    @Test func itEndsBeginsAnewAndOutlivesAFailure() async {
+    @Test func endsRestartsAndSurvivesFailure() async {
         await Stage(OrderBot(settings: .null)).run { stage in
             await play(
                 [
@@ -78,7 +78,7 @@ struct ConversationTests {
         }
     }
 
-    @Test func itTimesOutAfterTheLastMessage() async {
+    @Test func timesOutAfterLastMessage() async {
         let clock = StandingClock()
         await Stage(OrderBot(settings: .null), clock: clock).run { stage in
             await play([Line(text: "/order", answer: ["What?"])], on: stage)
@@ -97,7 +97,7 @@ struct ConversationTests {
         }
     }
 
-    @Test func itIsOverAlsoWhenItsEndFails() async {
+    @Test func endsEvenIfEndHandlerFails() async {
         let clock = StandingClock()
         await Stage(BrittleBot(), clock: clock).run { stage in
             await play([Line(text: "/talk", answer: ["Go on."])], on: stage)
@@ -113,7 +113,7 @@ struct ConversationTests {
         }
     }
 
-    @Test func oneThatTheBotHasNoMoreNeedsItsMention() async {
+    @Test func removedConversationNeedsMention() async {
         let memory = #"{"v":1,"timers":[],"conversations":{"\#(key("b").hex)":{"order":"{}"}}}"#
         let stored = ["bot0/memory.chats": Array("c1".utf8), "bot0/memory.c1": Array(memory.utf8)]
         let bot = InstalledBot(BrittleBot(), label: "bot0", policy: BotPolicy(groups: GroupPolicy(.mention)))
@@ -127,7 +127,7 @@ struct ConversationTests {
         }
     }
 
-    @Test func itGoesOnWithWhatIsStored() async {
+    @Test func resumesFromStoredState() async {
         let memory = #"{"v":1,"timers":[],"conversations":{"\#(key("b").hex)":{"order":"{\"dish\":\"pie\"}"}}}"#
         let stored = ["bot0/memory.chats": Array("c1".utf8), "bot0/memory.c1": Array(memory.utf8)]
         await Stage(OrderBot(settings: .null), core: ScriptedCore(stored: stored)).run { stage in
@@ -135,7 +135,7 @@ struct ConversationTests {
         }
     }
 
-    @Test func whatAnotherVersionHasLeftIsOver() async {
+    @Test func endsConversationsOfOtherVersions() async {
         let memory = #"{"v":1,"timers":[],"conversations":{"\#(key("b").hex)":{"order":"[]"}}}"#
         let stored = ["bot0/memory.chats": Array("c1".utf8), "bot0/memory.c1": Array(memory.utf8)]
         await Stage(OrderBot(settings: .null), core: ScriptedCore(stored: stored)).run { stage in
@@ -143,7 +143,7 @@ struct ConversationTests {
         }
     }
 
-    @Test func itNeedsNoMentionWhereOthersDo() async {
+    @Test func continuesWithoutMention() async {
         let bot = InstalledBot(
             OrderBot(settings: .null), label: "bot0", policy: BotPolicy(groups: GroupPolicy(.mention)))
         let core = ScriptedCore(chats: [chatSummary("c1", isGroup: true)])

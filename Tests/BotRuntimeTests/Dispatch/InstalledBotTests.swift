@@ -20,12 +20,12 @@ struct InstalledBotTests {
             && installed.work(for: .event(event), in: scope) != nil
     }
 
-    @Test func groupsAllTakesEveryMessageOfOthers() {
+    @Test func scopeAllReceivesAllMessages() {
         #expect(triggers(.all, arrived("hi")))
         #expect(!triggers(.all, arrived("hi", from: key("a"))))
     }
 
-    @Test func groupsMentionAsksForAMentionInGroups() {
+    @Test func scopeMentionNeedsMentionInGroups() {
         #expect(!triggers(.mention, arrived("hi")))
         #expect(triggers(.mention, arrived("hi @greeter")))
         #expect(triggers(.mention, arrived("hi"), isGroup: false))
@@ -33,13 +33,13 @@ struct InstalledBotTests {
         #expect(!triggers(.mention, arrived("hi"), isGroup: nil))
     }
 
-    @Test func groupsNoneLeavesChatsOfTwo() {
+    @Test func scopeNoneKeepsTwoMemberChats() {
         #expect(!triggers(.none, arrived("hi @greeter")))
         #expect(!triggers(.none, arrived("hi"), isGroup: nil))
         #expect(triggers(.none, arrived("hi"), isGroup: false))
     }
 
-    @Test func commitsAndCallsOfOthersNeedNoMention() {
+    @Test func commitsAndCallsNeedNoMention() {
         #expect(triggers(.mention, coreEvent(1, .commit(commitEvent()))))
         #expect(!triggers(.mention, coreEvent(1, .commit(commitEvent(isOwn: true)))))
         #expect(triggers(.mention, coreEvent(1, .call(callEvent(callInvite)))))
@@ -49,7 +49,7 @@ struct InstalledBotTests {
         #expect(triggers(.none, coreEvent(1, .commit(commitEvent())), isGroup: false))
     }
 
-    @Test func writtenValuesAreForgottenOldestFirst() {
+    @Test func evictsOldestWrittenValues() {
         let written = WrittenValues(capacity: 2)
         for number in 0..<5 {
             let write = HandlerEffect.Operation.putValue(scope: "s", key: "\(number)", value: [UInt8(number)])

@@ -26,7 +26,7 @@ struct ProbeTests {
         ProbeRequest(module: module, target: target, timeout: .milliseconds(1))
     }
 
-    @Test func aProbeIsAnsweredAndSendsNothing() async {
+    @Test func answersProbeWithoutSending() async {
         await Stage(Self.bot).run { stage in
             let outcome = await stage.dispatcher.probe(ask("gate"))
             #expect(
@@ -37,19 +37,19 @@ struct ProbeTests {
         }
     }
 
-    @Test func aTargetThatTheBotRefusesIsNotProbed() async {
+    @Test func refusesTargetOutsideSettings() async {
         await Stage(Self.bot).run { stage in
             #expect(await stage.dispatcher.probe(ask("gate", "other")) == .refused("only known"))
         }
     }
 
-    @Test func aHandlerThatFailsIsAProbeThatFailed() async {
+    @Test func failingHandlerFailsProbe() async {
         await Stage(Self.bot).run { stage in
             #expect(await stage.dispatcher.probe(ask("broken")) == .answered(ProbeAnswer(isSuccess: false)))
         }
     }
 
-    @Test func aHandlerThatTakesTooLongIsAProbeThatFailed() async {
+    @Test func slowHandlerFailsProbe() async {
         await Stage(Self.bot).run { stage in
             async let outcome = stage.dispatcher.probe(ask("slow"))
             await stage.clock.sleeperCame()
@@ -58,7 +58,7 @@ struct ProbeTests {
         }
     }
 
-    @Test func whoIsPausedOrHasNoSuchModuleDoesNotAnswer() async {
+    @Test func pausedOrUnknownModulesDoNotAnswer() async {
         await Stage(Self.bot).run { stage in
             #expect(await stage.dispatcher.probe(ask("other")) == .unknownModule(["broken", "gate", "slow"]))
             stage.dispatcher.pause("bot0")

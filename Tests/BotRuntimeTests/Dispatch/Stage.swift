@@ -12,12 +12,12 @@ struct Stage: Sendable {
 
     init(
         _ bots: [InstalledBot], core: ScriptedCore = ScriptedCore(), clock: StandingClock = StandingClock(),
-        page: any HandPage = NoHandPage()
+        page: any InFlightStorage = NoInFlightStorage()
     ) {
         self.core = core
         self.clock = clock
         var configuration = BotDispatcher.Configuration(accountName: "greeter")
-        configuration.handPage = page
+        configuration.inFlightStorage = page
         dispatcher = BotDispatcher(
             bots: bots, core: core, clock: clock, configuration: configuration,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })

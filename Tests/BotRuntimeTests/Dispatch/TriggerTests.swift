@@ -23,7 +23,7 @@ private func middleware(_ name: String) -> BotMiddleware {
 struct TriggerTests {
     // MARK: Middleware and errors
 
-    @Test func middlewareStandsAroundInOrder() async {
+    @Test func middlewareRunsInOrder() async {
         let bot = ListedBot { OnMessage { _, context in context.send("handler") } }
             .with(middleware: [middleware("a"), middleware("b")])
         await Stage(bot).run { stage in
@@ -34,7 +34,7 @@ struct TriggerTests {
         }
     }
 
-    @Test func middlewareMayStopAHandler() async {
+    @Test func middlewareCanStopHandler() async {
         let guardian = BotMiddleware { context, next in
             if context.message?.content == "no" { return context.send("stopped") }
             try await next()
@@ -49,7 +49,7 @@ struct TriggerTests {
         }
     }
 
-    @Test func errorHandlersAreAskedInOrderUntilOneHasHandled() async {
+    @Test func errorHandlersRunUntilOneHandles() async {
         let asked = Mutex<[String]>([])
         let bot = ListedBot {
             OnMessage(.containing("misuse")) { _, context in
@@ -85,7 +85,7 @@ struct TriggerTests {
         }
     }
 
-    @Test func aTimeoutIsAnError() async {
+    @Test func timeoutIsAnError() async {
         let (stuck, clock) = (Gate(), StandingClock())
         let bot = ListedBot { OnMessage { _, _ in await stuck.passed() } }.with(errorHandlers: [
             BotErrorHandler { error, context in
@@ -102,7 +102,7 @@ struct TriggerTests {
         }
     }
 
-    @Test func sendingNowhereFailsTheHandler() async {
+    @Test func sendWithoutChatFailsHandler() async {
         let bot = ListedBot {
             OnStart { context in
                 context.send("somewhere", to: "c1")
@@ -121,7 +121,7 @@ struct TriggerTests {
 
     // MARK: Handlers that hang
 
-    @Test func whatComesForABotOfHangingHandlersWaitsUntilOneEnds() async throws {
+    @Test func eventsWaitForHangingHandlers() async throws {
         let (gates, clock) = ((0..<17).map { _ in Gate() }, StandingClock())
         let bot = ListedBot {
             OnMessage(.containing("hang")) { message, _ in
@@ -162,7 +162,7 @@ struct TriggerTests {
         }
     }
 
-    @Test func whatWaitedStaysInOrderWithWhatCameLater() async throws {
+    @Test func waitingEventsKeepTheirOrder() async throws {
         let (stuck, began, finish, clock) = (Gate(), Gate(), Gate(), StandingClock())
         let bot = ListedBot {
             OnMessage(.containing("hang")) { _, _ in await stuck.passed() }
@@ -196,7 +196,7 @@ struct TriggerTests {
         }
     }
 
-    @Test func whatWaitsForABotThatIsPausedWaitsNoLonger() async throws {
+    @Test func pauseReleasesWaitingEvents() async throws {
         let (stuck, clock) = (Gate(), StandingClock())
         try await Stage(ListedBot { OnMessage { _, _ in await stuck.passed() } }, clock: clock).run { stage in
             for number in 1...16 {
@@ -213,7 +213,7 @@ struct TriggerTests {
         }
     }
 
-    @Test func whatWaitedForOneBotIsOnlyForThatAfterARestart() async {
+    @Test func waitingEventsStayWithTheirBotAfterRestart() async {
         func bot(_ text: String) -> ListedBot { ListedBot { OnMessage { _, context in context.send(text) } } }
         let core = ScriptedCore(stored: ["pikabot/held.100": Array("bot0".utf8)], newestInboxID: 101)
         await Stage(bot("here"), bot("other"), core: core).run { stage in
@@ -226,7 +226,7 @@ struct TriggerTests {
 
     // MARK: Start, stop, schedules, timers
 
-    @Test func aBotStartsBeforeItsFirstEvent() async {
+    @Test func startsBotBeforeFirstEvent() async {
         let bot = ListedBot {
             OnStart { context in context.setText("ready", forKey: "state") }
             OnMessage { _, context in context.send(try await context.text("state") ?? "not yet") }
@@ -241,7 +241,7 @@ struct TriggerTests {
         }
     }
 
-    @Test func aStartThatHangsHoldsUpEventsOnlyForItsTime() async {
+    @Test func hangingStartDelaysEventsUntilTimeout() async {
         let (stuck, clock) = (Gate(), StandingClock())
         let bot = ListedBot {
             OnStart { _ in await stuck.passed() }
@@ -257,7 +257,7 @@ struct TriggerTests {
         }
     }
 
-    @Test func aBotStopsAfterItsLastEvent() async throws {
+    @Test func stopsBotAfterLastEvent() async throws {
         let (core, clock, began, finish, stuck) = (ScriptedCore(), StandingClock(), Gate(), Gate(), Gate())
         let bot = ListedBot {
             OnMessage { _, context in
@@ -288,14 +288,14 @@ struct TriggerTests {
         stuck.open()
     }
 
-    @Test func aStoreThatCannotBeReadEndsTheDispatcher() async {
+    @Test func unreadableStoreEndsDispatcher() async {
         let bot = ListedBot { OnMessage { _, _ in } }
         await #expect(throws: Refusal.self) {
             try await Stage(bot, core: ScriptedCore(failure: Refusal())).dispatcher.run()
         }
     }
 
-    @Test func schedulesRunInTimeWithTheirMark() async {
+    @Test func schedulesRunOnTimeWithMarker() async {
         let clock = StandingClock(milliseconds: 1_700_000_030_000)
         let bot = ListedBot { OnSchedule("tick", .every(.seconds(60))) { context in context.send("tick", to: "c1") } }
         await Stage(bot, clock: clock).run { stage in
@@ -322,7 +322,7 @@ struct TriggerTests {
         }
     }
 
-    @Test func aFailedScheduleIsDealtWith() async {
+    @Test func failedScheduleCountsAsHandled() async {
         let clock = StandingClock(milliseconds: 1_700_000_030_000)
         let bot = ListedBot { OnSchedule("tick", .every(.seconds(60))) { _ in throw Refusal() } }
         await Stage(bot, clock: clock).run { stage in
@@ -335,7 +335,7 @@ struct TriggerTests {
         }
     }
 
-    @Test func timersRunOnceInTheirChat() async {
+    @Test func timersFireOnceInTheirChat() async {
         let clock = StandingClock()
         let bot = ListedBot {
             OnCommand("remind") { command, context in
@@ -367,7 +367,7 @@ struct TriggerTests {
 
     // MARK: From outside
 
-    @Test func aPausedBotGetsNothing() async {
+    @Test func pausedBotReceivesNothing() async {
         let bot = ListedBot { OnMessage { message, context in context.send(message.content) } }
         await Stage(bot, bot).run { stage in
             #expect(stage.dispatcher.pause("bot0"))
@@ -389,7 +389,7 @@ struct TriggerTests {
         }
     }
 
-    @Test func otherBotsTakeOverFromTheNextEventOn() async throws {
+    @Test func reconfiguredBotsHandleNextEvent() async throws {
         let (began, finish) = (Gate(), Gate())
         let old = ListedBot {
             OnMessage { _, context in

@@ -25,7 +25,7 @@ struct MetricLeakTests {
         init(settings: BotSettings) {}
         var handlers: [Handler] {
             OnMessage { message, context in
-                context.count(BotError(.addressRefused, message.content))
+                context.recordFailure(BotError(.addressRefused, message.content))
                 throw BadMood(text: message.content)
             }
         }

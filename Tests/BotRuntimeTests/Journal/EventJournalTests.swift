@@ -16,7 +16,7 @@ struct JournalRingTests {
         var stored: [String: [UInt8]] = [:]
 
         mutating func take(_ ring: inout JournalRing) {
-            for (key, bytes) in ring.takeUnstored() { stored[key] = bytes }
+            for (key, bytes) in ring.drainUnstored() { stored[key] = bytes }
         }
 
         func restored(_ capacity: Int) -> JournalRing {
@@ -26,7 +26,7 @@ struct JournalRingTests {
         }
     }
 
-    @Test func theNewestAreKept() {
+    @Test func keepsNewestEntries() {
         var ring = JournalRing(name: "r", capacity: 100)
         for number in 1...1_234 {
             ring.add(entry(number))
@@ -36,7 +36,7 @@ struct JournalRingTests {
     }
 
     @Test(arguments: [1, 63, 64, 65, 100, 128, 500, 1_000, 1_234])
-    func aRestartFindsTheNewest(count: Int) {
+    func restartRestoresNewestEntries(count: Int) {
         var blocks = Blocks()
         var ring = JournalRing(name: "r", capacity: 100)
         for number in 1...count {
@@ -56,7 +56,7 @@ struct JournalRingTests {
         #expect(third.newest.map(\.at).isSorted)
     }
 
-    @Test func whatCameBeforeTheOldWasReadComesAfterIt() {
+    @Test func ordersEarlyEntriesAfterRestoredOnes() {
         var blocks = Blocks()
         var first = JournalRing(name: "r", capacity: 10)
         for number in 1...3 { first.add(entry(number)) }
@@ -69,7 +69,7 @@ struct JournalRingTests {
         #expect(blocks.restored(10).newest.map(\.at) == [1, 2, 3, 4])
     }
 
-    @Test func rubbishIsLeftOut() {
+    @Test func skipsInvalidEntries() {
         var ring = JournalRing(name: "r", capacity: 10)
         ring.restore([
             [], Array("{}".utf8), Array(#"{"v":2,"first":0,"entries":[]}"#.utf8),
@@ -87,7 +87,7 @@ extension [Int64] {
 
 @Suite(.bounded)
 struct EventJournalTests {
-    @Test func eachKindHasItsOwnRoom() {
+    @Test func limitsEachKindSeparately() {
         let journal = EventJournal(capacity: 5)
         for number in 1...50 { journal.note(entry(number)) }
         journal.note(entry(60, reason: "done", fate: .handled))
@@ -98,7 +98,7 @@ struct EventJournalTests {
         #expect(journal.entries(matching: eventID(7).hex).map(\.reason) == ["not_admin"])
     }
 
-    @Test func aRestartKnowsWhatCameBefore() async {
+    @Test func restartKnowsEarlierEvents() async {
         let core = ScriptedCore()
         let clock = StandingClock()
         let first = EventJournal()
@@ -123,7 +123,7 @@ struct EventExplanationTests {
         EventExplanation(of: query, from: journal)
     }
 
-    @Test func whatIsNoIDIsRefused() {
+    @Test func refusesInvalidIDs() {
         let journal = EventJournal()
         for query in ["", "abc", "xyz1", "12 4", String(repeating: "a", count: 65), "é000"] {
             #expect(explain(query, journal) == nil, "\(query)")
@@ -131,26 +131,26 @@ struct EventExplanationTests {
         #expect(explain("ABCD", journal)?.query == "abcd")
     }
 
-    @Test func anUnknownEventIsExplainedToo() {
+    @Test func explainsUnknownEvents() {
         let lines = explain("abcd", EventJournal())?.lines ?? []
-        #expect(lines.first?.contains("Nothing is known") == true)
+        #expect(lines.first?.contains("No event with this inner or outer id") == true)
         #expect(lines.count == 3)
     }
 
     @Test(arguments: IgnoreReason.all)
-    func everyReasonHasWordsAndAdvice(reason: IgnoreReason) {
+    func everyReasonHasTextAndAdvice(reason: IgnoreReason) {
         let journal = EventJournal()
         journal.note(entry(0xabcd, reason: reason.description))
         // By the whole id, a beginning of the inner one, and the outer one.
         for query in [eventID(0xabcd).hex, "0000", eventID(0xabcd + 0xa000).hex] {
             let part = explain(query, journal)?.parts.first
-            #expect(part?.sentence.hasPrefix("it was ignored") == false)
+            #expect(part?.sentence.hasPrefix("ignored:") == false)
             #expect(part?.advice.isEmpty == false)
             #expect(part?.entry.bot == "bot")
         }
     }
 
-    @Test func eachBotsVerdictIsTold() {
+    @Test func showsEachBotsVerdict() {
         let admission = Admission()
         let event = arrived("hi", 0xbeef)
         let scope = scope(chats: [chatSummary("c1", isGroup: true)])
@@ -172,7 +172,7 @@ struct EventExplanationTests {
         #expect(found?.json["lines"]?.array?.count == found?.lines.count)
     }
 
-    @Test func whatWaitedAndWasThenRefusedIsTold() {
+    @Test func showsWaitingThenRefusedEvents() {
         let journal = EventJournal()
         for _ in 1...3 {
             journal.note(CoreNotice(event: eventID(9), fate: .waiting, reason: "no_key", detail: "none", at: 1))

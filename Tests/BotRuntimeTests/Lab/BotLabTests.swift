@@ -88,7 +88,7 @@ private func atEveryCommit<B: Bot>(
 
 @Suite(.bounded)
 struct BotLabTests {
-    @Test func aConversationGoesOnWhereverTheProcessDies() async throws {
+    @Test func conversationSurvivesAnyCrash() async throws {
         let crashes = try await atEveryCommit(OrderBot.self) { setup, heal in
             for line in ["/order", "soup", "2", "bye"] {
                 try await setup.alice.say(line, in: setup.chat)
@@ -99,7 +99,7 @@ struct BotLabTests {
         #expect(crashes >= 16)
     }
 
-    @Test func aConversationTimesOutOnceWhereverTheProcessDies() async throws {
+    @Test func timeoutFiresOnceDespiteCrashes() async throws {
         let crashes = try await atEveryCommit(OrderBot.self) { setup, heal in
             for line in ["/order", "soup"] {
                 try await setup.alice.say(line, in: setup.chat)
@@ -114,7 +114,7 @@ struct BotLabTests {
         #expect(crashes >= 14)
     }
 
-    @Test func aTimeoutThatWasMissedComesAfterTheStart() async throws {
+    @Test func missedTimeoutFiresAfterStart() async throws {
         let setup = try await Setup(OrderBot.self)
         try await setup.alice.say("/order", in: setup.chat)
         setup.bot.crash()
@@ -123,7 +123,7 @@ struct BotLabTests {
         #expect(setup.answers == ["What?", "No order, then."])
     }
 
-    @Test func aScheduleRunsOnceWhereverTheProcessDies() async throws {
+    @Test func scheduleRunsOnceDespiteCrashes() async throws {
         let crashes = try await atEveryCommit(HourBot.self) { setup, heal in
             for _ in 0..<2 {
                 try await setup.lab.advance(by: .seconds(3600))
@@ -135,7 +135,7 @@ struct BotLabTests {
         #expect(crashes >= 4)
     }
 
-    @Test func missedRunsAreMadeUpOnce() async throws {
+    @Test func catchesUpMissedRunsOnce() async throws {
         let setup = try await Setup(HourBot.self)
         try await setup.lab.advance(by: .seconds(3600))
         setup.bot.crash()
@@ -150,7 +150,7 @@ struct BotLabTests {
         #expect(setup.answers == ["500001", "500002 late", "500007"])
     }
 
-    @Test func whatAPausedBotLeavesOutIsNotMadeUpFor() async throws {
+    @Test func pausedRunsAreNotCaughtUp() async throws {
         let setup = try await Setup(HourBot.self)
         try await setup.bot.setPaused(true, HourBot.name)
         try await setup.lab.advance(by: .seconds(2 * 3600))
@@ -170,7 +170,7 @@ struct BotLabTests {
         #expect(setup.answers == ["500005"])
     }
 
-    @Test func effectsThatAreAskedForOnceAreDoneOnce() async throws {
+    @Test func performsEffectsExactlyOnce() async throws {
         let setup = try await Setup(RiskyBot.self)
         let effects = [
             HandlerEffect(id: "x/0", operation: .send(chatID: setup.chat, OutgoingMessage(content: "once"))),
@@ -191,7 +191,7 @@ struct BotLabTests {
     }
 
     @Test(arguments: [GroupLab.Schedule.inOrder, .shuffled])
-    func handlersThatFailHoldNobodyUp(schedule: GroupLab.Schedule) async throws {
+    func failingHandlersDoNotBlockOthers(schedule: GroupLab.Schedule) async throws {
         let lab = try GroupLab(seed: 9, schedule: schedule)
         let alice = try await lab.member("alice")
         let bot = try await lab.bot(RiskyBot.self)
@@ -207,14 +207,14 @@ struct BotLabTests {
         #expect(alice.heard(in: chat, from: bot) == ["that broke", "heard one"])
     }
 
-    @Test func whatComesWhileABotHangsIsAnsweredAfterARestart() async throws {
+    @Test func restartHandlesEventsOfHangingBot() async throws {
         let lab = try GroupLab(seed: 4)
         let alice = try await lab.member("alice")
         let bots = try await lab.bots(
             "both",
             LabBots([
-                LabBots.Place(OrderBot(settings: .null), label: "order"),
-                LabBots.Place(RiskyBot(settings: .null), label: "risky"),
+                LabBots.Entry(OrderBot(settings: .null), label: "order"),
+                LabBots.Entry(RiskyBot(settings: .null), label: "risky"),
             ]))
         let chat = try await alice.create("lab", inviting: [bots])
         for _ in 0..<16 {
@@ -226,7 +226,7 @@ struct BotLabTests {
         let before = alice.heard(in: chat, from: bots).filter { $0 != "hm, /deaf" }
         #expect(before == ["hm, one", "hm, two"])
         #expect(bots.store.inbox.count == 2)
-        #expect(bots.why(event).contains { $0.contains("bot risky: it waits, since too many") })
+        #expect(bots.why(event).contains { $0.contains("bot risky: it waits, because too many") })
         bots.crash()
         try await bots.restart()
         let answers = alice.heard(in: chat, from: bots).filter { $0 != "hm, /deaf" }
@@ -234,11 +234,11 @@ struct BotLabTests {
         #expect(bots.store.inbox.isEmpty)
     }
 
-    @Test func severalBotsShareAnAccountAndAreExchanged() async throws {
+    @Test func replacesBotsOfSharedAccount() async throws {
         let lab = try GroupLab(seed: 3)
         let alice = try await lab.member("alice")
-        let order = LabBots.Place(OrderBot(settings: .null), label: "order")
-        let risky = LabBots.Place(
+        let order = LabBots.Entry(OrderBot(settings: .null), label: "order")
+        let risky = LabBots.Entry(
             RiskyBot(settings: .null), label: "risky", policy: BotPolicy(groups: GroupPolicy(.mention)))
         let bots = try await lab.bots("both", LabBots([order, risky]))
         let carol = try await lab.member("carol")

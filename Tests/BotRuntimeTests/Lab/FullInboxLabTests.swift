@@ -34,7 +34,7 @@ struct FullInboxLabTests {
         var retention = RetentionPolicy.standard
         retention.maximumUnhandled = 16
         let account = try await lab.bots(
-            "bot", LabBots([LabBots.Place(bot, label: "paying")]), retention: retention)
+            "bot", LabBots([LabBots.Entry(bot, label: "paying")]), retention: retention)
         let chat = try await alice.create("lab", inviting: [account])
         try await alice.say("first", in: chat)
         for number in 0..<30 { try await alice.say("\(number)", in: chat) }
@@ -48,14 +48,14 @@ struct FullInboxLabTests {
         #expect(account.store.inbox.isEmpty)
     }
 
-    @Test func fullChatLeavesOthersRoom() async throws {
+    @Test func fullChatDoesNotBlockOthers() async throws {
         let lab = try GroupLab(seed: 24)
         let alice = try await lab.member("alice")
         let bot = PayingBot()
         var retention = RetentionPolicy.standard
         retention.maximumUnhandled = 16
         let account = try await lab.bots(
-            "bot", LabBots([LabBots.Place(bot, label: "paying")]), retention: retention)
+            "bot", LabBots([LabBots.Entry(bot, label: "paying")]), retention: retention)
         let chat = try await alice.create("lab", inviting: [account])
         let other = try await alice.create("other", inviting: [account])
         try await alice.say("first", in: chat)

@@ -63,7 +63,7 @@ private struct PoisonSetup {
         self.poison = poison
         lab = try GroupLab(seed: 17)
         alice = try await lab.member("alice")
-        let bot = try await lab.bots("greeter", LabBots([LabBots.Place(poison, label: "poison")]))
+        let bot = try await lab.bots("greeter", LabBots([LabBots.Entry(poison, label: "poison")]))
         self.bot = bot
         poison.dies { bot.crash() }
         chat = try await alice.create("lab", inviting: [bot])
@@ -89,7 +89,7 @@ struct PoisonLabTests {
             .filter { $0.labels.contains(.init("reason", "crashed")) }.map(\.value).reduce(0, +) ?? 0
     }
 
-    @Test func anEventThatKillsAgainAndAgainIsGivenUpAndNoOther() async throws {
+    @Test func dropsOnlyTheDeadlyEvent() async throws {
         let before = givenUp()
         let setup = try await PoisonSetup()
         try await setup.alice.say("slow", in: setup.other)
@@ -104,7 +104,7 @@ struct PoisonLabTests {
         #expect(setup.bot.store.inbox.isEmpty)
         #expect(
             setup.bot.why(event).contains {
-                $0.contains("given up: the worker ended again and again") && $0.contains("3 ends")
+                $0.contains("given up: the worker died repeatedly") && $0.contains("died 3 times")
             })
         #expect(givenUp() >= before + 1)
         // The next one has its own count.
@@ -115,7 +115,7 @@ struct PoisonLabTests {
         #expect(setup.poison.begun.count { $0 == "trap" } == 6)
     }
 
-    @Test func aTimerThatKillsAgainAndAgainIsGivenUp() async throws {
+    @Test func dropsDeadlyTimer() async throws {
         let setup = try await PoisonSetup()
         try await setup.alice.say("later", in: setup.chat)
         try await setup.lab.advance(by: .seconds(6))

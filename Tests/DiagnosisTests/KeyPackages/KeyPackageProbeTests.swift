@@ -143,7 +143,7 @@ import Testing
         let alone = await self.report([relays[0]: [bad]])
         #expect(alone.relays.first?.state == .invalid)
         #expect(alone.relays.first?.package?.failedCheck == "reference")
-        #expect(alone.verdict == "BAD: no relay has a key package that works")
+        #expect(alone.verdict == "BAD: no relay has a usable key package")
     }
 }
 

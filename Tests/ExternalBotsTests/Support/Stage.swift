@@ -72,7 +72,7 @@ final class Stage: Sendable {
 
     /// A message of another member; returns when the program's daemon has it.
     func say(_ text: String, in chatID: String = FakeAccount.group) async throws {
-        try await bot.intake.take(account.message(text, in: chatID))
+        try await bot.intake.deliver(account.message(text, in: chatID))
     }
 
     /// Says something and returns what is sent next.

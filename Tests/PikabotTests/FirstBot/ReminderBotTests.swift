@@ -2,7 +2,7 @@ import BotTesting
 import Testing
 
 @Suite struct ReminderBotTests {
-    @Test func remindsWhenItIsTime() async throws {
+    @Test func remindsWhenDue() async throws {
         let lab = try GroupLab(seed: 1)
         let alice = try await lab.member("alice")
         let bot = try await lab.bot(ReminderBot.self)
@@ -16,7 +16,7 @@ import Testing
         try await lab.expect(bot, replied: "time for the tea")
     }
 
-    @Test func tellsHowACommandIsUsed() async throws {
+    @Test func explainsCommandUsage() async throws {
         let lab = try GroupLab(seed: 2)
         let alice = try await lab.member("alice")
         let bot = try await lab.bot(ReminderBot.self, settings: .object(["greeting": .string("hi")]))
@@ -28,7 +28,7 @@ import Testing
         #expect(heard.allSatisfy { $0.contains("/remind <after> <text…>") })
     }
 
-    @Test func wrongSettingsAreRefused() {
+    @Test func refusesWrongSettings() {
         #expect(throws: BotSettingsError.self) { try ReminderBot(settings: .object(["greting": .string("hi")])) }
     }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import ResponderBot
 
 struct ChatCompletionTests {
-    @Test func aCompletionIsRead() {
+    @Test func parsesCompletions() {
         let json =
             #"{"id":"x","choices":[{"message":{"role":"assistant","content":"hi"}}],"usage":{"total_tokens":42}}"#
         #expect(ChatCompletion.outcome(of: Array(json.utf8)) == .init(text: "hi", tokens: 42))
@@ -18,11 +18,11 @@ struct ChatCompletionTests {
         "", "null", "[]", "{}", #"{"choices":[]}"#, #"{"choices":[{"message":{"content":null}}]}"#, "<html>",
         #"{"choices":[{"message":{"content":"hi"}}]} x"#,
     ])
-    func whatIsNoCompletionIsNone(_ json: String) {
+    func refusesInvalidCompletions(_ json: String) {
         #expect(ChatCompletion.outcome(of: Array(json.utf8)) == nil)
     }
 
-    @Test func longAnswersAreCut() {
+    @Test func truncatesLongAnswers() {
         #expect(Answer.text("  a b \n") == "a b")
         #expect(Answer.text(" \n\t ") == "")
         let long = Answer.text(String(repeating: "é", count: 9_000))

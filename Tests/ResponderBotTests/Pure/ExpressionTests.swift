@@ -4,7 +4,7 @@ import Testing
 @testable import ResponderBot
 
 struct ExpressionTests {
-    @Test func groupsAreTakenOut() throws {
+    @Test func extractsCaptureGroups() throws {
         let expression = try Expression("(?i)\\bweather in (\\w+)( tomorrow)?")
         #expect(expression.groups == 2)
         #expect(expression.search("the Weather in Bern?") == .found(["Weather in Bern", "Bern", ""]))
@@ -12,7 +12,7 @@ struct ExpressionTests {
         #expect(expression.search("") == .missed)
     }
 
-    @Test func textBeyondTheBasicPlaneIsCutRight() throws {
+    @Test func splitsSupplementaryCharactersCorrectly() throws {
         #expect(try Expression("(.)b(.)").search("a👩‍🚀b🇨🇭") == .found(["\u{1F680}b\u{1F1E8}", "\u{1F680}", "\u{1F1E8}"]))
     }
 
@@ -31,18 +31,18 @@ struct ExpressionTests {
         ])
     func hostileTextEndsInTime(_ pattern: String, _ letter: String) throws {
         let expression = try Expression(pattern)
-        let outcome = expression.search(String(repeating: letter, count: Expression.longest - 1) + "!")
-        if case .found = outcome { Issue.record("matched a text that it does not match") }
+        let outcome = expression.search(String(repeating: letter, count: Expression.maximumLength - 1) + "!")
+        if case .found = outcome { Issue.record("matched a text that should not match") }
     }
 
-    @Test func theSlowestSearchIsGivenUp() throws {
+    @Test func abortsSlowSearches() throws {
         let text = String(repeating: "a", count: 60) + "!"
         #expect(try Expression("(a+)+$").search(text) == .tookTooLong)
     }
 
-    @Test func longMessagesAreNotSearched() throws {
+    @Test func skipsLongMessages() throws {
         let expression = try Expression("a")
-        #expect(expression.search(String(repeating: "a", count: Expression.longest)) == .found(["a"]))
-        #expect(expression.search(String(repeating: "a", count: Expression.longest + 1)) == .tooLong)
+        #expect(expression.search(String(repeating: "a", count: Expression.maximumLength)) == .found(["a"]))
+        #expect(expression.search(String(repeating: "a", count: Expression.maximumLength + 1)) == .tooLong)
     }
 }

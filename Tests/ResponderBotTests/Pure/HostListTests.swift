@@ -9,7 +9,7 @@ struct HostListTests {
             ("127.0.0.1:80", "127.0.0.1", 80, true), ("[::1]:8080", "::1", 8080, true),
             ("localhost", "localhost", nil, true),
         ] as [(String, String, Int?, Bool)])
-    func entriesAreRead(_ text: String, _ host: String, _ port: Int?, _ isPrivate: Bool) {
+    func parsesEntries(_ text: String, _ host: String, _ port: Int?, _ isPrivate: Bool) {
         let entry = HostList.Entry(text, isPrivate: false)
         #expect(entry?.host == host)
         #expect(entry?.port == port)
@@ -21,11 +21,11 @@ struct HostListTests {
         "ho{1}st",
         "hőst", "*.example", "host:8０",
     ])
-    func whatIsNoHostIsRefused(_ text: String) {
+    func refusesInvalidHosts(_ text: String) {
         #expect(HostList.Entry(text, isPrivate: true) == nil)
     }
 
-    @Test func aHostIsListedWithItsPort() throws {
+    @Test func matchesHostWithPort() throws {
         let entries = ["api.example", "127.0.0.1:8080"].compactMap { HostList.Entry($0, isPrivate: false) }
         let list = HostList(entries: entries)
         let listed = { (url: String) in
@@ -44,7 +44,7 @@ struct HostListTests {
     @Test(arguments: [
         "https://{1}/", "https://a.{1}.example/", "https:///x", "https://", "//api.example", "https://a b/",
     ])
-    func anAddressNeedsAWholeHost(_ url: String) {
+    func requiresCompleteHost(_ url: String) {
         #expect(WebAddress(url) == nil)
     }
 }

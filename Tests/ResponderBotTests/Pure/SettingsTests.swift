@@ -49,11 +49,11 @@ struct SettingsTests {
         ["when": ["command": "ask"], "agent": ["command": ["agent.py"], "timeout": "1m"]],
     ]
 
-    @Test func everyKindOfRuleIsRead() {
+    @Test func readsEveryKindOfRule() {
         #expect(problems(.object(["allow": ["api.example", "127.0.0.1:8080"], "rules": .array(Self.right)])) == [])
     }
 
-    @Test func rulesHaveNamesOfTheirOwn() throws {
+    @Test func ruleNamesAreUnique() throws {
         let rule: BotSettings = ["when": ["command": "ping"], "reply": "pong"]
         let other: BotSettings = ["when": ["any": true], "reply": "x"]
         #expect(try ResponderSettings(settings(rule, other)).rules.map(\.name) == ["ping", "rule 2"])
@@ -61,12 +61,12 @@ struct SettingsTests {
         let named: BotSettings = ["name": "ping", "when": ["any": true], "reply": "x"]
         #expect(
             problems(settings(rule, named)) == [
-                "rules[1].name: expected a name of its own, found another rule named ping; "
-                    + "give the rule a name: of its own"
+                "rules[1].name: expected a unique name, found another rule named ping; "
+                    + "give the rule a unique name:"
             ])
     }
 
-    @Test func severalMistakesAreSaidAtOnce() {
+    @Test func reportsSeveralProblemsTogether() {
         let found = problems(
             settings(
                 ["when": ["comand": "ping"], "reply": "pong"], ["when": ["command": "a"], "reply": "{nmae}"],
@@ -78,7 +78,7 @@ struct SettingsTests {
     }
 
     /// A secret that somebody wrote into a header is not repeated.
-    @Test func secretsAreNotShown() {
+    @Test func redactsSecrets() {
         let found = problems(
             settings([
                 "when": ["command": "a"],

@@ -12,24 +12,25 @@ struct TemplateTests {
         ("Hello {name}!", "Hello Ann!"), ("{{name}} is {name}", "{name} is Ann"), ("{1|nobody}", "nobody"),
         ("{2|nobody}", "two"), ("}}{{", "}{"), ("", ""), ("{args}", "{name}"), ("{name|a|b}{3|a|b}", "Anna|b"),
     ])
-    func placesAreFilledIn(_ text: String, _ filled: String) throws {
-        #expect(try fill(text, [.name: "Ann", .piece(2): "two", .args: "{name}"]) == filled)
+    func fillsPlaceholders(_ text: String, _ filled: String) throws {
+        #expect(try fill(text, [.name: "Ann", .positional(2): "two", .args: "{name}"]) == filled)
     }
 
     @Test(arguments: [
-        ("{", Template.Mistake.open), ("a {name", .open), ("{na{me}", .open), ("a }", .closed), ("{name}}", .closed),
+        ("{", Template.SyntaxError.unclosedBrace), ("a {name", .unclosedBrace), ("{na{me}", .unclosedBrace),
+        ("a }", .unopenedBrace), ("{name}}", .unopenedBrace),
         ("{}", .unknown("")), ("{Name}", .unknown("Name")), ("{01}", .unknown("01")), ("{21}", .unknown("21")),
         ("{+1}", .unknown("+1")), ("{ name}", .unknown(" name")),
     ])
-    func mistakesAreFound(_ text: String, _ mistake: Template.Mistake) {
+    func reportsTemplateErrors(_ text: String, _ mistake: Template.SyntaxError) {
         #expect(throws: mistake) { try Template(text) }
     }
 
-    @Test func placeholdersAreKnownByTheirNames() {
+    @Test func parsesPlaceholderNames() {
         for name in Placeholder.names + ["1", "20"] { #expect(Placeholder(name)?.name == name) }
     }
 
-    @Test func whatGoesIntoAnAddressIsEncoded() throws {
+    @Test func percentEncodesURLValues() throws {
         let url = try Template("https://api.example/{1}?q={args}")
         let filled = try url.filledAddress { $0 == .args ? "../a b&c=d#é" : "x/y..z" }
         #expect(filled == "https://api.example/x%2Fy..z?q=..%2Fa%20b%26c%3Dd%23%C3%A9")
@@ -44,7 +45,7 @@ struct TemplateTests {
         ("/a/{1}", " .. "), ("/a/{1}", "..\0"), ("/a/../{1}", ".."), ("/a/{1}?q=1", ".."), ("/a/{1}#b", ".."),
         ("/a/{1}", "?/../b"), ("/a/{1}", "#/.."),
     ])
-    func whatChangesThePathIsRefused(_ path: String, _ value: String) throws {
+    func refusesValuesThatChangeThePath(_ path: String, _ value: String) throws {
         let error = #expect(throws: BotError.self) {
             try Template("https://api.example" + path).filledAddress { _ in value }
         }
@@ -58,7 +59,7 @@ struct TemplateTests {
         ("/a?q={1}/x", "../..", "/a?q=..%2F../x"), ("/a#{1}", "..", "/a#.."), ("/a/{1}", "%", "/a/%25"),
         ("/a/{1}", "%zz%2", "/a/%25zz%252"), ("/a/{1}", "é", "/a/%C3%A9"),
     ])
-    func whatLeavesThePathIsFilledIn(_ path: String, _ value: String, _ filled: String) throws {
+    func acceptsValuesThatKeepThePath(_ path: String, _ value: String, _ filled: String) throws {
         let address = try Template("https://api.example" + path).filledAddress { _ in value }
         #expect(address == "https://api.example" + filled)
     }

@@ -32,42 +32,42 @@ struct WrongSettingsTests {
         ),
         Wrong(
             ["when": ping, "reply": "x", "do": [["react": "👍"]]],
-            "rules[0].reply: expected no action beside do:, found \"x\"; move it into the list under do:"),
+            "rules[0].reply: expected do: without other actions, found \"x\"; move it into the list under do:"),
         Wrong(
             ["when": ping, "do": []],
             "rules[0].do: expected at least one action, found an empty list; add { reply: TEXT }"),
         Wrong(
             ["when": ping, "do": [["reply": "x", "react": "👍"]]],
             "rules[0].do[0]: expected one action, found reply, react; "
-                + "write each action as an element of its own, such as { reply: TEXT }"),
+                + "write each action as a separate list element, such as { reply: TEXT }"),
         Wrong(
             ["when": ["command": "ping", "joined": "others"], "reply": "x"],
             "rules[0].when: expected one kind of event, found joined, command; name one of command, mention, match, "
                 + "startsWith, contains, equals, any, reaction, kind, schedule, joined, left, removed, call"),
         Wrong(
             ["when": ["command": "two words"], "reply": "x"],
-            "rules[0].when.command: expected 1 to 32 characters without blanks and without the prefix /, "
+            "rules[0].when.command: expected 1 to 32 characters without whitespace and without the prefix /, "
                 + "found \"two words\"; write the bare name, such as ping"),
         Wrong(
             ["when": ["match": "("], "reply": "x"],
             "rules[0].when.match: expected a regular expression (ICU) of at most 1000 characters, found \"(\"; "
-                + "check its brackets and backslashes; in YAML, put it into single quotes"),
+                + "check its brackets and backslashes; in YAML, put it in single quotes"),
         Wrong(
             ["when": ["match": "(a)"], "reply": "{2}"],
-            "rules[0].reply: expected placeholders of {sender}, {name}, {text}, {0}, {chat}, {chatID}, {members}, {me}, "
-                + "{date}, {time}, {answer}, {1}, found {2}; this kind of event has none; remove it"),
+            "rules[0].reply: expected one of the placeholders {sender}, {name}, {text}, {0}, {chat}, {chatID}, {members}, {me}, "
+                + "{date}, {time}, {answer}, {1}, found {2}; remove it: this trigger does not provide it"),
         Wrong(
             ["when": daily, "send": "{name}"],
-            "rules[0].send: expected placeholders of {chat}, {chatID}, {members}, {me}, {date}, {time}, {answer}, "
-                + "found {name}; this kind of event has none; remove it"),
+            "rules[0].send: expected one of the placeholders {chat}, {chatID}, {members}, {me}, {date}, {time}, {answer}, "
+                + "found {name}; remove it: this trigger does not provide it"),
         Wrong(
             ["when": daily, "react": "👍"],
-            "rules[0].react: expected a reaction only where there is a message, found \"👍\"; remove it, or write send: TEXT"
+            "rules[0].react: expected a trigger with a message to react to, found \"👍\"; remove it, or write send: TEXT"
         ),
         Wrong(
             ["when": daily, "cooldown": "1m", "send": "x"],
             "rules[0].cooldown: expected no cooldown for a schedule, found \"1m\"; "
-                + "remove it: nobody causes a schedule, and it has its own time"),
+                + "remove it: a schedule has no sender, and its own interval"),
         Wrong(
             ["when": ["schedule": ["every": "1h", "cron": "* * * * *"]], "send": "x"],
             "rules[0].when.schedule: expected every: or cron:, found both; "
@@ -82,7 +82,7 @@ struct WrongSettingsTests {
         Wrong(
             ["when": ["kind": 70_000], "reply": "x"],
             "rules[0].when.kind: expected an event kind from 0 to 65535, or a list of them, found \"70000\"; "
-                + "write such a number"),
+                + "write a number in this range"),
         Wrong(
             ["when": any, "reply": "{"],
             "rules[0].reply: expected a } after each {, found \"{\"; close it, or write {{ for a brace"),
@@ -92,7 +92,7 @@ struct WrongSettingsTests {
                 + "write only: admins, or only: [operators, npub1…]"),
         Wrong(
             ["when": any, "chats": ["abc"], "reply": "x"],
-            "rules[0].chats[0]: expected one of chat ids (hexadecimal digits), found \"abc\"; "
+            "rules[0].chats[0]: expected an element of a list of chat ids (hexadecimal digits), found \"abc\"; "
                 + "write a list of chat ids (hexadecimal digits)"),
         Wrong(
             ["when": ping, "webhook": ["url": "https://api.exampel/"]],
@@ -100,7 +100,7 @@ struct WrongSettingsTests {
                 + "write api.example, or add the host to allow: [ … ]"),
         Wrong(
             ["when": ping, "webhook": ["url": "https://{args}/"]],
-            "rules[0].webhook.url: expected an https:// URL with a host and without placeholders, user name or blanks "
+            "rules[0].webhook.url: expected an https:// URL with a host and without placeholders, user name or whitespace "
                 + "before the path, found \"https://{args}/\"; write https://HOST/…"),
         Wrong(
             ["when": ping, "webhook": ["url": "http://api.example/"]],
@@ -116,7 +116,7 @@ struct WrongSettingsTests {
         Wrong(
             ["when": ping, "webhook": ["url": "https://api.example/", "headers": ["X-A": "a\r\nHost: b"]]],
             "rules[0].webhook.headers.X-A: expected one line of plain ASCII, found \"a Host: b\"; "
-                + "write it without line ends and special characters"),
+                + "remove line breaks and non-ASCII characters"),
         Wrong(
             ["when": ping, "run": ["command": []]],
             "rules[0].run.command: expected a program and its arguments, found an empty list; write [program, argument]"
@@ -132,30 +132,30 @@ struct WrongSettingsTests {
         Wrong(
             ["when": daily, "agent": ["command": ["a"]]],
             "rules[0].agent: expected the key prompt, found none; "
-                + "add prompt: TEXT; this kind of event has no text of its own"),
+                + "add prompt: TEXT; this trigger has no message text"),
         Wrong(
             ["when": ["aliases": ["x"], "mention": true], "reply": "x"],
-            "rules[0].when.aliases: expected a command beside it, found a list; add command: NAME"),
+            "rules[0].when.aliases: expected aliases only together with command, found a list; add command: NAME"),
         Wrong(
             ["when": ["reaction": "👍", "kind": 7], "reply": "x"],
-            "rules[0].when.kind: expected no kind beside reaction, found \"7\"; remove one of them"),
+            "rules[0].when.kind: expected either kind or reaction, found \"7\"; remove one of them"),
     ]
 
     @Test(arguments: all)
-    func itIsSaid(_ wrong: Wrong) {
+    func reportsEachProblem(_ wrong: Wrong) {
         #expect(problems(settings(wrong.rule)) == [wrong.said])
     }
 
-    @Test func settingsOfTheWholeBotAreCheckedToo() {
+    @Test func checksBotWideSettings() {
         let wrong: BotSettings = [
             "prefix": " ", "allow": ["a b"], "timeZone": "x", "seed": -1, "rule": [],
         ]
         #expect(
             problems(wrong) == [
-                "prefix: expected 1 to 4 characters without blanks, found \" \"; write prefix: \"/\"",
+                "prefix: expected 1 to 4 characters without whitespace, found \" \"; write prefix: \"/\"",
                 "timeZone: expected a time zone, found \"x\"; write a name such as Europe/Berlin or UTC",
-                "allow[0]: expected one of hosts, found \"a b\"; write a list of hosts",
-                "seed: expected a whole number from 0 on, found \"-1\"; write such a number",
+                "allow[0]: expected an element of a list of hosts, found \"a b\"; write a list of hosts",
+                "seed: expected a whole number of at least 0, found \"-1\"; write a number in this range",
                 "with: expected the key rules, found none; add rules: …",
                 "rule: expected one of prefix, timeZone, allow, failure, seed, rules, found the unknown key \"rule\"; write rules",
             ])

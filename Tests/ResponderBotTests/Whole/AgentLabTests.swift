@@ -15,7 +15,7 @@ struct AgentLabTests {
         return ["when": ["command": "ask"], "agent": .object(agent), "failure": "I cannot."]
     }
 
-    @Test func itIsAskedAsAnEndpointExpects() async throws {
+    @Test func sendsChatCompletionRequests() async throws {
         let world = FakeWorld { _, _ throws(BotError) in .saying(" fine ", tokens: 10) }
         let room = try await Room(
             Self.rule(("system", "You are {me}."), ("temperature", 0.5), ("history", 2)), world: world)
@@ -42,7 +42,7 @@ struct AgentLabTests {
         #expect(world.requests.last?.turns.dropFirst(2).first == "assistant fine")
     }
 
-    @Test func whatMayRecoverIsTriedAgain() async throws {
+    @Test func retriesTransientFailures() async throws {
         let world = FakeWorld { _, number throws(BotError) in
             switch number {
             case 1: return BotHTTPResponse(status: 429, body: [], retryAfter: .seconds(3))
@@ -60,7 +60,7 @@ struct AgentLabTests {
         #expect(world.requests.map(\.timeout) == [.seconds(25), .seconds(22), .seconds(20)])
     }
 
-    @Test func triesAndTimeHaveAnEnd() async throws {
+    @Test func limitsRetriesAndTime() async throws {
         let broken = FakeWorld { _, _ throws(BotError) in BotHTTPResponse(status: 503, body: []) }
         let room = try await Room(Self.rule(), world: broken)
         _ = try await room.answers(to: "/ask")
@@ -76,7 +76,7 @@ struct AgentLabTests {
     @Test(arguments: [
         BotHTTPResponse(status: 401, body: Array("bad key sk-1".utf8)), .ok("<html>"), .saying("", tokens: 1),
     ])
-    func whatCannotRecoverIsSaidAtOnce(_ response: BotHTTPResponse) async throws {
+    func reportsPermanentFailuresAtOnce(_ response: BotHTTPResponse) async throws {
         let world = FakeWorld { _, _ throws(BotError) in response }
         let room = try await Room(Self.rule(), world: world)
         #expect(try await room.answers(to: "/ask") == ["I cannot."])
@@ -84,7 +84,7 @@ struct AgentLabTests {
         #expect(!room.lab.logLines.contains { $0.contains("sk-1") || $0.contains("secret of") })
     }
 
-    @Test func budgetsAreKeptAcrossCrashes() async throws {
+    @Test func budgetsSurviveCrashes() async throws {
         let world = FakeWorld { _, _ throws(BotError) in .saying("yes", tokens: 400) }
         let room = try await Room(
             Self.rule(("budget", ["perSender": "600/day", "perGroup": "1500/day"]), ("exhausted", "Enough.")),
@@ -102,7 +102,7 @@ struct AgentLabTests {
         #expect(try await room.answers(to: "/ask") == ["yes"])
     }
 
-    @Test func aProgramMayBeTheAgent() async throws {
+    @Test func supportsProgramsAsAgents() async throws {
         let world = FakeWorld(shell: { program throws(BotError) in
             let request = try? JSONValue(json: program.input)
             let question = request?["messages"]?.array?.last?["content"]?.string ?? "?"
@@ -114,7 +114,7 @@ struct AgentLabTests {
         #expect(world.programs.first?.timeout == .seconds(4))
     }
 
-    @Test func theChatSeesThatItWrites() async throws {
+    @Test func showsTypingWhileAsking() async throws {
         let lab = try GroupLab(seed: 3)
         let ann = try await lab.member("ann")
         let clock = lab.clock
@@ -137,7 +137,7 @@ struct AgentLabTests {
     }
 
     /// The process dies after the agent was asked, before its answer was kept.
-    @Test func aCrashMakesItAskAgainAndAnswerOnce() async throws {
+    @Test func asksAgainAfterCrashAndAnswersOnce() async throws {
         let lab = try GroupLab(seed: 4)
         let ann = try await lab.member("ann")
         let clock = lab.clock

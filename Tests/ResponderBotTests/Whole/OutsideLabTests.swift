@@ -6,7 +6,7 @@ import Testing
 
 /// Webhooks and programs, as a group hears them.
 struct OutsideLabTests {
-    @Test func aWebhookIsToldWhatHappened() async throws {
+    @Test func webhookReceivesTheEvent() async throws {
         let world = FakeWorld { _, _ throws(BotError) in .ok("  done\n") }
         let room = try await Room(
             [
@@ -41,7 +41,7 @@ struct OutsideLabTests {
         #expect(document["chats"] == [chat])
     }
 
-    @Test func answersAreFilledInAndAddressesEncoded() async throws {
+    @Test func fillsInAnswersAndEncodesURLs() async throws {
         let world = FakeWorld { request, _ throws(BotError) in
             .ok(request.url.hasSuffix("?q=a%26b%2F..%2F%7Bname%7D") ? "fine {name}" : "asked \(request.url)")
         }
@@ -57,7 +57,7 @@ struct OutsideLabTests {
         #expect(world.requests.first?.body == [])
     }
 
-    @Test func nobodyLeadsAWebhookToAnotherPath() async throws {
+    @Test func usersCannotChangeWebhookPaths() async throws {
         let world = FakeWorld { _, _ throws(BotError) in .ok("fine") }
         let room = try await Room(
             [
@@ -75,7 +75,7 @@ struct OutsideLabTests {
         BotHTTPResponse(status: 500, body: Array("internal trace".utf8)), BotHTTPResponse(status: 302, body: []),
         BotHTTPResponse(status: 404, body: []),
     ])
-    func failuresAreSaidInWords(_ response: BotHTTPResponse) async throws {
+    func reportsFailuresInWords(_ response: BotHTTPResponse) async throws {
         let room = try await Room(
             ["when": ["command": "a"], "do": [["webhook": ["url": "https://api.example/"]], ["reply": "never"]]],
             ["when": ["command": "b"], "failure": "Alas, {name}.", "webhook": ["url": "https://api.example/"]],
@@ -86,14 +86,14 @@ struct OutsideLabTests {
         #expect(try await room.answers(to: "/c") == [])
     }
 
-    @Test func anEmptyAnswerSaysNothing() async throws {
+    @Test func emptyAnswersAreNotSent() async throws {
         let room = try await Room(
             ["when": ["any": true], "webhook": ["url": "https://api.example/"]],
             world: FakeWorld { _, _ throws(BotError) in .ok(" \n") })
         #expect(try await room.answers(to: "x") == [])
     }
 
-    @Test func aProgramGetsTheDocumentAndNothingElse() async throws {
+    @Test func programsReceiveOnlyTheDocument() async throws {
         let world = FakeWorld(shell: { program throws(BotError) in
             let document = try? JSONValue(json: program.input)
             return "\(document?["event"]?["arguments"]?.string ?? "?")!"

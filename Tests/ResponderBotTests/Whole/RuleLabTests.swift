@@ -6,7 +6,7 @@ import Testing
 @testable import ResponderBot
 
 struct RuleLabTests {
-    @Test func commandsAreAnsweredWithReplies() async throws {
+    @Test func repliesToCommands() async throws {
         let room = try await Room(
             ["when": ["command": "ping", "aliases": ["p"], "help": "says pong"], "reply": "pong"],
             ["when": ["command": "say"], "reply": "{1|nothing}, {args} by {sender} in {chat} of {members}, {me}"])
@@ -21,14 +21,14 @@ struct RuleLabTests {
         #expect(try await room.answers(to: "/help") == ["/ping: says pong"])
     }
 
-    @Test func expressionsGiveTheirGroupsToTexts() async throws {
+    @Test func fillsCaptureGroupsIntoTexts() async throws {
         let room = try await Room(["when": ["match": "(?i)i am (\\w+)( \\w+)?"], "reply": "hello {1}{2|!} ({0})"])
         #expect(try await room.answers(to: "Well, I am Ann.") == ["hello Ann! (I am Ann)"])
         #expect(try await room.answers(to: "i am Ann Onymous") == ["hello Ann Onymous (i am Ann Onymous)"])
         #expect(try await room.answers(to: "you are Ann") == [])
     }
 
-    @Test func theFirstRuleAnswersUnlessItGoesOn() async throws {
+    @Test func firstMatchingRuleStopsUnlessConfigured() async throws {
         let room = try await Room(
             ["when": ["contains": "A"], "stop": false, "reply": "one"],
             ["when": ["startsWith": "ab"], "stop": false, "reply": "two"], ["when": ["any": true], "reply": "three"],
@@ -38,7 +38,7 @@ struct RuleLabTests {
         #expect(try await room.answers(to: "x") == ["three"])
     }
 
-    @Test func conditionsMustAllHold() async throws {
+    @Test func requiresAllConditions() async throws {
         let room = try await Room(
             ["when": ["mention": true, "contains": "hello"], "reply": "hello"],
             ["when": ["direct": true, "any": true], "reply": "just us"],
@@ -51,7 +51,7 @@ struct RuleLabTests {
         #expect(room.bob.heard(in: direct, from: room.bot) == ["just us"])
     }
 
-    @Test func onlyThoseWhoMay() async throws {
+    @Test func restrictsRulesToTheirAudience() async throws {
         let room = try await Room(
             ["when": ["command": "stop"], "only": "admins", "reply": "stopped"],
             ["when": ["command": "stop"], "reply": "you may not"])
@@ -59,7 +59,7 @@ struct RuleLabTests {
         #expect(try await room.answers(to: "/stop", from: room.bob) == ["you may not"])
     }
 
-    @Test func reactionsAreGivenAndTaken() async throws {
+    @Test func sendsAndHandlesReactions() async throws {
         let room = try await Room(
             ["when": ["equals": "look"], "react": "👀"], ["when": ["reaction": "👍"], "send": "{emoji} by {name}"],
             ["when": ["reaction": "any"], "send": "another"])
@@ -77,7 +77,7 @@ struct RuleLabTests {
                 == ["👍 by \(room.bob.publicKey.npub.prefix(12))", "another"])
     }
 
-    @Test func membersAreGreeted() async throws {
+    @Test func greetsNewMembers() async throws {
         let room = try await Room(
             ["when": ["joined": "self"], "send": "hello, I am {me}"],
             ["when": ["joined": "others"], "send": "welcome {who}"],
@@ -91,7 +91,7 @@ struct RuleLabTests {
             room.ann.heard(in: room.chat, from: room.bot).suffix(2) == ["welcome \(third)", "\(ann) removed \(third)"])
     }
 
-    @Test func schedulesSpeakInTheirChats() async throws {
+    @Test func schedulesSendToTheirChats() async throws {
         let room = try await Room(
             ["when": ["schedule": ["every": "1h"]], "send": "it is {date} {time} in {chat}"],
             [
@@ -102,7 +102,7 @@ struct RuleLabTests {
         #expect(heard == ["it is 2027-01-15 09:00 in the room", "it is 2027-01-15 10:00 in the room"])
     }
 
-    @Test func restsLastAsLongAsTheySay() async throws {
+    @Test func cooldownsLastAsConfigured() async throws {
         let room = try await Room(
             ["when": ["command": "a"], "cooldown": "1m", "reply": "a"],
             ["when": ["command": "b"], "cooldown": ["for": "1m", "per": "sender"], "reply": "b"])
@@ -118,7 +118,7 @@ struct RuleLabTests {
         #expect(try await room.answers(to: "/a") == ["a"])
     }
 
-    @Test func choicesRepeatWithTheirSeed() async throws {
+    @Test func seededChoicesRepeat() async throws {
         var rounds: [[String]] = []
         for seed in [1, 2] as [UInt64] {
             let room = try await Room(["when": ["any": true], "reply": ["1", "2", "3", "4", "5", "6"]], seed: seed)
@@ -130,7 +130,7 @@ struct RuleLabTests {
         #expect(rounds[0].count == 12 && Set(rounds[0]).count > 2)
     }
 
-    @Test func filesAreSent() async throws {
+    @Test func sendsFiles() async throws {
         let room = try await Room(
             ["when": ["command": "cat"], "media": ["file": "cat.png", "caption": "for {args}"]],
             ["when": ["command": "dog"], "media": ["file": "dog.png"]])
@@ -141,7 +141,7 @@ struct RuleLabTests {
         #expect(try await room.answers(to: "/dog") == ["Sorry, that did not work."])
     }
 
-    @Test func callsAreAnsweredInWords() async throws {
+    @Test func answersCallsWithText() async throws {
         let room = try await Room(["when": ["call": "invite"], "send": "no calls"])
         let direct = try await room.bob.create("", inviting: [room.bot])
         _ = try await room.bob.attempt(

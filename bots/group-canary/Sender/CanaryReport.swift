@@ -30,10 +30,10 @@ struct CanaryReport: Sendable, Hashable {
 
     init(
         _ group: GroupSettings, _ settings: SenderSettings, _ chat: AppState.ChatSummary?, sent: SentLog?,
-        heard: HeardLog?, verdicts: [String: CheckVerdict], now: Int64
+        heard: AnswerLog?, verdicts: [String: CheckVerdict], now: Int64
     ) {
         let timeout = Int64(settings.timeout / .milliseconds(1))
-        let judged = Set(sent?.judged(at: now, timeout: timeout) ?? [])
+        let judged = Set(sent?.overdue(at: now, timeout: timeout) ?? [])
         let members = Set(chat?.members.map(\.publicKey) ?? [])
         let logs = heard?.series == sent?.series ? heard?.mirrors ?? [:] : [:]
         isInGroup = chat != nil
@@ -41,7 +41,7 @@ struct CanaryReport: Sendable, Hashable {
         self.judged = judged.count
         goal = settings.delivery
         mirrors = group.mirrors.map { mirror in
-            let log = logs[mirror.account.hex] ?? HeardLog.Mirror()
+            let log = logs[mirror.account.hex] ?? AnswerLog.Mirror()
             return Mirror(
                 name: mirror.name, answered: judged.intersection(log.answered).count, disorder: log.disorder,
                 duplicates: log.duplicates, divergingEpoch: log.difference > timeout ? log.view?.epoch : nil,
@@ -86,7 +86,7 @@ struct CanaryReport: Sendable, Hashable {
 
     /// The report as text, one statement per line.
     var lines: [String] {
-        guard isInGroup else { return ["the sender is not in the group, or it is not founded yet"] }
+        guard isInGroup else { return ["the sender is not in the group, or the group has not been created yet"] }
         return mirrors.map { line($0) } + ended.map(Self.line)
     }
 
@@ -96,13 +96,14 @@ struct CanaryReport: Sendable, Hashable {
         if mirror.duplicates > 0 { parts.append("\(mirror.duplicates) twice") }
         if !mirror.isMember { parts.append("it is not in the group") }
         if let diverging = mirror.divergingEpoch {
-            parts.append("it sees epoch \(diverging) or other members, the sender sees epoch \(epoch ?? 0)")
+            parts.append("it is in epoch \(diverging) or sees other members; the sender is in epoch \(epoch ?? 0)")
         }
         return parts.joined(separator: "; ")
     }
 
     private static func line(_ ended: Ended) -> String {
-        let spoke = ended.verdict.afterMilliseconds.map { "an answer came after \($0) ms" } ?? "nobody answered in time"
+        let spoke =
+            ended.verdict.afterMilliseconds.map { "an answer arrived after \($0) ms" } ?? "no answer arrived in time"
         return "check \(ended.name) \(ended.verdict.isPassed ? "passed" : "failed"): \(spoke)"
     }
 }
@@ -118,9 +119,9 @@ extension CanaryReport {
         let before = memory.faults.withLock { $0.updateValue(faults, forKey: target) } ?? []
         let metadata: Logger.Metadata = ["target": "\(target)", "report": "\(lines.joined(separator: " | "))"]
         if !faults.isSubset(of: before) {
-            context.logger.warning("The canaries of a group are not well", metadata: metadata)
+            context.logger.warning("Canaries of a group are failing", metadata: metadata)
         } else if faults.isEmpty, !before.isEmpty {
-            context.logger.info("The canaries of a group are well again", metadata: metadata)
+            context.logger.info("Canaries of a group have recovered", metadata: metadata)
         }
     }
 }

@@ -44,7 +44,7 @@ extension CanarySender {
         guard let group = try await group(of: context.chatID, context),
             let asked = try await context.stored(AskedCheck.self, .asked(group)),
             let check = group.checks.first(where: { $0.name == asked.name }),
-            check.concerns(message.content, from: message.sender)
+            check.matches(message.content, from: message.sender)
         else { return }
         let after = context.nowMilliseconds - asked.at
         guard (0...Int64(check.time / .milliseconds(1))).contains(after),

@@ -34,23 +34,23 @@ extension CanarySender {
         return try context.snapshot.chat(named: reference)?.chatID ?? reference
     }
 
-    enum Founding: Sendable {
+    enum CreationAttempt: Sendable {
         case firstAttempt, anotherAttempt, none
     }
 
     /// Creates a group that does not exist yet. The creation fails while a peer has no key package.
-    func found(_ group: GroupSettings, _ context: BotContext) -> Founding {
+    func createGroupIfDue(_ group: GroupSettings, _ context: BotContext) -> CreationAttempt {
         guard group.chatID == nil else { return .none }
         let now = context.nowMilliseconds
-        let founding: Founding = memory.foundedAt.withLock { founded in
-            let last = founded[group.name]
+        let attempt: CreationAttempt = memory.creationAttemptedAt.withLock { attempts in
+            let last = attempts[group.name]
             if let last, now >= last, now - last < Self.patience { return .none }
-            founded[group.name] = now
+            attempts[group.name] = now
             return last == nil ? .firstAttempt : .anotherAttempt
         }
-        guard founding != .none else { return .none }
-        context.logger.info("Founding a group for canaries", metadata: ["target": "\(group.name)"])
+        guard attempt != .none else { return .none }
+        context.logger.info("Creating a canary group", metadata: ["target": "\(group.name)"])
         context.createGroup(group.title, with: group.peers.map(\.account))
-        return founding
+        return attempt
     }
 }

@@ -8,7 +8,7 @@ import Synchronization
 struct CanarySender: Sendable {
     /// State that does not have to survive the process.
     final class Memory: Sendable {
-        let foundedAt = Mutex<[String: Int64]>([:])
+        let creationAttemptedAt = Mutex<[String: Int64]>([:])
         let faults = Mutex<[String: Set<String>]>([:])
     }
 
@@ -26,7 +26,7 @@ struct CanarySender: Sendable {
         for group in settings.groups {
             let chat = try await chat(of: group, context)
             // A group that is being created is not a fault yet.
-            if chat == nil, found(group, context) == .firstAttempt { continue }
+            if chat == nil, createGroupIfDue(group, context) == .firstAttempt { continue }
             try await report(on: group, chat, context).publish(group.name, memory, context)
             guard let chat else { continue }
             var sent = try await context.stored(SentLog.self, .sent(group)) ?? SentLog(series: Self.newSeries())
@@ -38,14 +38,14 @@ struct CanarySender: Sendable {
     }
 
     /// Handles an answer to a canary.
-    func take(_ message: MessageEvent, _ context: BotContext) async throws {
+    func receive(_ message: MessageEvent, _ context: BotContext) async throws {
         guard let group = try await group(of: context.chatID, context), let chat = context.chat,
             group.mirrors.contains(where: { $0.account == message.sender }),
             let answer = CanaryMessage(content: message.content),
             let sent = try await context.stored(SentLog.self, .sent(group))
         else { return }
-        var heard = try await context.stored(HeardLog.self, .heard(group)) ?? HeardLog(series: sent.series)
-        let (result, took) = heard.take(
+        var heard = try await context.stored(AnswerLog.self, .heard(group)) ?? AnswerLog(series: sent.series)
+        let (result, took) = heard.record(
             answer, from: message.sender.hex, sent: sent, own: GroupView(chat), now: context.nowMilliseconds,
             timeout: timeout)
         try context.store(heard, .heard(group))
@@ -61,7 +61,7 @@ struct CanarySender: Sendable {
     /// Answers a `/probe` from the current results, without sending anything.
     func answer(_ request: ProbeRequest, _ context: BotContext) async throws -> ProbeAnswer {
         guard let group = settings.groups.first(where: { $0.name == request.target }) else {
-            throw BotError(.probeRefused, "no group of that name is configured here")
+            throw BotError(.probeRefused, "unknown target: not a configured group")
         }
         let report = try await report(on: group, try await chat(of: group, context), context)
         return ProbeAnswer(isSuccess: report.isGood, samples: report.samples)
@@ -72,7 +72,7 @@ struct CanarySender: Sendable {
     ) async throws -> CanaryReport {
         CanaryReport(
             group, settings, chat, sent: try await context.stored(SentLog.self, .sent(group)),
-            heard: try await context.stored(HeardLog.self, .heard(group)),
+            heard: try await context.stored(AnswerLog.self, .heard(group)),
             verdicts: try await context.stored([String: CheckVerdict].self, .verdicts(group)) ?? [:],
             now: context.nowMilliseconds)
     }

@@ -25,7 +25,7 @@ struct CheckVerdict: Codable, Sendable, Hashable {
 
 extension AnswerCheck {
     /// Returns whether a message is the expected answer, or the one that must not come.
-    func concerns(_ content: String, from sender: PublicKey) -> Bool {
+    func matches(_ content: String, from sender: PublicKey) -> Bool {
         guard from == nil || from == sender else { return false }
         guard case .answer(let text) = expectation else { return true }
         return content.lowercased().contains(text.lowercased())

@@ -27,7 +27,7 @@ struct SentLog: Codable, Sendable, Hashable {
     func time(of number: Int64) -> Int64? { latest.first { $0.number == number }?.at }
 
     /// Returns the numbers of the canaries whose timeout has passed.
-    func judged(at now: Int64, timeout: Int64) -> [Int64] {
+    func overdue(at now: Int64, timeout: Int64) -> [Int64] {
         latest.filter { now - $0.at > timeout }.map(\.number)
     }
 }

@@ -40,10 +40,10 @@ struct AnswerCheck: Sendable, Hashable {
             return nil
         }
         if silence != nil, within != nil {
-            reader.fail("within", expected: "within together with answer", fix: "remove it")
+            reader.fail("within", expected: "within only together with answer", fix: "remove it")
         }
         if time >= every {
-            reader.fail(nil, expected: "a time shorter than checksEvery", found: "\(time)", fix: "wait less long")
+            reader.fail(nil, expected: "a time shorter than checksEvery", found: "\(time)", fix: "use a shorter time")
         }
         guard let text else { return nil }
         self.text = text

@@ -34,7 +34,7 @@ struct MirrorSettings: Sendable {
 }
 
 struct SenderSettings: Sendable {
-    static let mostGroups = 20
+    static let maximumGroups = 20
 
     /// The interval between canaries in a group.
     let every: Duration
@@ -64,9 +64,9 @@ struct SenderSettings: Sendable {
             groups = []
             return
         }
-        if names.keys.isEmpty || names.keys.count > Self.mostGroups {
+        if names.keys.isEmpty || names.keys.count > Self.maximumGroups {
             reader.fail(
-                "groups", expected: "1 to \(Self.mostGroups) groups", found: "\(names.keys.count)",
+                "groups", expected: "1 to \(Self.maximumGroups) groups", found: "\(names.keys.count)",
                 fix: "write groups: { main: { peers: { bob: npub1… } } }")
         }
         groups = names.keys.compactMap { name in
@@ -91,7 +91,7 @@ extension SettingsReader {
         guard !Self.isLabel(name) else { return }
         fail(
             name, expected: "a name of 1 to 32 letters, digits, dots, - and _", found: "another name",
-            fix: "choose another: it is shown in metrics")
+            fix: "choose another name; it appears in metrics")
     }
 
     static func isLabel(_ name: String) -> Bool {

@@ -2,7 +2,7 @@ import BotKit
 
 /// A group to which canaries are sent.
 struct GroupSettings: Sendable {
-    private static let mostPeers = 50
+    private static let maximumPeers = 50
 
     struct Peer: Sendable, Hashable {
         let name: String
@@ -32,10 +32,10 @@ struct GroupSettings: Sendable {
         let wanted = reader.strings("mirrors")
         mirrors = wanted.map { names in peers.filter { names.contains($0.name) } } ?? peers
         for name in wanted ?? [] where !peers.contains(where: { $0.name == name }) {
-            reader.fail("mirrors", expected: "names of peers", fix: "name those that stand under peers")
+            reader.fail("mirrors", expected: "names of peers", fix: "use names listed under peers")
         }
         if let wanted, wanted.isEmpty {
-            reader.fail("mirrors", expected: "at least one mirror", fix: "name one of the peers, or leave mirrors out")
+            reader.fail("mirrors", expected: "at least one mirror", fix: "name one of the peers, or remove mirrors")
         }
         var number = 0
         checks = reader.list("checks") { check in
@@ -43,7 +43,8 @@ struct GroupSettings: Sendable {
             return AnswerCheck(check, number: number, peers: peers, every: checksEvery)
         }
         if Set(checks.map(\.name)).count < checks.count {
-            reader.fail("checks", expected: "names that differ", found: "two of one name", fix: "give each a name:")
+            reader.fail(
+                "checks", expected: "unique names", found: "a duplicate name", fix: "give each check its own name:")
         }
     }
 
@@ -51,9 +52,9 @@ struct GroupSettings: Sendable {
 
     private static func peers(_ reader: SettingsReader) -> [Peer] {
         guard let names = reader.object("peers", required: true) else { return [] }
-        if names.keys.isEmpty || names.keys.count > mostPeers {
+        if names.keys.isEmpty || names.keys.count > maximumPeers {
             reader.fail(
-                "peers", expected: "1 to \(mostPeers) accounts", found: "\(names.keys.count)",
+                "peers", expected: "1 to \(maximumPeers) accounts", found: "\(names.keys.count)",
                 fix: "write peers: { bob: npub1… }")
         }
         return names.keys.compactMap { name in

@@ -7,28 +7,32 @@ enum EventDocument {
 
     /// - Parameter delivery: identifies this request; the same when it is repeated after a crash.
     static func json(
-        of occasion: Occasion, rule: String, delivery: String, answer: String, names: ChatNames
+        of triggerContext: TriggerContext, rule: String, delivery: String, answer: String, names: ChatNames
     ) -> JSONValue {
-        var event: JSONValue = ["type": .string(occasion.cause.rawValue), "id": .string(occasion.id)]
-        event.set("at", .integer(occasion.at))
-        if let sender = occasion.sender { event.set("sender", names.person(sender, in: occasion.chats.first)) }
-        if let message = occasion.message {
+        var event: JSONValue = ["type": .string(triggerContext.cause.rawValue), "id": .string(triggerContext.id)]
+        event.set("at", .integer(triggerContext.at))
+        if let sender = triggerContext.sender {
+            event.set("sender", names.person(sender, in: triggerContext.chats.first))
+        }
+        if let message = triggerContext.message {
             event.set("kind", .integer(Int64(message.kind.rawValue)))
             event.set("text", .string(message.content))
         }
-        if let command = occasion.command {
+        if let command = triggerContext.command {
             event.set("command", .string(command))
-            event.set("arguments", .string(occasion.arguments))
+            event.set("arguments", .string(triggerContext.arguments))
         }
-        if !occasion.pieces.isEmpty { event.set("pieces", .array(occasion.pieces.map { .string($0) })) }
-        if !occasion.subjects.isEmpty {
-            event.set("who", .array(occasion.subjects.map { names.person($0, in: occasion.chats.first) }))
+        if !triggerContext.positionalValues.isEmpty {
+            event.set("pieces", .array(triggerContext.positionalValues.map { .string($0) }))
+        }
+        if !triggerContext.subjects.isEmpty {
+            event.set("who", .array(triggerContext.subjects.map { names.person($0, in: triggerContext.chats.first) }))
         }
         var document: JSONValue = ["version": .integer(version), "delivery": .string(delivery)]
         document.set("account", .string(names.accountName))
         document.set("rule", .string(rule))
         document.set("event", event)
-        document.set("chats", .array(occasion.chats.map(names.chatDocument)))
+        document.set("chats", .array(triggerContext.chats.map(names.chatDocument)))
         if !answer.isEmpty { document.set("answer", .string(answer)) }
         return document
     }

@@ -1,21 +1,22 @@
 import BotKit
 
-/// One run of a rule on one occasion.
+/// One run of a rule on one triggerContext.
 struct RuleRun {
     let rule: Rule
-    let occasion: Occasion
-    let house: House
+    let triggerContext: TriggerContext
+    let environment: ResponderEnvironment
     let context: BotContext
     private var values: TemplateValues
 
-    init(_ rule: Rule, _ occasion: Occasion, house: House, context: BotContext) {
+    init(_ rule: Rule, _ triggerContext: TriggerContext, environment: ResponderEnvironment, context: BotContext) {
         self.rule = rule
-        self.occasion = occasion
-        self.house = house
+        self.triggerContext = triggerContext
+        self.environment = environment
         self.context = context
         values = TemplateValues(
-            occasion: occasion, names: ChatNames(snapshot: context.snapshot, accountName: context.scope.accountName),
-            now: context.now, timeZone: house.timeZone)
+            triggerContext: triggerContext,
+            names: ChatNames(snapshot: context.snapshot, accountName: context.scope.accountName),
+            now: context.now, timeZone: environment.timeZone)
     }
 
     /// Performs the rule's actions in order, up to the first that fails: then the rule's failure text is sent.
@@ -29,9 +30,9 @@ struct RuleRun {
             } catch let error as BotError {
                 try Task.checkCancellation()
                 context.logger.warning(
-                    "An action of a rule failed",
+                    "Rule action failed",
                     metadata: ["rule": "\(rule.name)", "action": "\(index + 1)", "error": "\(error)"])
-                context.count(error)
+                context.recordFailure(error)
                 if let failure = rule.failure { deliver(failure, .reply) }
                 return
             }
@@ -42,34 +43,34 @@ struct RuleRun {
         switch action {
         case .reply(let texts): deliver(texts, to: nil, .reply)
         case .send(let texts, let chats): deliver(texts, to: chats.isEmpty ? nil : chats, .send)
-        case .react(let emojis): if let emoji = house.choose(emojis) { try context.react(emoji) }
+        case .react(let emojis): if let emoji = environment.choose(emojis) { try context.react(emoji) }
         case .media(let media): try await send(media)
-        case .webhook(let webhook): take(try await call(webhook, index), webhook.use)
-        case .program(let program): take(try await run(program, index), program.use)
-        case .agent(let agent): take(try await ask(agent, index), agent.use)
+        case .webhook(let webhook): applyAnswer(try await call(webhook, index), webhook.use)
+        case .program(let program): applyAnswer(try await run(program, index), program.use)
+        case .agent(let agent): applyAnswer(try await ask(agent, index), agent.use)
         }
     }
 
     // MARK: Messages
 
     private func deliver(_ texts: [Template], to chats: [String]?, _ use: AnswerUse) {
-        guard let template = house.choose(texts) else { return }
-        for chatID in chats ?? occasion.chats {
-            say(values.fill(template, in: chatID), in: chatID, isReply: use == .reply && chats == nil)
+        guard let template = environment.choose(texts) else { return }
+        for chatID in chats ?? triggerContext.chats {
+            sendText(values.fill(template, in: chatID), in: chatID, isReply: use == .reply && chats == nil)
         }
     }
 
     private func deliver(_ text: String, _ use: AnswerUse) {
-        for chatID in occasion.chats { say(text, in: chatID, isReply: use == .reply) }
+        for chatID in triggerContext.chats { sendText(text, in: chatID, isReply: use == .reply) }
     }
 
-    private func say(_ text: String, in chatID: String, isReply: Bool) {
+    private func sendText(_ text: String, in chatID: String, isReply: Bool) {
         let text = Answer.text(text)
         guard !text.isEmpty else { return }
-        if isReply, occasion.message != nil { context.reply(text) } else { context.send(text, to: chatID) }
+        if isReply, triggerContext.message != nil { context.reply(text) } else { context.send(text, to: chatID) }
     }
 
-    private mutating func take(_ answer: String, _ use: AnswerUse) {
+    private mutating func applyAnswer(_ answer: String, _ use: AnswerUse) {
         values.answer = answer
         if use != .keep { deliver(answer, use) }
     }
@@ -77,7 +78,7 @@ struct RuleRun {
     private func send(_ media: MediaAction) async throws(BotError) {
         let bytes = try await context.services.files.read(media.file, maximumBytes: MediaAction.maximumBytes)
         let file = OutgoingFile(bytes: bytes, filename: media.name, mediaType: media.type)
-        for chatID in occasion.chats {
+        for chatID in triggerContext.chats {
             let caption = media.caption.map { values.fill($0, in: chatID) } ?? ""
             context.send(media: [file], caption: caption, to: chatID)
         }
@@ -86,7 +87,7 @@ struct RuleRun {
     // MARK: Requests
 
     private func call(_ webhook: WebhookAction, _ index: Int) async throws(BotError) -> String {
-        let chatID = occasion.chats.first ?? ""
+        let chatID = triggerContext.chats.first ?? ""
         var request = BotHTTPRequest(
             method: webhook.method,
             url: try webhook.url.filledAddress { values.value(of: $0, in: chatID) },
@@ -102,7 +103,7 @@ struct RuleRun {
         }
         let response = try await context.services.http.send(request)
         guard (200..<300).contains(response.status) else {
-            throw BotError(.requestFailed, "the webhook answered with status \(response.status)")
+            throw BotError(.requestFailed, "the webhook returned status \(response.status)")
         }
         return Answer.text(response.body)
     }
@@ -114,17 +115,17 @@ struct RuleRun {
 
     private func ask(_ agent: AgentAction, _ index: Int) async throws -> String {
         try await AgentRun(
-            agent: agent, occasion: occasion, values: values, house: house, context: context,
+            agent: agent, triggerContext: triggerContext, values: values, environment: environment, context: context,
             document: document(index)
         ).answer()
     }
 
     /// Returns an id of the request that is the same when the rule runs again after a crash.
-    private func delivery(_ index: Int) -> String { "\(occasion.id)/\(rule.name)/\(index)" }
+    private func delivery(_ index: Int) -> String { "\(triggerContext.id)/\(rule.name)/\(index)" }
 
     private func document(_ index: Int) -> JSONValue {
         EventDocument.json(
-            of: occasion, rule: rule.name, delivery: delivery(index), answer: values.answer, names: values.names)
+            of: triggerContext, rule: rule.name, delivery: delivery(index), answer: values.answer, names: values.names)
     }
 
     // MARK: Cooldown
@@ -133,7 +134,7 @@ struct RuleRun {
 
     /// Returns whether the rule may run, and starts its cooldown.
     private func mayRun() async throws -> Bool {
-        guard let cooldown = rule.cooldown, let chatID = occasion.chats.first else { return true }
+        guard let cooldown = rule.cooldown, let chatID = triggerContext.chats.first else { return true }
         let key = Self.cooldownKey(rule, chatID)
         var stored = try await context.text(key)
         if stored == nil, let chat = values.names.summary(of: chatID), !chat.sharesNostrGroupID {
@@ -142,10 +143,10 @@ struct RuleRun {
             stored = try await context.text(earlier)
             if stored != nil { context.setText(nil, forKey: earlier) }
         }
-        var rests = Rests(text: stored ?? "")
-        let who = cooldown.per == .sender ? occasion.sender?.hex ?? "" : "chat"
-        guard rests.begin(who, at: context.now, seconds: cooldown.seconds) else { return false }
-        context.setText(rests.text, forKey: key)
+        var cooldowns = Cooldowns(text: stored ?? "")
+        let who = cooldown.per == .sender ? triggerContext.sender?.hex ?? "" : "chat"
+        guard cooldowns.begin(who, at: context.now, seconds: cooldown.seconds) else { return false }
+        context.setText(cooldowns.text, forKey: key)
         return true
     }
 }

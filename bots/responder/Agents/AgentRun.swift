@@ -3,15 +3,15 @@ import BotKit
 /// One request to an agent.
 struct AgentRun: Sendable {
     /// The maximum length of a message of the history; the rest is cut off.
-    static let longestMessage = 2_000
+    static let maximumMessageLength = 2_000
     private static let firstPause = Duration.seconds(1)
     /// Clients show a typing indicator for ten seconds.
     private static let typingPeriod = Duration.seconds(8)
 
     let agent: AgentAction
-    let occasion: Occasion
+    let triggerContext: TriggerContext
     let values: TemplateValues
-    let house: House
+    let environment: ResponderEnvironment
     let context: BotContext
     /// The event as JSON, for programs.
     let document: JSONValue
@@ -24,8 +24,8 @@ struct AgentRun: Sendable {
         for account in accounts { stored[account.key] = try await context.text(account.key) }
         let estimate = ChatCompletion.estimate(turns)
         let (reserve, overflow) = estimate.addingReportingOverflow(agent.maximumTokens)
-        guard !overflow, house.ledger.setAside(reserve, in: accounts, at: context.now, stored: stored) else {
-            context.logger.notice("An agent's budget of tokens is used up")
+        guard !overflow, environment.ledger.reserve(reserve, in: accounts, at: context.now, stored: stored) else {
+            context.logger.notice("An agent's token budget is exhausted")
             return agent.exhausted
         }
         let outcome: ChatCompletion.Outcome
@@ -44,29 +44,29 @@ struct AgentRun: Sendable {
 
     private var accounts: [TokenLedger.Account] {
         var accounts: [TokenLedger.Account] = []
-        if let budget = agent.perSender, let sender = occasion.sender {
+        if let budget = agent.perSender, let sender = triggerContext.sender {
             accounts.append(.init(key: "tokens/sender/\(sender.hex)/\(budget.window)", budget: budget))
         }
         if let budget = agent.perGroup {
-            accounts += occasion.chats.map { .init(key: "tokens/group/\($0)/\(budget.window)", budget: budget) }
+            accounts += triggerContext.chats.map { .init(key: "tokens/group/\($0)/\(budget.window)", budget: budget) }
         }
         return accounts
     }
 
     private func settle(_ reserve: Int, used: Int, _ accounts: [TokenLedger.Account]) {
-        house.ledger.settle(reserve, used: used, in: accounts)
-        for account in accounts { context.setText(house.ledger.text(of: account), forKey: account.key) }
+        environment.ledger.settle(reserve, used: used, in: accounts)
+        for account in accounts { context.setText(environment.ledger.text(of: account), forKey: account.key) }
     }
 
     // MARK: Prompt
 
     private func turns() async throws -> [ChatCompletion.Turn] {
-        let chatID = occasion.chats.first ?? ""
+        let chatID = triggerContext.chats.first ?? ""
         var turns: [ChatCompletion.Turn] = []
         if let system = agent.system { turns.append(.init(role: .system, content: values.fill(system, in: chatID))) }
         turns += try await history(of: chatID)
         let prompt = values.fill(agent.prompt, in: chatID)
-        turns.append(.init(role: .user, content: spoken(String(prompt.prefix(Expression.longest)), in: chatID)))
+        turns.append(.init(role: .user, content: spoken(String(prompt.prefix(Expression.maximumLength)), in: chatID)))
         return turns
     }
 
@@ -74,16 +74,17 @@ struct AgentRun: Sendable {
     private func history(of chatID: String) async throws -> [ChatCompletion.Turn] {
         guard agent.history > 0, !chatID.isEmpty else { return [] }
         let recent = try await context.services.chats.recentMessages(in: chatID, limit: agent.history + 1)
-        return recent.filter { $0.kind == .chatMessage && $0.id != occasion.message?.id }.suffix(agent.history).map {
-            let text = String($0.content.prefix(Self.longestMessage))
-            let name = values.names.name(of: $0.sender, in: chatID)
-            return $0.isOwn
-                ? .init(role: .assistant, content: text) : .init(role: .user, content: "\(name): \(text)")
-        }
+        return recent.filter { $0.kind == .chatMessage && $0.id != triggerContext.message?.id }.suffix(agent.history)
+            .map {
+                let text = String($0.content.prefix(Self.maximumMessageLength))
+                let name = values.names.name(of: $0.sender, in: chatID)
+                return $0.isOwn
+                    ? .init(role: .assistant, content: text) : .init(role: .user, content: "\(name): \(text)")
+            }
     }
 
     private func spoken(_ text: String, in chatID: String) -> String {
-        occasion.sender.map { "\(values.names.name(of: $0, in: chatID)): \(text)" } ?? text
+        triggerContext.sender.map { "\(values.names.name(of: $0, in: chatID)): \(text)" } ?? text
     }
 
     // MARK: Request
@@ -152,11 +153,11 @@ struct AgentRun: Sendable {
             let response = try await context.services.http.send(request)
             if (200..<300).contains(response.status) {
                 guard let outcome = ChatCompletion.outcome(of: response.body) else {
-                    return .failed(BotError(.requestFailed, "the agent's answer is no chat completion"))
+                    return .failed(BotError(.requestFailed, "the agent's answer is not a chat completion"))
                 }
                 return .done(outcome)
             }
-            let failure = BotError(.requestFailed, "the agent answered with status \(response.status)")
+            let failure = BotError(.requestFailed, "the agent returned status \(response.status)")
             let mayRecover = response.status == 429 || response.status >= 500
             return mayRecover ? .later(failure, wait: response.retryAfter ?? .zero) : .failed(failure)
         } catch {
@@ -173,7 +174,7 @@ struct AgentRun: Sendable {
             group.addTask {
                 let clock = context.services.clock
                 while !Task.isCancelled {
-                    for chatID in occasion.chats { await context.services.chats.showTyping(in: chatID) }
+                    for chatID in triggerContext.chats { await context.services.chats.showTyping(in: chatID) }
                     try await clock.sleep(
                         untilMilliseconds: clock.nowMilliseconds + Int64(Self.typingPeriod / .milliseconds(1)))
                 }

@@ -15,7 +15,7 @@ final class TokenLedger: Sendable {
     private struct Entry {
         var window: Int64
         var used: Int
-        var setAside: Int
+        var reserved: Int
     }
 
     private static let maximumEntries = 10_000
@@ -25,15 +25,15 @@ final class TokenLedger: Sendable {
     /// Reserves tokens in all accounts, or in none of them if one has too few left.
     ///
     /// - Parameter stored: the values as returned by ``text(of:)``, by key.
-    func setAside(_ tokens: Int, in accounts: [Account], at now: Int64, stored: [String: String]) -> Bool {
+    func reserve(_ tokens: Int, in accounts: [Account], at now: Int64, stored: [String: String]) -> Bool {
         entries.withLock { entries in
-            if entries.count > Self.maximumEntries { entries = entries.filter { $0.value.setAside > 0 } }
+            if entries.count > Self.maximumEntries { entries = entries.filter { $0.value.reserved > 0 } }
             for account in accounts {
                 let entry = Self.entry(of: account, in: entries, at: now, stored: stored)
                 entries[account.key] = entry
-                guard entry.used + entry.setAside + tokens <= account.budget.tokens else { return false }
+                guard entry.used + entry.reserved + tokens <= account.budget.tokens else { return false }
             }
-            for account in accounts { entries[account.key]?.setAside += tokens }
+            for account in accounts { entries[account.key]?.reserved += tokens }
             return true
         }
     }
@@ -43,7 +43,7 @@ final class TokenLedger: Sendable {
         entries.withLock { entries in
             for account in accounts {
                 guard var entry = entries[account.key] else { continue }
-                entry.setAside = max(0, entry.setAside - tokens)
+                entry.reserved = max(0, entry.reserved - tokens)
                 entry.used = Self.sum(entry.used, max(0, used))
                 entries[account.key] = entry
             }
@@ -60,14 +60,14 @@ final class TokenLedger: Sendable {
     ) -> Entry {
         let window = now / account.budget.window
         if var known = entries[account.key] {
-            if known.window != window { known = Entry(window: window, used: 0, setAside: known.setAside) }
+            if known.window != window { known = Entry(window: window, used: 0, reserved: known.reserved) }
             return known
         }
         let parts = (stored[account.key] ?? "").split(separator: " ")
         guard parts.count == 2, Int64(parts[0]) == window, let used = Int(parts[1]), used >= 0 else {
-            return Entry(window: window, used: 0, setAside: 0)
+            return Entry(window: window, used: 0, reserved: 0)
         }
-        return Entry(window: window, used: used, setAside: 0)
+        return Entry(window: window, used: used, reserved: 0)
     }
 
     /// Adds with saturation, since an endpoint may report any number.

@@ -3,10 +3,10 @@ import Foundation
 /// A regular expression (ICU's syntax) that is matched against untrusted messages.
 ///
 /// ICU's engine backtracks, and a crafted message can keep some expressions busy forever. So a search ends after
-/// ``timeLimit``, and messages longer than ``longest`` are not searched at all: in both cases there is no match.
+/// ``timeLimit``, and messages longer than ``maximumLength`` are not searched at all: in both cases there is no match.
 struct Expression: Sendable {
     /// UTF-16 code units.
-    static let longest = 4_000
+    static let maximumLength = 4_000
     static let timeLimit = Duration.milliseconds(50)
 
     enum Outcome: Hashable, Sendable {
@@ -31,7 +31,7 @@ struct Expression: Sendable {
 
     func search(_ text: String) -> Outcome {
         let whole = text as NSString
-        guard whole.length <= Self.longest else { return .tooLong }
+        guard whole.length <= Self.maximumLength else { return .tooLong }
         let deadline = ContinuousClock.now + Self.timeLimit
         var outcome = Outcome.missed
         // The engine calls back every few thousand steps, without a result.
@@ -39,7 +39,7 @@ struct Expression: Sendable {
             in: text, options: .reportProgress, range: NSRange(location: 0, length: whole.length)
         ) { result, _, stop in
             if let result {
-                outcome = .found(Self.pieces(of: result, in: whole))
+                outcome = .found(Self.captures(of: result, in: whole))
                 stop.pointee = true
             } else if ContinuousClock.now > deadline {
                 outcome = .tookTooLong
@@ -49,7 +49,7 @@ struct Expression: Sendable {
         return outcome
     }
 
-    private static func pieces(of result: NSTextCheckingResult, in text: NSString) -> [String] {
+    private static func captures(of result: NSTextCheckingResult, in text: NSString) -> [String] {
         (0..<result.numberOfRanges).map { index in
             let range = result.range(at: index)
             return range.location == NSNotFound ? "" : text.substring(with: range)

@@ -10,8 +10,8 @@ extension ResponderSettings {
             let applied = applied(to: event, in: scope, from: index)
             guard !applied.isEmpty else { return nil }
             return { context in
-                for (rule, occasion) in applied {
-                    var run = RuleRun(rule, occasion, house: house, context: context)
+                for (rule, triggerContext) in applied {
+                    var run = RuleRun(rule, triggerContext, environment: environment, context: context)
                     try await run.perform()
                 }
             }
@@ -30,10 +30,10 @@ extension ResponderSettings {
             }.map(\.chatID)
             let id = "schedule-\(due.name)-\(due.dueMilliseconds)"
             for chats in rule.asksAgent ? chats.map({ [$0] }) : [chats] where !chats.isEmpty {
-                let occasion = Occasion(
+                let triggerContext = TriggerContext(
                     cause: .schedule, id: rule.asksAgent ? "\(id)-\(chats[0])" : id, chats: chats,
                     at: due.dueMilliseconds / 1000)
-                var run = RuleRun(rule, occasion, house: house, context: context)
+                var run = RuleRun(rule, triggerContext, environment: environment, context: context)
                 try await run.perform()
             }
         }.handler
@@ -42,11 +42,12 @@ extension ResponderSettings {
     /// Returns the rules that apply from an index on; empty if the first one does not.
     private func applied(
         to event: CoreEvent, in scope: EventScope, from first: Int
-    ) -> [(rule: Rule, occasion: Occasion)] {
-        var applied: [(Rule, Occasion)] = []
+    ) -> [(rule: Rule, triggerContext: TriggerContext)] {
+        var applied: [(Rule, TriggerContext)] = []
         for rule in rules[first...] {
-            if let occasion = rule.occasion(of: event, in: scope, { house.report($0, of: rule.name) }) {
-                applied.append((rule, occasion))
+            if let triggerContext = rule.triggerContext(of: event, in: scope, { environment.report($0, of: rule.name) })
+            {
+                applied.append((rule, triggerContext))
                 if rule.stops { return applied }
             } else if applied.isEmpty {
                 return []

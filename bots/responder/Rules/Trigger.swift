@@ -38,10 +38,10 @@ enum Trigger: Sendable {
     }
 
     /// The number of numbered placeholders.
-    var pieces: Int {
+    var positionalCount: Int {
         guard case .message(let condition) = self else { return 0 }
-        if condition.command != nil { return Placeholder.largestPiece }
-        return condition.expression.map { min($0.groups, Placeholder.largestPiece) } ?? 0
+        if condition.command != nil { return Placeholder.maximumPositional }
+        return condition.expression.map { min($0.groups, Placeholder.maximumPositional) } ?? 0
     }
 }
 

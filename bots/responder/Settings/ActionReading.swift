@@ -4,7 +4,7 @@ extension Action {
     private static let keys = ["reply", "send", "react", "media", "webhook", "run", "exec", "agent"]
 
     /// Parses the actions of a rule: one beside `when:`, or a list under `do:`.
-    static func readAll(_ rule: SettingsReader, _ scope: TextScope?, _ standards: Standards) -> [Action] {
+    static func readAll(_ rule: SettingsReader, _ scope: TextScope?, _ defaults: RuleDefaults) -> [Action] {
         let beside = keys.filter(rule.has)
         guard rule.has("do") else {
             guard beside.count == 1 else {
@@ -16,11 +16,11 @@ extension Action {
                         : "put them in order under do: [ { \(beside[0]): … }, { \(beside[1]): … } ]")
                 return []
             }
-            return read(beside[0], rule, scope, standards).map { [$0] } ?? []
+            return read(beside[0], rule, scope, defaults).map { [$0] } ?? []
         }
         for key in beside {
             _ = rule.value(key)
-            rule.fail(key, expected: "no action beside do:", fix: "move it into the list under do:")
+            rule.fail(key, expected: "do: without other actions", fix: "move it into the list under do:")
         }
         let actions = rule.list("do", required: true) { (reader: SettingsReader) -> Action? in
             let named = keys.filter(reader.has)
@@ -28,10 +28,10 @@ extension Action {
                 for key in keys { _ = reader.value(key) }
                 reader.fail(
                     nil, expected: "one action", found: named.isEmpty ? "none" : named.joined(separator: ", "),
-                    fix: "write each action as an element of its own, such as { reply: TEXT }")
+                    fix: "write each action as a separate list element, such as { reply: TEXT }")
                 return nil
             }
-            return read(named[0], reader, scope, standards)
+            return read(named[0], reader, scope, defaults)
         }
         if let list = rule.value("do")?.arrayValue, list.isEmpty {
             rule.fail("do", expected: "at least one action", found: "an empty list", fix: "add { reply: TEXT }")
@@ -40,15 +40,15 @@ extension Action {
     }
 
     private static func read(
-        _ key: String, _ reader: SettingsReader, _ scope: TextScope?, _ standards: Standards
+        _ key: String, _ reader: SettingsReader, _ scope: TextScope?, _ defaults: RuleDefaults
     ) -> Action? {
         switch key {
         case "reply": reader.templates(key, scope).map { .reply($0) }
         case "send": reader.sending(key, scope)
         case "react": reader.reactions(key, scope).map { .react($0) }
         case "media": reader.media(key, scope).map { .media($0) }
-        case "webhook": reader.webhook(key, scope, standards).map { .webhook($0) }
-        case "agent": reader.agent(key, scope, standards).map { .agent($0) }
+        case "webhook": reader.webhook(key, scope, defaults).map { .webhook($0) }
+        case "agent": reader.agent(key, scope, defaults).map { .agent($0) }
         default: reader.program(key, scope).map { .program($0) }
         }
     }
@@ -67,7 +67,7 @@ extension SettingsReader {
 
     fileprivate func reactions(_ key: String, _ scope: TextScope?) -> [String]? {
         if scope?.hasMessage == false {
-            fail(key, expected: "a reaction only where there is a message", fix: "remove it, or write send: TEXT")
+            fail(key, expected: "a trigger with a message to react to", fix: "remove it, or write send: TEXT")
         }
         let emojis = value(key)?.arrayValue != nil ? strings(key) : string(key).map { [$0] }
         guard let emojis, !emojis.isEmpty, emojis.allSatisfy({ (1...64).contains($0.utf8.count) }) else {

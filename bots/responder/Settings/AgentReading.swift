@@ -1,18 +1,18 @@
 import BotKit
 
 extension SettingsReader {
-    private static let exhausted = "I have answered so much lately that I have to rest for a while."
+    private static let exhausted = "I have reached my usage limit. Please try again later."
 
-    func agent(_ key: String, _ scope: TextScope?, _ standards: Standards) -> AgentAction? {
+    func agent(_ key: String, _ scope: TextScope?, _ defaults: RuleDefaults) -> AgentAction? {
         guard let reader = object(key) else { return nil }
-        let source = reader.agentSource(standards)
+        let source = reader.agentSource(defaults)
         let model = reader.string("model") ?? ""
         if model.isEmpty, reader.has("endpoint") { _ = reader.string("model", required: true) }
         let prompt = reader.template("prompt", scope) ?? TextScope.standardPrompt(scope)
         if prompt == nil, !reader.has("prompt") {
             reader.fail(
                 nil, expected: "the key prompt", found: "none",
-                fix: "add prompt: TEXT; this kind of event has no text of its own")
+                fix: "add prompt: TEXT; this trigger has no message text")
         }
         let maximumTokens = reader.int("maximumTokens", in: 1...100_000, default: 512)
         let budget = reader.has("budget") ? reader.object("budget") : nil
@@ -28,7 +28,7 @@ extension SettingsReader {
         return source == nil || prompt == nil ? nil : action
     }
 
-    private func agentSource(_ standards: Standards) -> AgentAction.Source? {
+    private func agentSource(_ defaults: RuleDefaults) -> AgentAction.Source? {
         let endpoint = string("endpoint")
         let token = secret("token")
         let command = strings("command")
@@ -43,7 +43,7 @@ extension SettingsReader {
             return .program(
                 ProgramAction(command: command, environment: environment, timeout: .seconds(25), use: .keep))
         }
-        guard let endpoint, let entry = host(of: endpoint, "endpoint", standards) else { return nil }
+        guard let endpoint, let entry = host(of: endpoint, "endpoint", defaults) else { return nil }
         return .endpoint(endpoint, token: token, reachesPrivateAddresses: entry.isPrivate)
     }
 

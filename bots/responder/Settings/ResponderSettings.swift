@@ -3,41 +3,41 @@ import Foundation
 
 /// The settings of a responder under `with:`.
 struct ResponderSettings: Sendable {
-    static let mostRules = 500
+    static let maximumRules = 500
 
-    let house: House
+    let environment: ResponderEnvironment
     let rules: [Rule]
 
     /// Throws ``BotSettingsError`` with all problems.
     init(_ settings: BotSettings) throws(BotSettingsError) {
         let reader = SettingsReader(settings)
-        let standards = Standards(reader)
-        let chance = Chance(seed: reader.int("seed").map { UInt64($0) })
-        house = House(timeZone: standards.timeZone, generator: chance)
+        let defaults = RuleDefaults(reader)
+        let generator = SeedableGenerator(seed: reader.int("seed").map { UInt64($0) })
+        environment = ResponderEnvironment(timeZone: defaults.timeZone, generator: generator)
         var number = 0
         var names: Set<String> = []
         rules = reader.list("rules", required: true) { (rule: SettingsReader) -> Rule? in
             number += 1
-            guard var read = Rule.read(rule, number: number, standards) else { return nil }
+            guard var read = Rule.read(rule, number: number, defaults) else { return nil }
             if names.contains(read.name), rule.has("name") {
                 rule.fail(
-                    "name", expected: "a name of its own", found: "another rule named \(read.name)",
-                    fix: "give the rule a name: of its own")
+                    "name", expected: "a unique name", found: "another rule named \(read.name)",
+                    fix: "give the rule a unique name:")
                 return nil
             }
             if names.contains(read.name) { read.name += " #\(number)" }
             names.insert(read.name)
             return read
         }
-        if number > Self.mostRules {
-            reader.fail("rules", expected: "at most \(Self.mostRules) rules", found: "\(number)", fix: "use fewer")
+        if number > Self.maximumRules {
+            reader.fail("rules", expected: "at most \(Self.maximumRules) rules", found: "\(number)", fix: "use fewer")
         }
         try reader.finish()
     }
 }
 
 /// The defaults of all rules.
-struct Standards {
+struct RuleDefaults {
     static let failure = "Sorry, that did not work."
 
     let prefix: String
@@ -55,7 +55,7 @@ struct Standards {
 
 extension SettingsReader {
     func commandPrefix(_ key: String) -> String? {
-        parsed(key, expected: "1 to 4 characters without blanks", fix: "write \(key): \"/\"") { value in
+        parsed(key, expected: "1 to 4 characters without whitespace", fix: "write \(key): \"/\"") { value in
             value.stringValue.flatMap { (1...4).contains($0.count) && !$0.contains(where: \.isWhitespace) ? $0 : nil }
         }
     }

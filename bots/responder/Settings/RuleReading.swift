@@ -2,22 +2,22 @@ import BotKit
 
 extension Rule {
     /// Parses a rule; nil, with problems in the reader, if it is invalid.
-    static func read(_ reader: SettingsReader, number: Int, _ standards: Standards) -> Rule? {
+    static func read(_ reader: SettingsReader, number: Int, _ defaults: RuleDefaults) -> Rule? {
         let name = reader.string("name")
-        let trigger = Trigger.read(reader.object("when", required: true), standards)
+        let trigger = Trigger.read(reader.object("when", required: true), defaults)
         let only = reader.audience("only")
         let chats = reader.chatIDs("chats")
         let cooldown = reader.cooldown("cooldown")
         let stop = reader.bool("stop", default: true)
-        let failure = reader.failureText("failure", standard: standards.failure)
+        let failure = reader.failureText("failure", standard: defaults.failure)
         let known = trigger.map { TextScope(trigger: $0) }
-        let actions = Action.readAll(reader, known, standards)
+        let actions = Action.readAll(reader, known, defaults)
         guard let trigger, !actions.isEmpty else { return nil }
         if case .schedule = trigger {
             for key in ["only", "cooldown"] where reader.has(key) {
                 reader.fail(
                     key, expected: "no \(key) for a schedule",
-                    fix: "remove it: nobody causes a schedule, and it has its own time")
+                    fix: "remove it: a schedule has no sender, and its own interval")
             }
         }
         return Rule(

@@ -3,24 +3,24 @@ import BotKit
 /// The placeholders that are available to a text of a rule.
 struct TextScope {
     let placeholders: Set<Placeholder>
-    let pieces: Int
+    let positionalCount: Int
     let hasMessage: Bool
     let isSchedule: Bool
 
     init(trigger: Trigger) {
         placeholders = trigger.placeholders
-        pieces = trigger.pieces
+        positionalCount = trigger.positionalCount
         hasMessage = trigger.hasMessage
         isSchedule = if case .schedule = trigger { true } else { false }
     }
 
     fileprivate func has(_ placeholder: Placeholder) -> Bool {
-        if case .piece(let number) = placeholder { return number <= pieces }
+        if case .positional(let number) = placeholder { return number <= positionalCount }
         return placeholders.contains(placeholder)
     }
 
     fileprivate var names: [String] {
-        Placeholder.names.filter { Placeholder($0).map(has) ?? false } + (pieces > 0 ? ["1"] : [])
+        Placeholder.names.filter { Placeholder($0).map(has) ?? false } + (positionalCount > 0 ? ["1"] : [])
     }
 }
 
@@ -37,7 +37,7 @@ extension SettingsReader {
         guard value.arrayValue != nil else { return template(key, scope).map { [$0] } }
         guard let texts = strings(key) else { return nil }
         guard !texts.isEmpty else {
-            fail(key, expected: "a text, or a list of texts", found: "an empty list", fix: "write \(key): TEXT")
+            fail(key, expected: "a string or a list of strings", found: "an empty list", fix: "write \(key): TEXT")
             return nil
         }
         let templates = texts.compactMap { template($0, key, scope) }
@@ -49,23 +49,23 @@ extension SettingsReader {
             let template = try Template(text)
             guard let scope, let wrong = template.placeholders.first(where: { !scope.has($0) }) else { return template }
             fail(
-                key, expected: "placeholders of \(scope.names.map { "{\($0)}" }.joined(separator: ", "))",
-                found: "{\(wrong.name)}", fix: "this kind of event has none; remove it")
+                key, expected: "one of the placeholders \(scope.names.map { "{\($0)}" }.joined(separator: ", "))",
+                found: "{\(wrong.name)}", fix: "remove it: this trigger does not provide it")
         } catch {
-            fail(key, mistake: error)
+            fail(key, error)
         }
         return nil
     }
 
-    private func fail(_ key: String, mistake: Template.Mistake) {
-        switch mistake {
-        case .open: fail(key, expected: "a } after each {", fix: "close it, or write {{ for a brace")
-        case .closed: fail(key, expected: "a { before each }", fix: "open it, or write }} for a brace")
+    private func fail(_ key: String, _ error: Template.SyntaxError) {
+        switch error {
+        case .unclosedBrace: fail(key, expected: "a } after each {", fix: "close it, or write {{ for a brace")
+        case .unopenedBrace: fail(key, expected: "a { before each }", fix: "open it, or write }} for a brace")
         case .unknown(let name):
             let known = Placeholder.names + ["1"]
             let nearest = nearestName(to: name, in: known)
             fail(
-                key, expected: "placeholders of \(known.map { "{\($0)}" }.joined(separator: ", "))",
+                key, expected: "one of the placeholders \(known.map { "{\($0)}" }.joined(separator: ", "))",
                 found: "{\(name)}", fix: nearest.map { "write {\($0)}" } ?? "remove it, or write {{ for a brace")
         }
     }

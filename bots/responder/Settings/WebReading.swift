@@ -11,7 +11,7 @@ extension SettingsReader {
         "authorization", "proxy-authorization", "cookie", "x-api-key", "api-key",
     ]
 
-    func webhook(_ key: String, _ scope: TextScope?, _ standards: Standards) -> WebhookAction? {
+    func webhook(_ key: String, _ scope: TextScope?, _ defaults: RuleDefaults) -> WebhookAction? {
         guard let reader = object(key) else { return nil }
         let method = reader.parsed(
             "method", expected: "one of GET, POST, PUT, PATCH, DELETE", fix: "write method: POST"
@@ -20,7 +20,7 @@ extension SettingsReader {
             value.stringValue.flatMap { ["GET", "POST", "PUT", "PATCH", "DELETE"].contains($0) ? $0 : nil }
         }
         let url = reader.template("url", scope, required: true)
-        let entry = reader.string("url").flatMap { reader.host(of: $0, "url", standards) }
+        let entry = reader.string("url").flatMap { reader.host(of: $0, "url", defaults) }
         let headers = reader.headers("headers", token: reader.secret("token"))
         let timeout = reader.duration("timeout", default: .seconds(10))
         let use = reader.answerUse("answer", scope)
@@ -31,16 +31,17 @@ extension SettingsReader {
     }
 
     /// Returns the listed host of a URL; reports a problem if it is not listed, or the connection would not be secure.
-    func host(of url: String, _ key: String, _ standards: Standards) -> HostList.Entry? {
+    func host(of url: String, _ key: String, _ defaults: RuleDefaults) -> HostList.Entry? {
         guard let address = WebAddress(url), !url.contains(where: \.isWhitespace) else {
             fail(
                 key,
-                expected: "an https:// URL with a host and without placeholders, user name or blanks before the path",
+                expected:
+                    "an https:// URL with a host and without placeholders, user name or whitespace before the path",
                 fix: "write https://HOST/…")
             return nil
         }
-        guard let entry = standards.hosts.entry(for: address.authority, port: address.port) else {
-            let listed = standards.hosts.entries.map(\.host)
+        guard let entry = defaults.hosts.entry(for: address.authority, port: address.port) else {
+            let listed = defaults.hosts.entries.map(\.host)
             let nearest = nearestName(to: address.authority.host, in: listed)
             fail(
                 key, expected: "a host listed under allow", found: "\"\(address.authority.host)\"",
@@ -81,12 +82,12 @@ extension SettingsReader {
         guard case .plain(let plain) = text else { return text }
         guard !Self.secretHeaders.contains(name.lowercased()) else {
             fail(
-                name, expected: "a reference to a secret", found: "a text (not shown)",
+                name, expected: "a reference to a secret", found: "a string (not shown)",
                 fix: "write { file: PATH }, { env: NAME }, { credential: NAME } or { command: [program, argument] }")
             return nil
         }
         guard plain.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) else {
-            fail(name, expected: "one line of plain ASCII", fix: "write it without line ends and special characters")
+            fail(name, expected: "one line of plain ASCII", fix: "remove line breaks and non-ASCII characters")
             return nil
         }
         return text

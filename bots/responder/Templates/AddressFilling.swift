@@ -15,7 +15,7 @@ extension Template {
         // Such segments in the configured URL itself are intended.
         let meant = Self.dotSegments(in: filled { _ in "x" })
         guard Self.dotSegments(in: address) <= meant else {
-            throw BotError(.addressRefused, "what is filled in would lead to another path of the address")
+            throw BotError(.addressRefused, "the inserted text would change the path of the URL")
         }
         return address
     }

@@ -9,7 +9,7 @@ enum Placeholder: Hashable, Sendable {
     /// Everything after the command's name.
     case args
     /// A word after the command's name, or a capture group of the expression; from 1.
-    case piece(Int)
+    case positional(Int)
     /// The text that the whole expression matched.
     case match
     case emoji
@@ -37,20 +37,20 @@ enum Placeholder: Hashable, Sendable {
 
     /// All names except those of the numbered placeholders.
     static var names: [String] { words.map(\.name) }
-    static let largestPiece = 20
+    static let maximumPositional = 20
 
     init?(_ name: some StringProtocol) {
         if let word = Self.words.first(where: { $0.name == name }) {
             self = word.value
-        } else if let number = Int(name), (1...Self.largestPiece).contains(number), String(number) == name {
-            self = .piece(number)
+        } else if let number = Int(name), (1...Self.maximumPositional).contains(number), String(number) == name {
+            self = .positional(number)
         } else {
             return nil
         }
     }
 
     var name: String {
-        if case .piece(let number) = self { return String(number) }
+        if case .positional(let number) = self { return String(number) }
         return Self.words.first { $0.value == self }?.name ?? ""
     }
 }

@@ -5,15 +5,15 @@
 struct Template: Hashable, Sendable {
     enum Part: Hashable, Sendable {
         case text(String)
-        case place(Placeholder, otherwise: String)
+        case placeholder(Placeholder, otherwise: String)
     }
 
     /// An error in a template.
-    enum Mistake: Error, Hashable, Sendable {
+    enum SyntaxError: Error, Hashable, Sendable {
         /// A `{` without its `}`.
-        case open
+        case unclosedBrace
         /// A `}` without its `{`.
-        case closed
+        case unopenedBrace
         case unknown(String)
     }
 
@@ -23,7 +23,7 @@ struct Template: Hashable, Sendable {
         self.parts = parts
     }
 
-    init(_ text: String) throws(Mistake) {
+    init(_ text: String) throws(SyntaxError) {
         var parts: [Part] = []
         var plain = ""
         var rest = text[...]
@@ -35,8 +35,8 @@ struct Template: Hashable, Sendable {
             case "{":
                 if !plain.isEmpty { parts.append(.text(plain)) }
                 plain = ""
-                parts.append(try Self.place(&rest))
-            case "}": throw .closed
+                parts.append(try Self.parsePlaceholder(&rest))
+            case "}": throw .unopenedBrace
             default: plain.append(character)
             }
         }
@@ -45,17 +45,19 @@ struct Template: Hashable, Sendable {
     }
 
     /// Parses a placeholder after its `{`, up to its `}`.
-    private static func place(_ rest: inout Substring) throws(Mistake) -> Part {
-        guard let end = rest.firstIndex(where: { $0 == "}" || $0 == "{" }), rest[end] == "}" else { throw .open }
+    private static func parsePlaceholder(_ rest: inout Substring) throws(SyntaxError) -> Part {
+        guard let end = rest.firstIndex(where: { $0 == "}" || $0 == "{" }), rest[end] == "}" else {
+            throw .unclosedBrace
+        }
         let inside = rest[..<end]
         rest = rest[end...].dropFirst()
         let name = inside.prefix { $0 != "|" }
         guard let placeholder = Placeholder(name) else { throw .unknown(String(name)) }
-        return .place(placeholder, otherwise: String(inside.dropFirst(name.count + 1)))
+        return .placeholder(placeholder, otherwise: String(inside.dropFirst(name.count + 1)))
     }
 
     var placeholders: [Placeholder] {
-        parts.compactMap { if case .place(let placeholder, _) = $0 { placeholder } else { nil } }
+        parts.compactMap { if case .placeholder(let placeholder, _) = $0 { placeholder } else { nil } }
     }
 
     /// - Parameter encode: encodes a value for its destination.
@@ -63,7 +65,7 @@ struct Template: Hashable, Sendable {
         parts.map { part in
             switch part {
             case .text(let text): return text
-            case .place(let placeholder, let otherwise):
+            case .placeholder(let placeholder, let otherwise):
                 let value = value(placeholder)
                 return encode(value.isEmpty ? otherwise : value)
             }

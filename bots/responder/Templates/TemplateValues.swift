@@ -1,9 +1,9 @@
 import BotKit
 import Foundation
 
-/// The values of placeholders on one occasion.
+/// The values of placeholders on one triggerContext.
 struct TemplateValues: Sendable {
-    let occasion: Occasion
+    let triggerContext: TriggerContext
     let names: ChatNames
     /// Unix seconds.
     let now: Int64
@@ -12,13 +12,13 @@ struct TemplateValues: Sendable {
 
     func value(of placeholder: Placeholder, in chatID: String) -> String {
         switch placeholder {
-        case .sender: occasion.sender?.npub ?? ""
-        case .name: occasion.sender.map { names.name(of: $0, in: chatID) } ?? ""
-        case .text, .emoji: occasion.message?.content ?? ""
-        case .args: occasion.arguments
-        case .piece(let number): occasion.pieces.dropFirst(number - 1).first ?? ""
-        case .match: occasion.match
-        case .who: occasion.subjects.map { names.name(of: $0, in: chatID) }.joined(separator: ", ")
+        case .sender: triggerContext.sender?.npub ?? ""
+        case .name: triggerContext.sender.map { names.name(of: $0, in: chatID) } ?? ""
+        case .text, .emoji: triggerContext.message?.content ?? ""
+        case .args: triggerContext.arguments
+        case .positional(let number): triggerContext.positionalValues.dropFirst(number - 1).first ?? ""
+        case .match: triggerContext.match
+        case .who: triggerContext.subjects.map { names.name(of: $0, in: chatID) }.joined(separator: ", ")
         case .chat: names.chat(chatID)
         case .chatID: chatID
         case .members: names.summary(of: chatID).map { String($0.members.count) } ?? ""

@@ -24,7 +24,7 @@ struct SettingsReaderTests {
         "inner": .object(["x": .string("y")]),
     ])
 
-    @Test func everyTypeIsRead() throws {
+    @Test func readsEveryType() throws {
         let reader = SettingsReader(settings)
         #expect(reader.string("text") == "hi")
         #expect(reader.string("number") == "7")
@@ -46,7 +46,7 @@ struct SettingsReaderTests {
         try reader.finish()
     }
 
-    @Test func allProblemsAreSaidAtOnce() {
+    @Test func reportsAllProblemsAtOnce() {
         let wrong = BotSettings.object([
             "number": .int(11), "mood": .string("lout"), "wait": .string("5 minutes"), "list": .string("a"),
             "rules": .array([.object(["when": .object(["comand": .string("ping")])]), .string("x")]),
@@ -62,17 +62,17 @@ struct SettingsReaderTests {
         #expect(
             found.map(\.description) == [
                 "with: expected the key name, found none; add name: …",
-                "number: expected a whole number from 1 to 10, found \"11\"; write such a number",
+                "number: expected a whole number from 1 to 10, found \"11\"; write a number in this range",
                 "mood: expected one of quiet, loud, found \"lout\"; write loud",
                 "wait: expected a duration, found \"5 minutes\"; write a number and one of ms, s, m, h, d, such as 10s",
-                "list: expected a list of texts, found \"a\"; write list: [ … ]",
+                "list: expected a list of strings, found \"a\"; write list: [ … ]",
                 "rules[0].when: expected the key command, found none; add command: …",
                 "rules[1]: expected a mapping, found \"x\"; write it as { key: value }",
                 "rules[0].when.comand: expected command, found the unknown key \"comand\"; write command",
             ])
     }
 
-    @Test func unknownKeysNameTheNearest() {
+    @Test func unknownKeySuggestsNearest() {
         let found = problems(.object(["colour": .int(1), "zzz": .int(2)])) { reader in
             _ = reader.string("color")
             _ = reader.string("size")
@@ -81,23 +81,23 @@ struct SettingsReaderTests {
         #expect(found.map(\.expected) == ["one of color, size", "one of color, size"])
     }
 
-    @Test func nothingAndOtherShapes() {
+    @Test func rejectsNullAndOtherTypes() {
         #expect(problems(.null) { _ in }.isEmpty)
         #expect(problems(.array([])) { _ in }.map(\.found) == ["a list"])
         #expect(problems(.object(["a": .null])) { _ = $0.string("a") }.map(\.found) == ["nothing"])
         #expect(problems(.object(["a": .string("")])) { _ = $0.string("a") }.map(\.found) == ["\"\""])
     }
 
-    @Test func keysAreNotShown() {
+    @Test func redactsKeys() {
         let nsec = "nsec1" + String(repeating: "q", count: 58)
         let hex = String(repeating: "0f", count: 32)
         for secret in [nsec, hex] {
             let found = problems(.object(["n": .string(secret)])) { _ = $0.int("n") }
-            #expect(found.map(\.found) == ["what looks like a key (not shown)"])
+            #expect(found.map(\.found) == ["a value that looks like a key (not shown)"])
         }
     }
 
-    @Test func aValueThatIsMissingIsAProblem() throws {
+    @Test func reportsMissingValues() throws {
         #expect(try SettingsReader(.object([:])).finish(5) == 5)
         #expect(throws: BotSettingsError.self) { try SettingsReader(.object([:])).finish(Int?.none) }
     }

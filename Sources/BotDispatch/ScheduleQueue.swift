@@ -2,7 +2,7 @@ import BotKit
 import PikaCore
 
 /// The due times of the schedules of an account's bots. Pure.
-struct ScheduleBook {
+struct ScheduleQueue {
     private struct Entry {
         let declaration: ScheduleDeclaration
         /// The time up to which it is handled, Unix milliseconds.
@@ -55,7 +55,7 @@ struct ScheduleBook {
 
     /// Returns the due schedules in order; each of them runs until ``finish(_:nowMilliseconds:)``. Due runs of other
     /// bots are skipped.
-    mutating func takeDue(nowMilliseconds now: Int64, of bots: Set<String>) -> [(id: ScheduleID, run: ScheduleRun)] {
+    mutating func dequeueDue(nowMilliseconds now: Int64, of bots: Set<String>) -> [(id: ScheduleID, run: ScheduleRun)] {
         var found: [(id: ScheduleID, run: ScheduleRun)] = []
         for (id, entry) in entries {
             guard let due = entry.due, due <= now else { continue }

@@ -3,7 +3,7 @@ import PikaCore
 import Synchronization
 
 /// The fault rates of a relay, in percent of the cases. The transport still verifies events.
-public struct LabRelayConduct: Hashable, Sendable {
+public struct LabRelayFaults: Hashable, Sendable {
     /// Publications answered with `OK true` and dropped.
     public var feigned = 0
     /// Live events not delivered to a subscription.
@@ -28,17 +28,17 @@ public struct LabRelayConduct: Hashable, Sendable {
         self.closed = closed
     }
 
-    public static let honest = LabRelayConduct()
-    public static let hostile = LabRelayConduct(
+    public static let honest = LabRelayFaults()
+    public static let hostile = LabRelayFaults(
         feigned: 30, dropped: 40, repeated: 20, endless: 30, partial: 30, closed: 10)
 
     /// A relay's conduct, with the generator that decides when its faults occur.
     struct Dice: Sendable {
-        let conduct: LabRelayConduct
+        let faults: LabRelayFaults
         var generator: SeededGenerator
 
-        mutating func decide(_ fault: KeyPath<LabRelayConduct, Int>) -> Bool {
-            Int.random(in: 0..<100, using: &self.generator) < self.conduct[keyPath: fault]
+        mutating func decide(_ fault: KeyPath<LabRelayFaults, Int>) -> Bool {
+            Int.random(in: 0..<100, using: &self.generator) < self.faults[keyPath: fault]
         }
     }
 }
@@ -60,10 +60,10 @@ public struct LabTraffic: Hashable, Sendable {
 
 extension LabNetwork {
     /// Sets a relay's conduct from now on; the same seed makes the same decisions.
-    public func setConduct(_ conduct: LabRelayConduct, of relay: RelayURL, seed: UInt64) {
+    public func setRelayFaults(_ faults: LabRelayFaults, of relay: RelayURL, seed: UInt64) {
         let generator = SeededGenerator(seed: seed, stream: "conduct of \(relay)")
         self.state.withLock {
-            $0.dice[relay] = conduct == .honest ? nil : LabRelayConduct.Dice(conduct: conduct, generator: generator)
+            $0.dice[relay] = faults == .honest ? nil : LabRelayFaults.Dice(faults: faults, generator: generator)
         }
     }
 
@@ -79,7 +79,7 @@ extension LabNetwork {
 }
 
 extension NetworkState {
-    mutating func occurs(_ fault: KeyPath<LabRelayConduct, Int>, at relay: RelayURL) -> Bool {
+    mutating func occurs(_ fault: KeyPath<LabRelayFaults, Int>, at relay: RelayURL) -> Bool {
         self.dice[relay]?.decide(fault) ?? false
     }
 
@@ -87,7 +87,7 @@ extension NetworkState {
     mutating func answer(_ filters: [Filter], to member: String, by relay: RelayURL) -> FetchOutcome {
         self.traffic[member, default: LabTraffic()].requests += 1
         if let reason = self.downReason(relay, for: member) { return .failed(reason) }
-        if self.occurs(\.endless, at: relay) { return .failed("no end of the stored events in time") }
+        if self.occurs(\.endless, at: relay) { return .failed("no EOSE in time") }
         var events = self.relays[relay]?.relay.stored(matching: filters) ?? []
         if self.occurs(\.partial, at: relay), var dice = self.dice[relay] {
             events.shuffle(using: &dice.generator)

@@ -3,15 +3,15 @@ import Foundation
 import Synchronization
 
 /// The state shared by all rules of one responder.
-final class House: Sendable {
+final class ResponderEnvironment: Sendable {
     let timeZone: TimeZone
     let ledger = TokenLedger()
     let logger = Logger(label: "responder")
-    private let generator: Mutex<Chance>
+    private let generator: Mutex<SeedableGenerator>
     /// Rules whose slow expression has been logged already.
     private let slowRules = Mutex<Set<String>>([])
 
-    init(timeZone: TimeZone, generator: Chance) {
+    init(timeZone: TimeZone, generator: SeedableGenerator) {
         self.timeZone = timeZone
         self.generator = Mutex(generator)
     }
@@ -25,13 +25,13 @@ final class House: Sendable {
     func report(_ outcome: Expression.Outcome, of rule: String) {
         guard outcome == .tookTooLong, slowRules.withLock({ $0.insert(rule).inserted }) else { return }
         logger.warning(
-            "A message kept the rule's expression busy too long, so the rule did not apply; write it without nested repetition",
+            "A rule's regular expression exceeded its time limit, so the rule was skipped; avoid nested repetition",
             metadata: ["rule": "\(rule)", "limit": "\(Expression.timeLimit)"])
     }
 }
 
 /// Random numbers for choices among replies: the system's, or reproducible ones from a seed (SplitMix64).
-struct Chance: RandomNumberGenerator, Sendable {
+struct SeedableGenerator: RandomNumberGenerator, Sendable {
     /// Nil for the system's numbers.
     private var state: UInt64?
 

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The rate limit on a program's messages: a burst, then a fixed number per second. Messages above it are delayed,
 /// never refused.
-final class SendingPace: Sendable {
+final class SendRateLimiter: Sendable {
     private struct State {
         var room: Double
         var at: Int64
@@ -24,14 +24,14 @@ final class SendingPace: Sendable {
 
     /// Returns when one more message may be sent, or the task is cancelled.
     func wait() async {
-        let delay = take(at: clock.nowMilliseconds)
+        let delay = reserve(at: clock.nowMilliseconds)
         guard delay > 0 else { return }
         Counter(label: "bot_rate_limited_total", dimensions: [("scope", "outbound")]).increment()
         try? await clock.sleep(untilMilliseconds: clock.nowMilliseconds + delay)
     }
 
     /// Reserves one message, and returns the delay in milliseconds until it may be sent.
-    func take(at now: Int64) -> Int64 {
+    func reserve(at now: Int64) -> Int64 {
         state.withLock { state in
             let elapsed = Double(max(0, now - state.at)) / 1000
             state.room = min(burst, state.room + elapsed * perSecond) - 1

@@ -1,5 +1,5 @@
 /// The active cooldowns of a rule in one chat; encoded as text, to be stored among a bot's values.
-struct Rests: Hashable, Sendable {
+struct Cooldowns: Hashable, Sendable {
     /// The end of each cooldown in Unix seconds.
     private(set) var ends: [String: Int64] = [:]
 

@@ -1,13 +1,13 @@
 import Synchronization
 
 /// A limit on concurrent probes by request.
-final class ProbePlaces: Sendable {
+final class ProbeSlots: Sendable {
     private let free: Mutex<Int>
 
     init(_ count: Int) { free = Mutex(count) }
 
     /// Takes a slot; false if none is free.
-    func take() -> Bool {
+    func acquire() -> Bool {
         free.withLock { free in
             guard free > 0 else { return false }
             free -= 1
@@ -15,5 +15,5 @@ final class ProbePlaces: Sendable {
         }
     }
 
-    func giveBack() { free.withLock { $0 += 1 } }
+    func release() { free.withLock { $0 += 1 } }
 }

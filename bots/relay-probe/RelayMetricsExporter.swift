@@ -2,11 +2,11 @@ import BotKit
 import Synchronization
 
 /// The exported metrics of each target, so that those missing in a newer report can be removed.
-final class RelayBoard: Sendable {
-    private let shown = Mutex<[String: Set<MetricSample>]>([:])
+final class RelayMetricsExporter: Sendable {
+    private let exported = Mutex<[String: Set<MetricSample>]>([:])
 
     /// - Parameter target: the target's metric label.
-    func show(_ report: RelayProbeReport, of target: String, _ metrics: any BotMetrics) {
+    func export(_ report: RelayProbeReport, of target: String, _ metrics: any BotMetrics) {
         let labels = ["target": target]
         let samples =
             [
@@ -14,7 +14,7 @@ final class RelayBoard: Sendable {
                 MetricSample("probe_duration_seconds", labels, report.duration / .seconds(1)),
             ] + report.samples(target: target)
         let series = Set(samples.map { MetricSample($0.name, $0.labels, 0) })
-        let before = shown.withLock { $0.updateValue(series, forKey: target) } ?? []
+        let before = exported.withLock { $0.updateValue(series, forKey: target) } ?? []
         for gone in before.subtracting(series) { metrics.remove(gone) }
         for sample in samples { metrics.set(sample) }
     }

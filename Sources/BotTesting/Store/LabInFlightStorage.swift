@@ -2,7 +2,7 @@ import BotDispatch
 import Synchronization
 
 /// In-memory journal of a member's in-flight jobs, for its next run.
-final class LabHandPage: HandPage {
+final class LabInFlightStorage: InFlightStorage {
     private let state: Mutex<(bytes: [UInt8]?, isStopped: Bool)>
 
     init(_ bytes: [UInt8]?) {

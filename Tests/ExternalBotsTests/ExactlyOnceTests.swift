@@ -5,7 +5,7 @@ import Testing
 @testable import ExternalBots
 
 /// Whatever is killed, every message is answered once.
-@Suite(.live, .serialized) struct OnceTests {
+@Suite(.live, .serialized) struct ExactlyOnceTests {
     /// Kills itself once at every seventh message: before its answer, after it, or before the next message.
     private static let mortal = """
         import os, signal, pikabot
@@ -20,15 +20,15 @@ import Testing
             die(0, event.text)
             event.reply("re " + event.text)
             die(1, event.text)
-        taken = bot._take
-        def take(line):
-            taken(line)
+        process = bot._process
+        def traced(line):
+            process(line)
             if line.get("content"): die(2, line["content"])
-        bot._take = take
+        bot._process = traced
         bot.run()
         """
 
-    @Test func whenTheProgramIsKilledInTheMiddle() async throws {
+    @Test func actsOnceDespiteKilledProgram() async throws {
         let stage = try Stage(Self.mortal)
         try await stage.run { () async throws in
             for number in 0..<50 { try await stage.say("\(number)") }
@@ -40,25 +40,25 @@ import Testing
         #expect(stage.log.count("dropped an event: dead letter") == 0)
     }
 
-    @Test func whenAnEventIsHandedOverAgainLongAfter() async throws {
+    @Test func actsOnceDespiteLateRedelivery() async throws {
         let account = FakeAccount()
         let first = try account.message("first", in: FakeAccount.otherGroup)
         let absent = try Stage(command: ["sleep", "1000"], account: account)
         try await absent.run(grace: .milliseconds(200)) { () async throws in
-            try await absent.bot.intake.take(first)
+            try await absent.bot.intake.deliver(first)
             // Another bot is at work on it for long.
             for number in 0..<200 { try await absent.say("\(number)") }
         }
         let later = try Stage(ProgramTests.echo, account: account)
         try await later.run { () async throws in
-            try await later.bot.intake.take(first)
+            try await later.bot.intake.deliver(first)
             try await later.say("last")
             while await account.nextSent() != "last" {}
         }
         #expect(account.sent.map(\.text) == ["first"] + (0..<200).map { "\($0)" } + ["last"])
     }
 
-    @Test func whenTheWorkerBeginsAgain() async throws {
+    @Test func actsOnceDespiteWorkerRestart() async throws {
         let account = FakeAccount()
         let silent = try Stage(
             """

@@ -24,45 +24,45 @@ public struct ProgramStatus: Sendable, Hashable {
 }
 
 /// The status as recorded by the program's service.
-final class ProgramBoard: Sendable {
+final class ProgramMonitor: Sendable {
     private struct Content {
         var state = ProgramStatus.State.waiting
         var since: Int64?
-        var lives = 0
+        var starts = 0
         var waiting: @Sendable () async -> Int64 = { 0 }
     }
 
     private let content = Mutex(Content())
 
     /// Sets the function that counts waiting events.
-    func counts(_ waiting: @escaping @Sendable () async -> Int64) { content.withLock { $0.waiting = waiting } }
+    func setWaitingCount(_ waiting: @escaping @Sendable () async -> Int64) { content.withLock { $0.waiting = waiting } }
 
-    func began(at milliseconds: Int64) {
+    func started(at milliseconds: Int64) {
         content.withLock { content in
             content.state = .running
             content.since = milliseconds
-            content.lives += 1
+            content.starts += 1
         }
     }
 
-    func ended() {
+    func exited() {
         content.withLock { content in
             content.state = .waiting
             content.since = nil
         }
     }
 
-    func isOver(as state: ProgramStatus.State) { content.withLock { $0.state = state } }
+    func finished(as state: ProgramStatus.State) { content.withLock { $0.state = state } }
 
     func status(of name: String) async -> ProgramStatus {
         let content = content.withLock { $0 }
         return ProgramStatus(
-            name: name, state: content.state, since: content.since, restarts: max(0, content.lives - 1),
+            name: name, state: content.state, since: content.since, restarts: max(0, content.starts - 1),
             waiting: await content.waiting())
     }
 }
 
 extension ExternalBot {
     /// The current status.
-    public var status: ProgramStatus { get async { await board.status(of: label) } }
+    public var status: ProgramStatus { get async { await monitor.status(of: label) } }
 }

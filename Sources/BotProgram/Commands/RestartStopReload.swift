@@ -5,27 +5,27 @@ import Telemetry
 extension BotProgram {
     package struct Restart: ParsableCommand {
         package static let configuration = CommandConfiguration(
-            abstract: "Start an account's process anew; also one that is quarantined or stopped.")
+            abstract: "Restart an account's process, also a quarantined or stopped one.")
 
         @OptionGroup var options: ControlOptions
-        @Argument(help: "The account; none: all.") var account: String?
+        @Argument(help: "The account; all by default.") var account: String?
 
         package init() {}
 
-        package func run() throws { try options.steer("restart", account, "restarting") }
+        package func run() throws { try options.sendAccountCommand("restart", account, "restarting") }
     }
 
     package struct Stop: ParsableCommand {
         package static let configuration = CommandConfiguration(
-            abstract: "Stop an account until it is restarted; without a name, everything, and wait for the end.")
+            abstract: "Stop an account until it is restarted; without a name, stop everything and wait for the exit.")
 
         @OptionGroup var options: ControlOptions
-        @Argument(help: "The account; none: all, and their supervisor.") var account: String?
+        @Argument(help: "The account; all and their supervisor by default.") var account: String?
 
         package init() {}
 
         package func run() throws {
-            let client = try options.steer("stop", account, "stopping")
+            let client = try options.sendAccountCommand("stop", account, "stopping")
             guard account == nil else { return }
             while try client.next() != nil {}
         }
@@ -33,10 +33,10 @@ extension BotProgram {
 
     package struct Reload: ParsableCommand {
         package static let configuration = CommandConfiguration(
-            abstract: "Have the configuration file read anew, as SIGHUP does.",
+            abstract: "Reload the configuration file, as SIGHUP does.",
             discussion: """
-                Prints what changed at once, what must wait, and which accounts have not taken what changed; then, and \
-                if the file is wrong, which changes nothing, the exit status is 1.
+                Prints the applied changes, the changes that need a restart, and the accounts that rejected changes. The \
+                exit status is 1 if an account rejected changes or if the file is invalid; an invalid file changes nothing.
                 """)
 
         @OptionGroup var options: ControlOptions
@@ -54,7 +54,7 @@ extension BotProgram {
 extension ControlOptions {
     /// Sends a command about one account or all, and prints which; returns the open connection.
     @discardableResult
-    fileprivate func steer(_ command: String, _ account: String?, _ word: String) throws -> ControlClient {
+    fileprivate func sendAccountCommand(_ command: String, _ account: String?, _ word: String) throws -> ControlClient {
         let client = try ControlClient(self)
         var parameters = JSONObject()
         parameters["account"] = account.map { .string($0) }

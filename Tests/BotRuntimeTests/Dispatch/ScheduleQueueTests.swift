@@ -10,22 +10,22 @@ private func bot(_ label: String = "bot", catchesUp: Bool = false, every seconds
     return InstalledBot(bot, label: label)
 }
 
-struct ScheduleBookTests {
+struct ScheduleQueueTests {
     private let id = ScheduleID(bot: "bot", name: "tick")
 
     private func book(
         _ bots: [InstalledBot], mark: Int64? = nil, now: Int64
-    ) -> ScheduleBook {
-        var book = ScheduleBook()
+    ) -> ScheduleQueue {
+        var book = ScheduleQueue()
         book.install(bots, marks: mark.map { [id: $0] } ?? [:], nowMilliseconds: now)
         return book
     }
 
-    private func due(_ book: inout ScheduleBook, _ now: Int64, of bots: Set<String> = ["bot"]) -> [Int64] {
-        book.takeDue(nowMilliseconds: now, of: bots).map(\.run.dueMilliseconds)
+    private func due(_ book: inout ScheduleQueue, _ now: Int64, of bots: Set<String> = ["bot"]) -> [Int64] {
+        book.dequeueDue(nowMilliseconds: now, of: bots).map(\.run.dueMilliseconds)
     }
 
-    @Test func runsComeInTimeAndNeverOverlap() {
+    @Test func runsOnTimeWithoutOverlap() {
         var book = book([bot()], now: 0)
         #expect(book.next == minute)
         #expect(due(&book, minute - 1).isEmpty)
@@ -36,11 +36,11 @@ struct ScheduleBookTests {
         #expect(book.next == 4 * minute)
     }
 
-    @Test func missedRunsAreLeftOutOrMadeUpOnce() {
+    @Test func skipsOrCatchesUpMissedRuns() {
         var plain = book([bot()], mark: minute, now: 10 * minute + 1)
         #expect(due(&plain, 10 * minute + 1).isEmpty)
         var catching = book([bot(catchesUp: true)], mark: minute, now: 10 * minute + 1)
-        let found = catching.takeDue(nowMilliseconds: 10 * minute + 1, of: ["bot"])
+        let found = catching.dequeueDue(nowMilliseconds: 10 * minute + 1, of: ["bot"])
         #expect(found.map(\.run) == [ScheduleRun(name: "tick", dueMilliseconds: 2 * minute, isCatchUp: true)])
         catching.finish(id, nowMilliseconds: 10 * minute + 2)
         #expect(catching.next == 11 * minute)
@@ -49,7 +49,7 @@ struct ScheduleBookTests {
         #expect(book([bot(catchesUp: true)], mark: 10 * minute, now: 10 * minute + 1).next == 11 * minute)
     }
 
-    @Test func aClockThatIsSetBackBringsNothingAgain() {
+    @Test func clockSetBackRepeatsNothing() {
         var book = book([bot()], now: 9 * minute)
         #expect(due(&book, 10 * minute) == [10 * minute])
         book.finish(id, nowMilliseconds: 8 * minute)
@@ -59,20 +59,20 @@ struct ScheduleBookTests {
         #expect(self.book([bot()], mark: 1441 * minute, now: minute).next == 2 * minute)
     }
 
-    @Test func thoseOfPausedBotsGoOnSilently() {
+    @Test func pausedBotsKeepTheirSchedules() {
         var book = book([bot(), bot("other")], now: 0)
         #expect(due(&book, minute, of: ["other"]) == [minute])
         #expect(book.next == 2 * minute)
         #expect(due(&book, 2 * minute) == [2 * minute])
     }
 
-    @Test func whatPausedBotsLeaveOutIsDealtWith() {
+    @Test func pausedBotsCountRunsAsHandled() {
         var book = book([bot(), bot("other")], now: 0)
         #expect(book.skipDue(nowMilliseconds: minute - 1, of: ["bot"]).isEmpty)
         let skipped = book.skipDue(nowMilliseconds: minute, of: ["bot"])
         #expect(skipped.map(\.id) == [id])
         #expect(skipped.map(\.mark) == [minute])
-        #expect(book.takeDue(nowMilliseconds: minute, of: ["bot", "other"]).map(\.id.bot) == ["other"])
+        #expect(book.dequeueDue(nowMilliseconds: minute, of: ["bot", "other"]).map(\.id.bot) == ["other"])
         #expect(book.next == 2 * minute)
         // With what was missed before.
         var catching = self.book([bot(catchesUp: true)], mark: minute, now: 10 * minute + 1)
@@ -80,7 +80,7 @@ struct ScheduleBookTests {
         #expect(catching.next == 11 * minute)
     }
 
-    @Test func otherBotsTakeTheirPlaces() {
+    @Test func replacesBots() {
         var book = book([bot()], now: 0)
         book.install([bot(), bot("other", every: 30)], marks: [:], nowMilliseconds: 10)
         #expect(book.next == minute / 2)

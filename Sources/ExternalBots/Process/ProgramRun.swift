@@ -5,7 +5,7 @@ import ServiceLifecycle
 import Synchronization
 
 /// One run of a program under its daemon, from start to exit.
-struct ProgramLife: Sendable {
+struct ProgramRun: Sendable {
     /// The outcome of a run.
     struct End: Sendable, Hashable {
         var exit: ProgramExit
@@ -49,7 +49,8 @@ struct ProgramLife: Sendable {
         end.isOrdered = end.isOrdered || report.isShutDown
         if let (cursor, count) = report.blamed {
             logger.warning(
-                "The program failed with an event", metadata: ["cursor": "\(cursor)", "times": "\(count)"])
+                "The external bot's program failed during an event",
+                metadata: ["cursor": "\(cursor)", "times": "\(count)"])
         }
         return end
     }
@@ -87,12 +88,14 @@ struct ProgramLife: Sendable {
             await engine.receive(piece, from: client)
         } diagnostics: { bytes in
             let now = clock.nowMilliseconds
-            let (lines, leftOut) = diagnostics.withLock { diagnostics in
-                let leftOut = diagnostics.takeLeftOut(now: now)
-                return (diagnostics.take(bytes, now: now), leftOut)
+            let (lines, dropped) = diagnostics.withLock { diagnostics in
+                let dropped = diagnostics.drainDropped(now: now)
+                return (diagnostics.append(bytes, now: now), dropped)
             }
-            if leftOut > 0 { logger.warning("Lines of the program were left out", metadata: ["lines": "\(leftOut)"]) }
-            for line in lines { logger.info("The program says", metadata: ["line": "\(line)"]) }
+            if dropped > 0 {
+                logger.warning("Dropped lines of the program's standard error", metadata: ["lines": "\(dropped)"])
+            }
+            for line in lines { logger.info("Program output", metadata: ["line": "\(line)"]) }
         }
     }
 }

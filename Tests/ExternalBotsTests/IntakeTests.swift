@@ -11,7 +11,7 @@ import Testing
 @testable import ExternalBots
 
 /// A program for whose events there is no room.
-@Suite(.bounded) struct RoomTests {
+@Suite(.bounded) struct IntakeTests {
     private static let policy = BotPolicy(timeout: .seconds(30))
 
     private static func bot() -> ExternalBot {
@@ -19,7 +19,7 @@ import Testing
             label: "tested", program: ExternalBotProgram(command: ["x"], directory: "/"), policy: Self.policy)
     }
 
-    @Test func whatIsNotRecordedStaysInTheInboxHoweverLong() async throws {
+    @Test func unrecordedEventsStayInTheInbox() async throws {
         let lab = try GroupLab(seed: 1)
         let bot = Self.bot()
         let member = try await lab.bots("program", LabBots([.init(bot, label: "tested", policy: Self.policy)]))
@@ -27,8 +27,8 @@ import Testing
         let chat = try await bob.create("work", inviting: [member])
         for number in 0..<5 { try await bob.say("\(number)", in: chat) }
         try await lab.advance(by: .seconds(3_600))
-        #expect(member.store.inbox.count == 6, "that it has joined, and what was said")
-        #expect(bot.intake.count == 1, "one of each chat is on its way")
+        #expect(member.store.inbox.count == 6, "the join and the messages")
+        #expect(bot.intake.count == 1, "one event of each chat is in flight")
         let reader = Task(executorPreference: lab.executor) {
             for await event in bot.intake.events { bot.intake.complete(event.inboxID) }
         }
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func whatIsPostponedIsNotDoneWith() async throws {
+    @Test func postponedEventsAreNotCompleted() async throws {
         let lab = try GroupLab(seed: 2)
         let member = try await lab.bots("program", LabBots([.init(Postponing(), label: "p", policy: Self.policy)]))
         let bob = try await lab.member("bob")
@@ -88,11 +88,11 @@ import Testing
 
         func run() async {
             begun.yield()
-            do { try await intake.take(event) } catch { failure.error.withLock { $0 = error } }
+            do { try await intake.deliver(event) } catch { failure.error.withLock { $0 = error } }
         }
     }
 
-    @Test func aShutdownDoesNotWaitForRoom() async throws {
+    @Test func shutdownDoesNotWaitForRoom() async throws {
         let (starts, begun) = AsyncStream.makeStream(of: Void.self)
         let service = HandOver(intake: EventIntake(), event: try FakeAccount().message("x"), begun: begun)
         var configuration = ServiceGroupConfiguration(

@@ -6,7 +6,7 @@ import Telemetry
 /// The endpoints of a supervisor and its workers: `/livez`, `/readyz`, `/startupz` and `/metrics`.
 ///
 /// Workers are queried on each request; the only state is the set of accounts that have started.
-final class Observatory: Sendable {
+final class ObservationRoutes: Sendable {
     /// Returns the accounts, and whether each should be running.
     typealias Accounts = @Sendable () async -> [(name: String, isExpected: Bool)]
 
@@ -103,7 +103,7 @@ final class Observatory: Sendable {
 
 // MARK: Workers
 
-extension Observatory {
+extension ObservationRoutes {
     /// Returns the health of the accounts in the order of the configuration.
     func reports() async -> [Account] {
         let reports = await each(of: await accounts()) { account in
@@ -114,7 +114,7 @@ extension Observatory {
     }
 
     private static func ended(_ account: String) -> Account {
-        let check = Check(check: "worker", ok: true, message: "it has ended as it was meant to")
+        let check = Check(check: "worker", ok: true, message: "exited as expected")
         return Account(account: account, ready: false, checks: [check], isExpected: false)
     }
 
@@ -125,14 +125,14 @@ extension Observatory {
         }
         do {
             let report = try JSONDecoder().decode(Report.self, from: try await ask(account, "health", patience))
-            guard let checks = report.checks else { return failed("it is starting") }
-            let worker = Check(check: "worker", ok: true, message: "it answers")
+            guard let checks = report.checks else { return failed("starting") }
+            let worker = Check(check: "worker", ok: true, message: "responding")
             return Account(
                 account: account, ready: report.ready ?? false, checks: [worker] + checks, hasBegun: true)
         } catch let error as SupervisorError {
             return failed("\(error.message)", isStuck: error.code == .noAnswer)
         } catch {
-            return failed("its answer cannot be read")
+            return failed("cannot decode its response")
         }
     }
 

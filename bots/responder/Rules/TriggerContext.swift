@@ -1,7 +1,7 @@
 import BotKit
 
 /// An event to which a rule applies, in the terms of rules.
-struct Occasion: Sendable, Hashable {
+struct TriggerContext: Sendable, Hashable {
     /// The event type in documents for webhooks and programs.
     enum Cause: String, Sendable {
         case message, reaction, event, joined, left, removed, arrived, call, schedule
@@ -21,67 +21,69 @@ struct Occasion: Sendable, Hashable {
     /// Everything after the command's name.
     var arguments = ""
     /// The words after the command's name, or the capture groups.
-    var pieces: [String] = []
+    var positionalValues: [String] = []
     var match = ""
     /// The members who joined, left or were removed.
     var subjects: [PublicKey] = []
 }
 
 extension Rule {
-    /// Returns the occasion if the rule applies to an event; nil otherwise.
-    func occasion(of event: CoreEvent, in scope: EventScope, _ report: (Expression.Outcome) -> Void) -> Occasion? {
+    /// Returns the triggerContext if the rule applies to an event; nil otherwise.
+    func triggerContext(of event: CoreEvent, in scope: EventScope, _ report: (Expression.Outcome) -> Void)
+        -> TriggerContext?
+    {
         if let chats, !scope.isChat(among: chats) { return nil }
-        let occasion: Occasion? =
+        let triggerContext: TriggerContext? =
             switch (trigger, event.content) {
             case (.message(let condition), .message(let message)):
-                condition.occasion(of: message, event, in: scope, report)
+                condition.triggerContext(of: message, event, in: scope, report)
             case (.membership(let membership), .commit(let commit)):
-                commit.occasion(of: membership, event)
+                commit.triggerContext(of: membership, event)
             case (.arrival, .joined(let join)):
-                Occasion(
+                TriggerContext(
                     cause: .arrived, id: "joined-\(event.chatID)-\(join.epoch)", chats: [event.chatID],
                     at: event.receivedAt, sender: join.inviter)
             case (.call(let kind), .call(let call)) where kind.covers(call.signal.body):
-                Occasion(
+                TriggerContext(
                     cause: .call, id: call.id.hex, chats: [event.chatID], at: event.receivedAt, sender: call.sender)
             default: nil
             }
-        guard let occasion, only?.has(occasion.sender, of: event, in: scope) ?? true else { return nil }
-        return occasion
+        guard let triggerContext, only?.has(triggerContext.sender, of: event, in: scope) ?? true else { return nil }
+        return triggerContext
     }
 }
 
 extension MessageCondition {
-    fileprivate func occasion(
+    fileprivate func triggerContext(
         of message: MessageEvent, _ event: CoreEvent, in scope: EventScope, _ report: (Expression.Outcome) -> Void
-    ) -> Occasion? {
+    ) -> TriggerContext? {
         guard kinds.contains(message.kind), isMet(by: message, in: scope) else { return nil }
-        let cause: Occasion.Cause =
+        let cause: TriggerContext.Cause =
             switch message.kind {
             case .chatMessage: .message
             case .reaction: .reaction
             default: .event
             }
-        var occasion = Occasion(
+        var triggerContext = TriggerContext(
             cause: cause, id: message.id.hex, chats: [event.chatID], at: message.createdAt, sender: message.sender,
             message: message)
         if let command {
             guard let written = Command(message, in: scope, prefix: command.prefix),
                 command.names.contains(written.name)
             else { return nil }
-            occasion.command = written.name
-            occasion.arguments = written.text
-            occasion.pieces = written.arguments
+            triggerContext.command = written.name
+            triggerContext.arguments = written.text
+            triggerContext.positionalValues = written.arguments
         }
-        guard let expression else { return occasion }
+        guard let expression else { return triggerContext }
         let outcome = expression.search(message.content)
         guard case .found(let found) = outcome else {
             report(outcome)
             return nil
         }
-        occasion.match = found.first ?? ""
-        if command == nil { occasion.pieces = Array(found.dropFirst()) }
-        return occasion
+        triggerContext.match = found.first ?? ""
+        if command == nil { triggerContext.positionalValues = Array(found.dropFirst()) }
+        return triggerContext
     }
 
     /// Checks the cheap conditions.
@@ -98,9 +100,9 @@ extension MessageCondition {
 }
 
 extension CommitEvent {
-    fileprivate func occasion(of membership: Trigger.Membership, _ event: CoreEvent) -> Occasion? {
+    fileprivate func triggerContext(of membership: Trigger.Membership, _ event: CoreEvent) -> TriggerContext? {
         guard !removedSelf else { return nil }
-        let (subjects, cause): ([PublicKey], Occasion.Cause) =
+        let (subjects, cause): ([PublicKey], TriggerContext.Cause) =
             switch membership {
             case .joined: (added, .joined)
             case .left: (left, .left)
@@ -108,7 +110,7 @@ extension CommitEvent {
             }
         guard !subjects.isEmpty else { return nil }
         // Leaving is requested by the leaving member, even if another member commits it.
-        return Occasion(
+        return TriggerContext(
             cause: cause, id: id.hex, chats: [event.chatID], at: event.receivedAt,
             sender: membership == .left ? subjects.first : committer, subjects: subjects)
     }

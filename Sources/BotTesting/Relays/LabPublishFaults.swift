@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Random faults of publications, each in percent.
-public struct LabWeather: Hashable, Sendable {
+public struct LabPublishFaults: Hashable, Sendable {
     public var lost = 0
     public var answersLost = 0
     /// Held until ``LabNetwork/release()``.
@@ -18,8 +18,8 @@ public struct LabWeather: Hashable, Sendable {
         self.limited = limited
     }
 
-    public static let fair = LabWeather()
-    public static let rough = LabWeather(lost: 8, answersLost: 8, held: 10, answersHeld: 5, limited: 5)
+    public static let fair = LabPublishFaults()
+    public static let rough = LabPublishFaults(lost: 8, answersLost: 8, held: 10, answersHeld: 5, limited: 5)
 
     fileprivate func verdict(_ throw100: Int) -> LabNetwork.Verdict {
         var left = throw100
@@ -36,8 +36,8 @@ public struct LabWeather: Hashable, Sendable {
 
 extension LabNetwork {
     /// Decides randomly over every publication from now on; the same seed makes the same decisions.
-    public func setWeather(_ weather: LabWeather, seed: UInt64) {
+    public func setFaults(_ faults: LabPublishFaults, seed: UInt64) {
         let generator = Mutex(SeededGenerator(seed: seed, stream: "weather"))
-        self.onPublish { _ in weather.verdict(generator.withLock { Int.random(in: 0..<100, using: &$0) }) }
+        self.onPublish { _ in faults.verdict(generator.withLock { Int.random(in: 0..<100, using: &$0) }) }
     }
 }

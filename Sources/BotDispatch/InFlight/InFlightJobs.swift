@@ -7,11 +7,11 @@ import Synchronization
 /// start of a process was in flight when the previous one died, possibly along with others. From then on such a job
 /// runs alone. If the process dies again, the job was the cause, unless the process was killed at just that time; after
 /// the third death the job is given up.
-final class JobsInHand: Sendable {
+final class InFlightJobs: Sendable {
     private struct Entry {
         let key: UInt64
         var deaths: Int
-        var isHeld: Bool
+        var isInFlight: Bool
     }
 
     /// A job that was in flight at this number of deaths is not started again.
@@ -19,71 +19,71 @@ final class JobsInHand: Sendable {
     /// More than can be in flight at once; each entry is a line.
     private static let maximumEntries = 64
 
-    private let page: any HandPage
-    private let state = Mutex<(entries: [Entry], isSettled: Bool)>(([], false))
+    private let storage: any InFlightStorage
+    private let state = Mutex<(entries: [Entry], isClosed: Bool)>(([], false))
 
-    init(page: any HandPage) {
-        self.page = page
+    init(storage: any InFlightStorage) {
+        self.storage = storage
     }
 
     /// Reads the journal of the previous process; must be called first.
     func recover() {
         state.withLock { state in
-            state.entries = Self.parse(page.read() ?? [])
-            guard state.entries.contains(where: \.isHeld) else { return }
-            for index in state.entries.indices where state.entries[index].isHeld {
+            state.entries = Self.parse(storage.read() ?? [])
+            guard state.entries.contains(where: \.isInFlight) else { return }
+            for index in state.entries.indices where state.entries[index].isInFlight {
                 state.entries[index].deaths += 1
-                state.entries[index].isHeld = false
+                state.entries[index].isInFlight = false
             }
-            page.write(Self.bytes(state.entries))
+            storage.write(Self.bytes(state.entries))
         }
     }
 
     func deaths(of job: BotJob) -> Int {
-        state.withLock { state in state.entries.first { $0.key == job.handKey }?.deaths ?? 0 }
+        state.withLock { state in state.entries.first { $0.key == job.journalKey }?.deaths ?? 0 }
     }
 
     /// Returns whether the job may have caused the death of an earlier process.
     func isSuspect(_ job: BotJob) -> Bool { (1..<Self.maximumDeaths).contains(deaths(of: job)) }
 
     /// Records that the job's handlers are about to run.
-    func take(_ job: BotJob) {
-        change { entries in
-            let key = job.handKey
+    func begin(_ job: BotJob) {
+        update { entries in
+            let key = job.journalKey
             if let index = entries.firstIndex(where: { $0.key == key }) {
-                entries[index].isHeld = true
+                entries[index].isInFlight = true
                 return
             }
-            if entries.count >= Self.maximumEntries, let oldest = entries.firstIndex(where: { !$0.isHeld }) {
+            if entries.count >= Self.maximumEntries, let oldest = entries.firstIndex(where: { !$0.isInFlight }) {
                 entries.remove(at: oldest)
             }
-            if entries.count < Self.maximumEntries { entries.append(Entry(key: key, deaths: 0, isHeld: true)) }
+            if entries.count < Self.maximumEntries { entries.append(Entry(key: key, deaths: 0, isInFlight: true)) }
         }
     }
 
     /// Records that the job's handlers have run; or, if it is not done, that it was interrupted in an orderly way.
-    func putDown(_ job: BotJob, isDone: Bool) {
-        change { entries in
-            guard let index = entries.firstIndex(where: { $0.key == job.handKey }) else { return }
-            entries[index].isHeld = false
+    func end(_ job: BotJob, isDone: Bool) {
+        update { entries in
+            guard let index = entries.firstIndex(where: { $0.key == job.journalKey }) else { return }
+            entries[index].isInFlight = false
             if isDone || entries[index].deaths == 0 { entries.remove(at: index) }
         }
     }
 
     /// Records an orderly end of the process: jobs interrupted from now on are not suspect.
-    func settle() {
-        change { entries in
+    func close() {
+        update { entries in
             entries.removeAll { !(1..<Self.maximumDeaths).contains($0.deaths) }
-            for index in entries.indices { entries[index].isHeld = false }
+            for index in entries.indices { entries[index].isInFlight = false }
         }
-        state.withLock { $0.isSettled = true }
+        state.withLock { $0.isClosed = true }
     }
 
-    private func change(_ body: (inout [Entry]) -> Void) {
+    private func update(_ body: (inout [Entry]) -> Void) {
         state.withLock { state in
-            guard !state.isSettled else { return }
+            guard !state.isClosed else { return }
             body(&state.entries)
-            page.write(Self.bytes(state.entries))
+            storage.write(Self.bytes(state.entries))
         }
     }
 
@@ -92,7 +92,7 @@ final class JobsInHand: Sendable {
     /// Encodes each entry as a line: key in hex, deaths, and `1` if it is in flight.
     private static func bytes(_ entries: [Entry]) -> [UInt8] {
         var text = ""
-        for entry in entries { text += "\(String(entry.key, radix: 16)) \(entry.deaths) \(entry.isHeld ? 1 : 0)\n" }
+        for entry in entries { text += "\(String(entry.key, radix: 16)) \(entry.deaths) \(entry.isInFlight ? 1 : 0)\n" }
         return Array(text.utf8)
     }
 
@@ -103,14 +103,14 @@ final class JobsInHand: Sendable {
             guard parts.count == 3, let key = UInt64(parts[0], radix: 16), let deaths = Int(parts[1]),
                 (0...maximumDeaths).contains(deaths)
             else { return nil }
-            return Entry(key: key, deaths: deaths, isHeld: parts[2] == "1")
+            return Entry(key: key, deaths: deaths, isInFlight: parts[2] == "1")
         }
     }
 }
 
 extension BotJob {
     /// A key of the job that is the same in later processes: FNV-1a of its identifying fields.
-    var handKey: UInt64 {
+    var journalKey: UInt64 {
         let name =
             switch self {
             case .event(let event): "event/\(event.inboxID)/\(event.inputID)"

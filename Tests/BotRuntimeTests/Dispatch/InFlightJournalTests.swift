@@ -6,7 +6,7 @@ import Testing
 @testable import BotDispatch
 
 /// A page that several runs share.
-private final class Page: HandPage {
+private final class Page: InFlightStorage {
     private let bytes: Mutex<[UInt8]?>
 
     init(_ text: String? = nil) {
@@ -41,53 +41,53 @@ private struct WaitingBot: SelfTimingBot {
 }
 
 @Suite(.bounded)
-struct JobsInHandTests {
+struct InFlightJournalTests {
     private let page = Page()
     private let a = BotJob.event(arrived("", 1))
     private let b = BotJob.event(arrived("", 2))
 
     /// A process begins; the one before has died if it was not settled.
-    private func process() -> JobsInHand {
-        let process = JobsInHand(page: page)
+    private func process() -> InFlightJobs {
+        let process = InFlightJobs(storage: page)
         process.recover()
         return process
     }
 
-    @Test func whatWasInHandAtThreeDeathsIsKnown() {
+    @Test func recordsJobsInFlightAtThreeCrashes() {
         let first = process()
-        for job in [a, b] { first.take(job) }
+        for job in [a, b] { first.begin(job) }
         let second = process()
         #expect([a, b].map(second.deaths) == [1, 1])
         #expect([a, b].allSatisfy(second.isSuspect))
-        second.take(a)
-        second.putDown(a, isDone: true)
-        second.take(b)
+        second.begin(a)
+        second.end(a, isDone: true)
+        second.begin(b)
         let third = process()
         #expect([a, b].map(third.deaths) == [0, 2])
         #expect([a, b].map(third.isSuspect) == [false, true])
         // Nothing of that is lost when the process dies of something else.
         #expect([a, b].map(process().deaths) == [0, 2])
-        process().take(b)
+        process().begin(b)
         let last = process()
         #expect(last.deaths(of: b) == 3)
         #expect(!last.isSuspect(b))
     }
 
-    @Test func onlyASuddenEndCounts() {
+    @Test func countsOnlyCrashes() {
         let first = process()
-        first.take(a)
+        first.begin(a)
         let second = process()
-        for job in [a, b] { second.take(job) }
-        second.settle()
-        second.take(BotJob.event(arrived("", 3)))
+        for job in [a, b] { second.begin(job) }
+        second.close()
+        second.begin(BotJob.event(arrived("", 3)))
         let third = process()
         #expect([a, b].map(third.deaths) == [1, 0])
-        for job in [a, b] { third.take(job) }
-        for job in [a, b] { third.putDown(job, isDone: false) }
+        for job in [a, b] { third.begin(job) }
+        for job in [a, b] { third.end(job, isDone: false) }
         #expect([a, b].map(process().deaths) == [1, 0])
     }
 
-    @Test func whatWaitsForAProgramIsNotInHand() async throws {
+    @Test func programQueuesAreNotInFlight() async throws {
         let bot = WaitingBot(settings: .null)
         let stage = Stage([InstalledBot(bot, label: "bot0")], page: page)
         await stage.run { stage in
@@ -99,9 +99,9 @@ struct JobsInHandTests {
         }
     }
 
-    @Test func aProgramThatTakesNothingHoldsUpNoSuspectAndNoSuspectOthers() async {
+    @Test func stalledProgramDoesNotBlockSuspects() async {
         let suspect = arrived("2", 2, chat: "b")
-        let page = Page("\(String(BotJob.event(suspect).handKey, radix: 16)) 0 1\n")
+        let page = Page("\(String(BotJob.event(suspect).journalKey, radix: 16)) 0 1\n")
         let bot = WaitingBot(settings: .null)
         let stage = Stage([InstalledBot(bot, label: "bot0")], page: page)
         await stage.run { stage in
@@ -113,9 +113,9 @@ struct JobsInHandTests {
         }
     }
 
-    @Test func whatIsGivenUpIsHeldForNobody() async {
+    @Test func droppedJobsBlockNothing() async {
         let deadly = arrived("", 1)
-        let page = Page("\(String(BotJob.event(deadly).handKey, radix: 16)) 2 1\n")
+        let page = Page("\(String(BotJob.event(deadly).journalKey, radix: 16)) 2 1\n")
         let stage = Stage([], page: page)
         await stage.run { stage in
             stage.core.deliver(deadly)
@@ -123,20 +123,20 @@ struct JobsInHandTests {
         }
     }
 
-    @Test func whatIsDoneIsForgotten() {
+    @Test func forgetsFinishedJobs() {
         let first = process()
         for number in 0..<1_000 {
             let job = BotJob.event(arrived("", Int64(number)))
-            first.take(job)
-            first.putDown(job, isDone: true)
+            first.begin(job)
+            first.end(job, isDone: true)
         }
         #expect(page.read() == [])
     }
 
-    @Test func thePageHasRoomForEverything() {
+    @Test func journalFitsAllJobs() {
         var current = process()
         for number in 0..<200 {
-            current.take(.event(arrived("", Int64(number))))
+            current.begin(.event(arrived("", Int64(number))))
             if number % 20 == 19 { current = process() }
         }
         #expect(page.read()?.count ?? .max <= 2_000)
@@ -149,13 +149,13 @@ struct JobsInHandTests {
     ]
 
     @Test(arguments: strange.indices)
-    func aPageOfSomethingElseIsHarmless(index: Int) {
+    func ignoresForeignJournal(index: Int) {
         let process = JobsInHand(page: Page(Self.strange[index]))
         process.recover()
         #expect(process.deaths(of: a) == 0)
     }
 
-    @Test func jobsAreToldApart() {
+    @Test func distinguishesJobs() {
         let run = TimerRun(name: "n", chatID: "c", key: "k", text: "", dueMilliseconds: 1)
         let later = TimerRun(name: "n", chatID: "c", key: "k", text: "", dueMilliseconds: 2)
         let schedule = ScheduleRun(name: "n", dueMilliseconds: 1, isCatchUp: false)
@@ -163,8 +163,8 @@ struct JobsInHandTests {
             a, b, .timer(bot: "x", run), .timer(bot: "y", run), .timer(bot: "x", later),
             .schedule(ScheduleID(bot: "x", name: "n"), schedule), .schedule(ScheduleID(bot: "x", name: "m"), schedule),
         ]
-        #expect(Set(jobs.map(\.handKey)).count == jobs.count)
+        #expect(Set(jobs.map(\.journalKey)).count == jobs.count)
         // Across processes, so no seeded hash.
-        #expect(BotJob.schedule(ScheduleID(bot: "x", name: "n"), schedule).handKey == 0x0d29_bf74_56b7_a3e6)
+        #expect(BotJob.schedule(ScheduleID(bot: "x", name: "n"), schedule).journalKey == 0x0d29_bf74_56b7_a3e6)
     }
 }

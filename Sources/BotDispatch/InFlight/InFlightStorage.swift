@@ -2,7 +2,7 @@
 ///
 /// Written data must survive any end of the process, but not of the machine: a power failure is no handler's fault. So
 /// a write does not wait for the disk.
-package protocol HandPage: Sendable {
+package protocol InFlightStorage: Sendable {
     /// Returns the data written last; nil if there is none or it is unreadable.
     func read() -> [UInt8]?
     /// - Parameter bytes: at most 2,000.
@@ -10,7 +10,7 @@ package protocol HandPage: Sendable {
 }
 
 /// A crash journal that stores nothing, for callers that do not need to attribute crashes.
-package struct NoHandPage: HandPage {
+package struct NoInFlightStorage: InFlightStorage {
     package init() {}
     package func read() -> [UInt8]? { nil }
     package func write(_ bytes: [UInt8]) {}

@@ -2,39 +2,39 @@ import PikaCore
 import Synchronization
 
 /// The latest message in each chat of a program, and whether the program has replied. Its memory is bounded.
-final class ChatTurns: Sendable {
+final class AnswerTracker: Sendable {
     private static let capacity = 1_024
 
-    private struct Turn {
+    private struct Message {
         var event: CoreEvent
         var isAnswered = false
     }
 
     private struct State {
-        var turns: [String: Turn] = [:]
+        var messages: [String: Message] = [:]
         var order: [String] = []
     }
 
     private let state = Mutex(State())
 
     /// Records a message that the program receives.
-    func heard(_ event: CoreEvent) {
+    func received(_ event: CoreEvent) {
         guard case .message = event.content else { return }
         state.withLock { state in
-            if state.turns.updateValue(Turn(event: event), forKey: event.chatID) == nil {
+            if state.messages.updateValue(Message(event: event), forKey: event.chatID) == nil {
                 state.order.append(event.chatID)
-                if state.order.count > Self.capacity { state.turns[state.order.removeFirst()] = nil }
+                if state.order.count > Self.capacity { state.messages[state.order.removeFirst()] = nil }
             }
         }
     }
 
     /// Records that the program speaks in a chat. Returns the message that it replies to, and whether this is its first
     /// reply; nil if it speaks unprompted.
-    func said(in chatID: String) -> (event: CoreEvent, isFirst: Bool)? {
+    func answered(in chatID: String) -> (event: CoreEvent, isFirst: Bool)? {
         state.withLock { state in
-            guard let turn = state.turns[chatID] else { return nil }
-            state.turns[chatID]?.isAnswered = true
-            return (turn.event, !turn.isAnswered)
+            guard let message = state.messages[chatID] else { return nil }
+            state.messages[chatID]?.isAnswered = true
+            return (message.event, !message.isAnswered)
         }
     }
 }

@@ -2,24 +2,24 @@ import BotKit
 import Synchronization
 
 /// The exported metrics of each target, so that outdated ones can be removed.
-final class KeyPackageBoard: Sendable {
-    private struct Shown: Sendable {
+final class KeyPackageReporter: Sendable {
+    private struct Exported: Sendable {
         var isSuccess: Bool?
-        var states: [String: RelayHolding.State] = [:]
+        var states: [String: RelayKeyPackageResult.State] = [:]
         /// The exported time metrics of key packages, by metric and relay.
         var times: Set<MetricSample> = []
     }
 
-    private let shown = Mutex<[String: Shown]>([:])
+    private let exported = Mutex<[String: Exported]>([:])
 
     /// - Parameter target: the target's name in the settings, the only identifier in labels and log lines.
-    func show(_ report: KeyPackageReport, of target: String, took: Double, _ context: BotContext) {
+    func report(_ report: KeyPackageReport, of target: String, took: Double, _ context: BotContext) {
         let metrics = context.services.metrics
         let states = report.states
         let times = Set(report.times(nowSeconds: context.now).map { $0.with(value: 0) })
-        let before = shown.withLock { shown in
-            let before = shown[target] ?? Shown()
-            shown[target] = Shown(isSuccess: report.isSuccess, states: states, times: times)
+        let before = exported.withLock { exported in
+            let before = exported[target] ?? Exported()
+            exported[target] = Exported(isSuccess: report.isSuccess, states: states, times: times)
             return before
         }
         for (relay, state) in before.states where states[relay] != state {
@@ -31,15 +31,15 @@ final class KeyPackageBoard: Sendable {
         for sample in report.samples(nowSeconds: context.now) { metrics.set(sample.with("target", target)) }
         metrics.set(MetricSample("probe_success", ["target": target], report.isSuccess ? 1 : 0))
         metrics.set(MetricSample("probe_duration_seconds", ["target": target], took))
-        tell(report, target, wasSuccess: before.isSuccess, context)
+        log(report, target, wasSuccess: before.isSuccess, context)
     }
 
     /// Logs when a target becomes bad or good.
-    private func tell(_ report: KeyPackageReport, _ target: String, wasSuccess: Bool?, _ context: BotContext) {
+    private func log(_ report: KeyPackageReport, _ target: String, wasSuccess: Bool?, _ context: BotContext) {
         guard wasSuccess != report.isSuccess, wasSuccess != nil || !report.isSuccess else { return }
         let text = report.lines.joined(separator: " | ")
         if report.isSuccess {
-            context.logger.info("Key packages of a target are good again", metadata: ["target": "\(target)"])
+            context.logger.info("A target can be found and invited again", metadata: ["target": "\(target)"])
         } else {
             context.logger.warning(
                 "A target cannot be found or invited", metadata: ["target": "\(target)", "report": "\(text)"])
@@ -49,7 +49,7 @@ final class KeyPackageBoard: Sendable {
 
 extension KeyPackageReport {
     /// The states by host and port; of two URLs on one host the worse state.
-    var states: [String: RelayHolding.State] {
+    var states: [String: RelayKeyPackageResult.State] {
         Dictionary(relays.map { ($0.relay.authority, $0.state) }) { first, second in second.isUsable ? first : second }
     }
 

@@ -1,5 +1,5 @@
 /// The answers of mirrors in a group; written only by the chat's own handlers.
-struct HeardLog: Codable, Sendable, Hashable {
+struct AnswerLog: Codable, Sendable, Hashable {
     /// The kind of an answer; the raw value is a metric label.
     enum Answer: String, Sendable, CaseIterable {
         case inOrder = "in_order"
@@ -39,10 +39,10 @@ struct HeardLog: Codable, Sendable, Hashable {
 
     /// Records an answer. Returns its kind, and its round trip in milliseconds, which is nil unless it is a first
     /// answer in time.
-    mutating func take(
+    mutating func record(
         _ message: CanaryMessage, from mirror: String, sent: SentLog, own: GroupView, now: Int64, timeout: Int64
     ) -> (Answer, Int64?) {
-        if series != sent.series { self = HeardLog(series: sent.series) }
+        if series != sent.series { self = AnswerLog(series: sent.series) }
         guard message.series == sent.series, let sentAt = sent.time(of: message.number) else { return (.strange, nil) }
         var entry = mirrors[mirror] ?? Mirror()
         defer { mirrors[mirror] = entry }
@@ -62,7 +62,7 @@ struct HeardLog: Codable, Sendable, Hashable {
     }
 }
 
-extension HeardLog.Mirror {
+extension AnswerLog.Mirror {
     /// Records a mirror's view. A commit in progress causes a difference too, but only briefly.
     fileprivate mutating func note(_ view: GroupView, own: GroupView, now: Int64) {
         self.view = view
