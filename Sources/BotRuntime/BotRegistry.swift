@@ -10,7 +10,7 @@ public struct BotRegistry: Sendable {
 
     /// Registers a bot. Two bots of one name are a programming error and trap.
     public mutating func register(_ type: any Bot.Type) {
-        precondition(types[type.name] == nil, "two bots are named \(type.name): rename one of them")
+        precondition(types[type.name] == nil, "duplicate bot name \(type.name): rename one of the bots")
         types[type.name] = type
     }
 
@@ -21,12 +21,12 @@ public struct BotRegistry: Sendable {
     /// its settings.
     public func makeBot(_ name: String, settings: BotSettings) throws(WorkerError) -> any Bot {
         guard let type = types[name] else {
-            throw WorkerError(.unknownBot, "no bot is named \(name); there are \(names.joined(separator: ", "))")
+            throw WorkerError(.unknownBot, "unknown bot \(name); known bots: \(names.joined(separator: ", "))")
         }
         do {
             return try type.init(settings: settings)
         } catch {
-            throw WorkerError(.badSettings, "bot \(name) refuses its settings", cause: error)
+            throw WorkerError(.badSettings, "bot \(name) rejects its settings", cause: error)
         }
     }
 }

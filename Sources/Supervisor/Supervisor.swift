@@ -68,7 +68,7 @@ public actor Supervisor<WorkerClock: Clock>: Service where WorkerClock.Duration 
 
     /// Supervises until shutdown; may be called once. Cancellation kills the workers at once.
     public func run() async throws {
-        guard !hasRun else { throw SupervisorError(.alreadyRunning, "a supervisor runs once") }
+        guard !hasRun else { throw SupervisorError(.alreadyRunning, "run() may be called only once") }
         hasRun = true
         // Writing to a worker that has ended must be an error, not a signal.
         _ = signal(SIGPIPE, SIG_IGN)
@@ -184,7 +184,7 @@ extension Supervisor {
         case .event: report(.workerEvent(worker: machine.name(worker), line: line))
         case .unrecognised:
             logger.warning(
-                "Worker wrote a line that is neither status, answer nor event",
+                "Ignored a line from a worker: expected a status, an answer or an event",
                 metadata: ["worker.name": "\(machine.name(worker))", "line.bytes": "\(line.utf8.count)"])
         }
     }
@@ -273,7 +273,7 @@ extension Supervisor {
     func index(of worker: String) throws(SupervisorError) -> Int {
         guard let index = machine.index(of: worker) else {
             let names = machine.order.map { machine.name($0) }.joined(separator: ", ")
-            throw SupervisorError(.unknownWorker, "no account is named \(worker); there are \(names)")
+            throw SupervisorError(.unknownWorker, "unknown account \(worker); known accounts: \(names)")
         }
         return index
     }

@@ -44,11 +44,11 @@ public struct SupervisorConfiguration: Hashable, Sendable {
 
     func validate(workers: [WorkerSpecification]) throws(SupervisorError) {
         guard !workers.isEmpty || waitsForWorkers else {
-            throw SupervisorError(.invalidConfiguration, "there is no worker to supervise")
+            throw SupervisorError(.invalidConfiguration, "no workers are configured")
         }
         var names: Set<String> = []
         for worker in workers where !names.insert(worker.name).inserted {
-            throw SupervisorError(.invalidConfiguration, "two workers are named \(worker.name)")
+            throw SupervisorError(.invalidConfiguration, "duplicate worker name \(worker.name)")
         }
         guard intensity >= 0, period > .zero, backoff.lowerBound >= .zero, drainDeadline >= .zero,
             patience.map({ $0 > .zero }) ?? true, longestPause > .zero

@@ -20,14 +20,14 @@ struct BotRegistryTests {
         #expect(try registry.makeBot("strict", settings: .object(["word": .string("x")])) is Strict)
     }
 
-    @Test func refusalsNameTheBot() {
+    @Test func errorsNameTheBot() {
         let registry = BotRegistry(Strict.self)
         let unknown = #expect(throws: WorkerError.self) { try registry.makeBot("echo", settings: .null) }
-        #expect(unknown?.description == "unknown_bot: no bot is named echo; there are strict")
+        #expect(unknown?.description == "unknown_bot: unknown bot echo; known bots: strict")
         let refused = #expect(throws: WorkerError.self) { try registry.makeBot("strict", settings: .object([:])) }
         #expect(refused?.code == .badSettings)
         #expect(
-            refused?.description == "bad_settings: bot strict refuses its settings "
+            refused?.description == "bad_settings: bot strict rejects its settings "
                 + "(invalid_settings: word is missing; add with: { word: … })")
     }
 }

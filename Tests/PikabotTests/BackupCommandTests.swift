@@ -13,7 +13,7 @@ import Testing
         try command.run()
     }
 
-    @Test func aStateIsBackedUpAndRestored() async throws {
+    @Test func backsUpAndRestoresState() async throws {
         try await withTemporaryDirectory(named: "pikabot-tests") { directory in
             let state = directory + "/state"
             try FileManager.default.createDirectory(
@@ -34,7 +34,7 @@ import Testing
             let loaded = try await restored.load()
             #expect(loaded.cursors == ["a": 4] && loaded.instance.isRestored)
             try restored.close()
-            // A state that is there is never replaced, and neither is a key.
+            // Neither an existing state nor an existing key is replaced.
             #expect(throws: StoreError.self) { try self.run("restore", file, "--state", target) }
             #expect(throws: CommandError.self) {
                 try self.run("restore", file, "--state", target, "--sealing-key", state + "/sealing.key")

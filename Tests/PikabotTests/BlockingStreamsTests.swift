@@ -15,14 +15,14 @@ import Testing
 
     private static let long = String(repeating: "x", count: 300_000)
 
-    @Test func everythingIsWrittenToWhoeverReads() async throws {
+    @Test func writesEverythingToReader() async throws {
         let (reading, writing) = try Self.pipe()
         let lines = LineQueue(limit: 1 << 20)
         await lines.put("one")
         await lines.put(Self.long)
         lines.close()
         let (read, result) = AsyncStream.makeStream(of: Data?.self)
-        // At once, and not when a task of its own gets its turn.
+        // At once, without waiting for a separate task.
         Thread.detachNewThread {
             result.yield(try? FileHandle(fileDescriptor: reading, closeOnDealloc: true).readToEnd())
             result.finish()
@@ -32,7 +32,7 @@ import Testing
         #expect(await read.first { _ in true } == Data("one\n\(Self.long)\n".utf8))
     }
 
-    @Test func whoeverReadsNothingDoesNotHoldUpTheEnd() async throws {
+    @Test func stalledReaderDoesNotBlockEnd() async throws {
         let (reading, writing) = try Self.pipe()
         defer {
             close(reading)
@@ -46,7 +46,7 @@ import Testing
         #expect(await lines.next() == nil)
     }
 
-    @Test func whoeverHasGoneClosesTheQueue() async throws {
+    @Test func closedReaderClosesQueue() async throws {
         let (reading, writing) = try Self.pipe()
         defer { close(writing) }
         close(reading)

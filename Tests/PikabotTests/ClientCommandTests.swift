@@ -13,7 +13,7 @@ import Testing
         try #require(try Pikabot.parseAsRoot(Self.moved(arguments)) as? Command)
     }
 
-    @Test func optionsOfTheAccountStandBeforeAndAfterTheCommand() throws {
+    @Test func acceptsAccountOptionsOnBothSides() throws {
         for arguments in [
             [
                 "--state-dir", "/s", "--relay=ws://a.example", "--remote", "groups", "--relay", "ws://b.example",
@@ -40,7 +40,7 @@ import Testing
         [], ["groups"], ["--help"], ["--version"], ["messages", "--state-dir", "/s"], ["help", "daemon", "token"],
         ["probe", "wss://x", "--json"], ["--foo", "groups"],
     ])
-    func otherArgumentsStayAsTheyAre(arguments: [String]) throws {
+    func keepsOtherArguments(arguments: [String]) throws {
         #expect(try Self.moved(arguments) == arguments)
     }
 
@@ -55,7 +55,7 @@ import Testing
         (["--json", "probe", "wss://x"], ["probe", "--json", "wss://x"]), (["--json", "--help"], ["--help"]),
         (["--state-dir", "/s", "help", "send"], ["help", "send"]),
     ])
-    func optionsMoveBehindTheSubcommand(arguments: [String], expected: [String]) throws {
+    func movesOptionsBehindSubcommand(arguments: [String], expected: [String]) throws {
         #expect(try Self.moved(arguments) == expected)
     }
 
@@ -66,13 +66,13 @@ import Testing
         (["--state-dir"], "--state-dir: expected a value"), (["--state-dir", "/s"], "expected a subcommand"),
         (["--relay=ws://a.example"], "expected a subcommand"),
     ])
-    func wrongSubcommandIsNamed(arguments: [String], text: String) {
+    func namesUnknownSubcommand(arguments: [String], text: String) {
         let error = #expect(throws: ValidationError.self) { try Self.moved(arguments) }
         #expect(error?.message.contains(text) == true)
         #expect(error.map { CommandFailure($0, of: Pikabot.self).status } == .validationFailure)
     }
 
-    @Test func everyOptionOfTheAccountMayLead() throws {
+    @Test func everyAccountOptionMayLead() throws {
         let names = Set(Pikabot.Identity.helpMessage().matches(of: /--[a-z-]+/).map { String($0.output) })
         #expect(names.isSuperset(of: ["--state-dir", "--relay", "--kp-relay", "--remote", "--json"]))
         for name in names.subtracting(["--help", "--version"]) {
@@ -82,8 +82,8 @@ import Testing
         }
     }
 
-    /// Every subcommand with the account's options takes them before its name too.
-    @Test func everyAccountCommandTakesLeadingOptions() throws {
+    /// Every subcommand with account options accepts them before its name too.
+    @Test func accountCommandsAcceptLeadingOptions() throws {
         let own = BotProgram.commands.map { $0._commandName }
         for command in Pikabot.configuration.subcommands where !own.contains(command._commandName) {
             guard command.helpMessage().contains("--state-dir") else { continue }
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func sendIsRead() throws {
+    @Test func parsesSend() throws {
         let text = try parse(Pikabot.Send.self, ["send", "--group", "ab", "--content", "hello"])
         #expect(text.target.group == "ab" && text.target.to == nil && text.content == "hello" && text.media == nil)
         let npub = try PublicKey(hex: Self.hex).npub
@@ -107,7 +107,7 @@ import Testing
         #expect(file.mediaServers.map(\.url.description) == ["http://127.0.0.1:1", "https://b.example"])
     }
 
-    @Test func otherCommandsAreRead() throws {
+    @Test func parsesOtherCommands() throws {
         let messages = try parse(Pikabot.Messages.self, ["messages", "--group", "ab"])
         #expect(messages.group == "ab" && messages.limit == 50)
         #expect(try parse(Pikabot.Messages.self, ["messages", "--group", "ab", "--limit", "3"]).limit == 3)
@@ -124,7 +124,7 @@ import Testing
         #expect(download.messageID == Self.hex && download.output == "f")
     }
 
-    @Test func linksAreOfTheChannelsApp() throws {
+    @Test func linkSchemeFollowsChannel() throws {
         func scheme(_ arguments: [String], _ environment: [String: String] = [:]) throws -> String {
             try parse(Pikabot.QR.self, ["qr"] + arguments).linkScheme(environment)
         }
@@ -155,7 +155,7 @@ import Testing
             ["accept-welcome"], ["accept-welcome", "--event-id", "ab"], ["download-media"], ["download-media", "zz"],
             ["invite"], ["invite", "--peer", "bob"], ["groups", "--relay", "http://x"], ["groups", "--state-dir", ""],
         ])
-    func wrongUsesAreRefused(arguments: [String]) {
+    func refusesWrongUsage(arguments: [String]) {
         let error = #expect(throws: (any Error).self) { try Pikabot.parseAsRoot(arguments) }
         if let error {
             #expect(Pikabot.exitCode(for: error) == .validationFailure)

@@ -10,18 +10,18 @@ import Testing
     @Test(arguments: [
         ("127.0.0.1:0", "127.0.0.1", 0), ("[::1]:80", "::1", 80), ("localhost:65535", "localhost", 65535),
     ])
-    func listenAddressIsHostAndPort(text: String, host: String, port: UInt16) {
+    func parsesListenAddress(text: String, host: String, port: UInt16) {
         let argument = ListenArgument(argument: text)
         #expect(argument?.host == host)
         #expect(argument?.port == port)
     }
 
     @Test(arguments: ["", "3334", ":3334", "host:", "host:65536", "host:-1", "[]:1"])
-    func wrongListenAddressIsRefused(text: String) {
+    func refusesWrongListenAddress(text: String) {
         #expect(ListenArgument(argument: text) == nil)
     }
 
-    @Test func byteCountsHaveBinaryUnits() {
+    @Test func parsesBinaryUnits() {
         let counts = ["1", "512", "2KiB", "500MiB", "16GiB", "1TiB"].map { ByteCountArgument(argument: $0)?.bytes }
         #expect(counts == [1, 512, 2_048, 500 << 20, 16 << 30, 1 << 40])
         for text in [
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func relayOptionsBecomeLimits() throws {
+    @Test func relayOptionsSetLimits() throws {
         func limits(_ arguments: [String]) throws -> RelayLimits {
             var limits = RelayLimits()
             try Pikabot.RelayCommand.parse(arguments).apply(to: &limits)
@@ -54,19 +54,19 @@ import Testing
         }
     }
 
-    @Test func relayIsAWebSocketAddress() {
+    @Test func relayMustBeWebSocketURL() {
         #expect(RelayArgument(argument: "wss://relay.example")?.url.string == "wss://relay.example")
         #expect(RelayArgument(argument: "https://relay.example") == nil)
     }
 
-    @Test func secondsOfListenHaveBounds() throws {
+    @Test func boundsListenSeconds() throws {
         #expect(throws: (any Error).self) { try Pikabot.Listen.parse(["--timeout", "9223372036854775807"]) }
         #expect(throws: (any Error).self) { try Pikabot.Listen.parse(["--lookback", "1000000001"]) }
         #expect(throws: (any Error).self) { try Pikabot.Listen.parse(["--timeout", "-1"]) }
         #expect(try Pikabot.Listen.parse(["--timeout", "1000000000"]).timeout == 1_000_000_000)
     }
 
-    @Test func givenRelaysReplaceThePublicOnes() throws {
+    @Test func givenRelaysReplaceDefaults() throws {
         func relays(_ arguments: [String]) throws -> ([String], [String]) {
             let options = try ClientOptions.parse(arguments)
             return (try options.messageRelays().map(\.string), try options.relaysForKeyPackages().map(\.string))

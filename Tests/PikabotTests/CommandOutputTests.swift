@@ -5,7 +5,7 @@ import Testing
 @testable import pikabot
 
 @Suite struct CommandOutputTests {
-    @Test func jsonIsPrintedAMemberALine() {
+    @Test func printsOneJSONMemberPerLine() {
         let value: JSONValue = ["a": 1, "b": [true, nil], "c": [], "d": ["e": "\n"], "f": [:]]
         let text = """
             {
@@ -24,15 +24,15 @@ import Testing
         #expect(value.prettyText == text)
     }
 
-    @Test func durationsAreShort() {
+    @Test func formatsShortDurations() {
         #expect(Duration.milliseconds(42).inMilliseconds == "42 ms")
         #expect(Duration.microseconds(4200).inMilliseconds == "4.2 ms")
         #expect(Duration.milliseconds(1234).inSeconds == "1.23 s")
     }
 
-    @Test func summaryCountsAndSortsAnswers() {
+    @Test func summaryCountsAnswers() {
         let summary = DemoSummary()
-        #expect(summary.text(after: .seconds(1)) == "nothing was answered")
+        #expect(summary.text(after: .seconds(1)) == "no answers")
         for milliseconds in [30, 10, 20] { summary.add(.echo, .milliseconds(milliseconds)) }
         summary.add(.refusal, .milliseconds(40))
         #expect(

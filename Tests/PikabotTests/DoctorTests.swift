@@ -37,7 +37,7 @@ import Testing
             bots: [ { use: echo } ]
         """
 
-    @Test func aSoundInstallationHasNoFaults() async throws {
+    @Test func soundInstallationHasNoFindings() async throws {
         try await withTemporaryDirectory(named: "pikabot-tests") { directory in
             try await withEmbeddedRelay { _, address in
                 try SecretFile.writeNewKey(to: directory + "/secrets/echo.key")
@@ -46,13 +46,13 @@ import Testing
                 #expect(findings.filter { $0.level == .error } == [])
                 #expect(findings.contains { $0.check == "published" && $0.text.hasPrefix("nothing published yet") })
                 #expect(findings.contains { $0.check == "state" && $0.text.hasSuffix("made at the first start") })
-                // Nothing was made or changed.
+                // Nothing was created or changed.
                 #expect(!FileManager.default.fileExists(atPath: directory + "/state"))
             }
         }
     }
 
-    @Test func whatIsWrongHereIsToldWithoutANetwork() async throws {
+    @Test func reportsLocalErrorsWithoutNetwork() async throws {
         try await withTemporaryDirectory(named: "pikabot-tests") { directory in
             let text = """
                 accounts:
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func aStateIsLookedAt() async throws {
+    @Test func checksState() async throws {
         try await withTemporaryDirectory(named: "pikabot-tests") { directory in
             let state = directory + "/state"
             func levels() -> [String: Finding.Level] {
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func quarantineIsToldOf() async throws {
+    @Test func reportsQuarantine() async throws {
         try await withTemporaryDirectory(named: "pikabot-tests") { directory in
             let state = directory + "/state"
             try FileManager.default.createDirectory(
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func aWrongFileEndsWithItsOwnStatus() async throws {
+    @Test func wrongFileHasItsOwnStatus() async throws {
         try await withTemporaryDirectory(named: "pikabot-tests") { directory in
             let file = try self.write("acounts: []", in: directory, relay: "wss://relay.example")
             let command = try BotProgram.DoctorCommand.parse([file, "--json"])
@@ -143,13 +143,13 @@ import Testing
         }
     }
 
-    @Test func patienceHasBounds() {
+    @Test func boundsPatience() {
         for value in ["0", "301", "-1", "x"] {
             #expect(throws: (any Error).self) { try BotProgram.DoctorCommand.parse(["file", "--patience", value]) }
         }
     }
 
-    @Test func theReportIsGroupedAndSummed() {
+    @Test func groupsAndCountsFindings() {
         let findings = [
             Finding(.ok, subject: "a", check: "x", "fine"),
             Finding(.warning, subject: "a", check: "y", "odd", advice: "look"),

@@ -11,7 +11,7 @@ import Testing
 @testable import BotProgram
 @testable import pikabot
 
-/// Texts of others that would move a terminal's cursor, set colours, or add lines to a log.
+/// Foreign texts that would move a terminal's cursor, set colours or forge log lines.
 @Suite struct HostileTextTests {
     private static let text = "a\u{1b}[2J\u{1b}]0;title\u{07}\n2026-01-01 error: forged\r\u{9b}31m\u{202e}b"
     private static let escaped =
@@ -25,7 +25,7 @@ import Testing
         let description: String
     }
 
-    /// One field of each kind that holds the text.
+    /// One field of each kind with the text.
     private static let fields: [Logger.Metadata.Value] = [
         .string(text), .stringConvertible(Words(description: text)), .array([.string("x"), .string(text)]),
         .dictionary(["inner": .string(text)]),
@@ -68,14 +68,14 @@ import Testing
     }
 
     @Test(arguments: fields)
-    func jsonLogKeepsTheText(value: Logger.Metadata.Value) throws {
+    func jsonLogKeepsText(value: Logger.Metadata.Value) throws {
         let line = Self.line("\(Self.text)", ["reason": value], as: .json)
         #expect(Self.isOneCleanLine(line))
         let json = try JSONValue(json: line)
         #expect(json["message"]?.string == Self.text && json["reason"]?.string == value.description)
     }
 
-    @Test func errorsOfCommandsAreOneLine() {
+    @Test func commandErrorsAreOneLine() {
         for error in [
             CommandError(Self.text) as any Error, AppCoreError(.refused, Self.text), Failure(description: Self.text),
         ] {

@@ -5,7 +5,7 @@ import Testing
 @testable import pikabot
 
 @Suite struct HypernoteFileTests {
-    @Test func aFileMayBeginWithTitleAndState() throws {
+    @Test func fileMayBeginWithTitleAndState() throws {
         let text = """
 
             ```hnmd
@@ -23,11 +23,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("```hnmd\n{}", "does not end"), ("```hnmd\n{}\n", "does not end"), ("```hnmd\n[]\n```\nx", "JSON object"),
-        ("```hnmd\n{\n```\nx", "JSON object"), ("```hnmd\n{}\n```\n", "no text"), ("```hnmd", "JSON object"),
-        ("```hnmd\n{\"state\": 1}\n```\nx", "is no JSON object"),
+        ("```hnmd\n{}", "is not closed"), ("```hnmd\n{}\n", "is not closed"), ("```hnmd\n[]\n```\nx", "JSON object"),
+        ("```hnmd\n{\n```\nx", "JSON object"), ("```hnmd\n{}\n```\n", "expected text"), ("```hnmd", "JSON object"),
+        ("```hnmd\n{\"state\": 1}\n```\nx", "must be a JSON object"),
     ])
-    func wrongFilesAreRefused(text: String, reason: String) {
+    func refusesWrongFiles(text: String, reason: String) {
         let error = #expect(throws: (any Error).self) { try HypernoteFile.parse(text, name: "f") }
         #expect(String(describing: error).contains(reason))
     }

@@ -6,7 +6,7 @@ import Testing
 @testable import pikabot
 
 @Suite struct IdentityTests {
-    @Test func identityIsWrittenForItsOwnerAlone() async throws {
+    @Test func identityFileIsPrivate() async throws {
         try await withTemporaryDirectory(named: "pikabot-tests") { directory in
             var generator = SystemRandomNumberGenerator()
             let key = KeyPair.generate(using: &generator)
@@ -22,19 +22,19 @@ import Testing
     }
 
     @Test(arguments: ["", "{}", #"{"secret_key_hex":"00","public_key_hex":"00"}"#])
-    func wrongIdentityFileIsRefusedWithoutItsContent(text: String) async throws {
+    func refusesWrongIdentityWithoutShowingIt(text: String) async throws {
         try await withTemporaryDirectory(named: "pikabot-tests") { directory in
             try text.write(toFile: StoredIdentity.path(in: directory), atomically: true, encoding: .utf8)
             let error = #expect(throws: CommandError.self) { try StoredIdentity.load(from: directory) }
-            #expect(error?.description.contains("does not hold a secret_key_hex") == true)
+            #expect(error?.description.contains("expected secret_key_hex") == true)
         }
     }
 
-    @Test func formerIdentityIsSetAsideWhole() async throws {
+    @Test func movesPreviousIdentityCompletely() async throws {
         try await withTemporaryDirectory(named: "pikabot-tests") { directory in
             try SecretFile.writeNewKey(to: directory + "/sealing.key")
             try "{}".write(toFile: StoredIdentity.path(in: directory), atomically: true, encoding: .utf8)
-            let folder = try StoredIdentity.setAside(in: directory)
+            let folder = try StoredIdentity.archive(in: directory)
             #expect(!StoredIdentity.exists(in: directory))
             #expect(
                 try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == [

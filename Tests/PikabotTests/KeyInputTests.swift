@@ -6,7 +6,7 @@ import Testing
 @testable import pikabot
 
 @Suite struct KeyInputTests {
-    @Test func passwordsComeFromAFileFirst() async throws {
+    @Test func passwordFileTakesPrecedence() async throws {
         try await withTemporaryDirectory(named: "pikabot-tests") { directory in
             try "pąss word \r\nmore".write(toFile: directory + "/p", atomically: true, encoding: .utf8)
             let environment = [Password.variable: "other"]
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func filesToSendAreLookedAtFirst() async throws {
+    @Test func checksFilesBeforeSending() async throws {
         try await withTemporaryDirectory(named: "pikabot-tests") { directory in
             try Data("text".utf8).write(to: URL(fileURLWithPath: directory + "/a.JPG"))
             let file = try MediaFile(path: directory + "/a.JPG")
@@ -27,7 +27,7 @@ import Testing
             let named = try MediaFile(path: directory + "/a.JPG", filename: "b", mediaType: "text/plain")
             #expect(named.filename == "b" && named.mediaType == "text/plain")
             for (path, limit, reason) in [
-                (directory, 9, "is no file"), (directory + "/x", 9, "cannot be read"),
+                (directory, 9, "not a regular file"), (directory + "/x", 9, "cannot be read"),
                 (directory + "/a.JPG", 3, "4 bytes"),
             ] {
                 let error = #expect(throws: CommandError.self) { try MediaFile(path: path, limit: limit) }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct KeyPackageProbeTests {
     private static let npub = "npub10000003zmk89narqpczy4ff6rnuht2wu05na7kpnh3mak7z2tqzsv8vwqk"
 
-    @Test func theCommandTakesAccounts() throws {
+    @Test func commandAcceptsAccounts() throws {
         let command = try Pikabot.ProbeCommand.parse([Self.npub, "--relay", "wss://one.example", "--stale", "7"])
         #expect(command.stale == 7 && command.relays.map(\.url.string) == ["wss://one.example"])
         for wrong in [[], ["alice"], [Self.npub, "--stale", "0"], [Self.npub, "--patience", "301"]] {
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func theReportIsSaidInJSONAndInWords() throws {
+    @Test func reportsAsJSONAndText() throws {
         let (one, two) = (try RelayURL("wss://one.example"), try RelayURL("wss://two.example"))
         let event = try EventID(hex: String(repeating: "ab", count: 32))
         let held = HeldKeyPackage(
@@ -52,7 +52,7 @@ import Testing
         #expect(json["invitation"]?["wrapBytes"]?.integer == 5000)
     }
 
-    @Test func aListThatLeadsElsewhereIsBad() throws {
+    @Test func listWithSilentRelaysFails() throws {
         let one = try RelayURL("wss://one.example")
         let report = KeyPackageReport(
             account: try PublicKey(parsing: Self.npub),

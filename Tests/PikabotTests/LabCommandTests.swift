@@ -6,7 +6,7 @@ import Testing
 @Suite struct LabCommandTests {
     private static let hex = "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"
 
-    @Test func everyCommandIsRead() throws {
+    @Test func parsesEveryCommand() throws {
         let key = try PublicKey(hex: Self.hex)
         let members = "\"members\": [\"\(Self.hex)\", \"\(key.npub)\"]"
         let lines: [(String, LabCommand.Operation)] = [
@@ -51,19 +51,22 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "", "not a JSON object with a cmd"), ("[1]", "", "not a JSON object with a cmd"),
-        (#"{"cmd":7}"#, "", "not a JSON object with a cmd"), (#"{"cmd":"dance"}"#, "dance", "no such command"),
-        (#"{"cmd":"send","group":"g"}"#, "send", "content is no text"),
-        (#"{"cmd":"rename","group":1,"name":"n"}"#, "rename", "group is no text"),
-        (#"{"cmd":"leave"}"#, "leave", "group is no text"),
-        (#"{"cmd":"create_chat","peer":"00"}"#, "create_chat", "peer is no public key"),
-        (#"{"cmd":"set_relays","group":"g","relays":["http://x"]}"#, "set_relays", "relays is no list of relays"),
-        (#"{"cmd":"download_media","group":"g","message":"x","path":"p"}"#, "download_media", "message is no event id"),
-        (#"{"cmd":"add","group":"g","members":[]}"#, "add", "members is no list of public keys"),
-        (#"{"cmd":"add","group":"g","members":["00"]}"#, "add", "members is no list of public keys"),
-        (#"{"cmd":"add","group":"g","members":[3]}"#, "add", "members is no list of public keys"),
+        ("", "", "expected a JSON object with cmd"), ("[1]", "", "expected a JSON object with cmd"),
+        (#"{"cmd":7}"#, "", "expected a JSON object with cmd"), (#"{"cmd":"dance"}"#, "dance", "unknown command"),
+        (#"{"cmd":"send","group":"g"}"#, "send", "content must be a string"),
+        (#"{"cmd":"rename","group":1,"name":"n"}"#, "rename", "group must be a string"),
+        (#"{"cmd":"leave"}"#, "leave", "group must be a string"),
+        (#"{"cmd":"create_chat","peer":"00"}"#, "create_chat", "peer must be a public key"),
+        (#"{"cmd":"set_relays","group":"g","relays":["http://x"]}"#, "set_relays", "relays must be a list of relays"),
+        (
+            #"{"cmd":"download_media","group":"g","message":"x","path":"p"}"#, "download_media",
+            "message must be an event id"
+        ),
+        (#"{"cmd":"add","group":"g","members":[]}"#, "add", "members must be a list of public keys"),
+        (#"{"cmd":"add","group":"g","members":["00"]}"#, "add", "members must be a list of public keys"),
+        (#"{"cmd":"add","group":"g","members":[3]}"#, "add", "members must be a list of public keys"),
     ])
-    func wrongLineIsAnsweredWithItsCommand(line: String, name: String, message: String) {
+    func errorNamesItsCommand(line: String, name: String, message: String) {
         let problem = #expect(throws: LabCommand.Problem.self) { try LabCommand(line: line) }
         #expect(problem?.name == name)
         #expect(problem?.message == message)

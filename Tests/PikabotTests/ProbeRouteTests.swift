@@ -30,7 +30,7 @@ import Testing
 
     private func text(_ response: HTTPResponse) -> String { String(decoding: response.body, as: UTF8.self) }
 
-    @Test func theFirstAccountWhoseBotKnowsTheModuleAnswers() async throws {
+    @Test func firstAccountWithModuleAnswers() async throws {
         let other = #"{"modules":["keypackage"]}"#
         let (response, asked) = try await get(
             "module=relay&target=a", [.success(other), .success(Self.good), .success(other)])
@@ -42,8 +42,8 @@ import Testing
         #expect(lines.dropFirst(2) == ["nostr_probe_phase_success{phase=\"write\"} 1"])
     }
 
-    /// Nobody waits for a worker that answers nothing, once another has answered.
-    @Test func aSilentWorkerKeepsNobodyFromAnswering() async throws {
+    /// Once one worker has answered, the probe does not wait for silent ones.
+    @Test func silentWorkerDoesNotBlockProbe() async throws {
         let route = ProbeRoute(accounts: { ["silent", "other", "good"] }) {
             (account, _, _) throws(SupervisorError) in
             if account == "silent" {
@@ -58,13 +58,13 @@ import Testing
         #expect(text(response).contains("\nprobe_success 1\n"))
     }
 
-    @Test func aTargetThatFailsIsAnAnswer() async throws {
+    @Test func failedTargetIsAnAnswer() async throws {
         let (response, _) = try await get("module=relay&target=a", [.success(#"{"success":false,"samples":[]}"#)])
         #expect(response.status == 200)
         #expect(text(response).contains("\nprobe_success 0\n"))
     }
 
-    @Test func whatIsNotAllowedOrNotThereIsSaid() async throws {
+    @Test func reportsRefusedAndUnknownTargets() async throws {
         let refused = try await get("module=relay&target=a", [.success(#"{"refused":"not among the targets"}"#)])
         #expect(refused.response == .text("not among the targets\n", status: 403))
         let unknown = try await get("module=x&target=a", [.success(#"{"modules":["relay"]}"#)])
@@ -81,7 +81,7 @@ import Testing
         (nil, Duration.seconds(20)), ("10", .milliseconds(9500)), ("0.2", .milliseconds(100)), ("300", .seconds(28)),
         ("1e300", .seconds(28)), ("nan", .seconds(20)), ("-1", .seconds(20)), ("soon", .seconds(20)),
     ])
-    func thePatienceOfTheAskerCounts(said: String?, limit: Duration) async throws {
+    func scrapeTimeoutLimitsProbe(said: String?, limit: Duration) async throws {
         let (_, asked) = try await get("module=relay&target=a", [.success(Self.good)], scrapeTimeout: said)
         #expect(asked == [limit + .seconds(1)])
     }

@@ -17,7 +17,7 @@ import Testing
         text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
     }
 
-    @Test func smallestSymbol() throws {
+    @Test func drawsSmallestSymbol() throws {
         let expected = """
             #######...###.#######
             #.....#.###.#.#.....#
@@ -70,27 +70,27 @@ import Testing
     ]
 
     @Test(arguments: matrices)
-    func fullSymbolsOfEveryVersion(level: QRLevel, bytes: Int, version: Int, mask: Int, expected: UInt64) throws {
+    func drawsFullSymbolsOfEveryVersion(level: QRLevel, bytes: Int, version: Int, mask: Int, expected: UInt64) throws {
         let text = String(String(repeating: Self.link + "?", count: 5).prefix(bytes))
         let code = try #require(QRCode(text, level: level, mask: mask))
         #expect(code.version.number == version && code.version.capacity == bytes && code.size == 17 + 4 * version)
         #expect(digest(rows(code)) == expected)
     }
 
-    @Test func tooLongTextHasNoSymbol() {
+    @Test func refusesTooLongText() {
         #expect(QRCode(String(repeating: "x", count: 272), level: .low) == nil)
         #expect(QRCode(String(repeating: "x", count: 214), level: .medium) == nil)
         #expect(QRCode("", level: .low)?.version.number == 1)
     }
 
-    @Test func theMaskThatReadsBestIsTaken() throws {
+    @Test func choosesMaskWithLowestPenalty() throws {
         let chosen = try #require(QRCode(Self.link, level: .low))
-        // Both segno and qrcode take this one too.
+        // segno and qrcode choose the same mask.
         #expect(chosen.mask == 2 && chosen.version.number == 4)
         #expect(rows(chosen) == rows(try #require(QRCode(Self.link, level: .low, mask: 2))))
     }
 
-    @Test func formatInformationIsThatOfTheStandard() {
+    @Test func formatInformationMatchesStandard() {
         // ISO/IEC 18004 table C.1.
         #expect(QRCanvas.formatBits(.medium, 0) == 0x5412)
         #expect(QRCanvas.formatBits(.medium, 5) == 0x40ce)
@@ -98,7 +98,7 @@ import Testing
         #expect(QRCanvas.formatBits(.low, 7) == 0x6976)
     }
 
-    @Test func correctionCodewordsAreThoseOfTheStandard() {
+    @Test func correctionCodewordsMatchStandard() {
         // ISO/IEC 18004 annex I: the numeric message 01234567 in a symbol 1-M.
         let data: [UInt8] = [16, 32, 12, 86, 97, 128, 236, 17, 236, 17, 236, 17, 236, 17, 236, 17]
         #expect(
@@ -106,7 +106,7 @@ import Testing
         #expect(ReedSolomon.multiply(0x80, 2) == 0x1d && ReedSolomon.multiply(0, 7) == 0)
     }
 
-    @Test func aTerminalShowsTwoRowsALine() throws {
+    @Test func terminalShowsTwoRowsPerLine() throws {
         let code = try #require(QRCode("a", level: .low, mask: 2))
         let lines = code.terminalText(isColored: false).split(separator: "\n")
         #expect(lines.count == 15 && lines.allSatisfy { $0.count == 29 })

@@ -34,7 +34,7 @@ struct QuarantineViewTests {
         #expect(!QuarantineView([:], of: nil).isFailure)
     }
 
-    @Test func statusAndWhyTellOfIt() {
+    @Test func statusAndWhyShowIt() {
         let status: JSONValue = [
             "workers": [["name": "a", "state": "ready", "worker": ["quarantine": [event]]]]
         ]
@@ -45,11 +45,11 @@ struct QuarantineViewTests {
     }
 
     @Test(arguments: [["f", "--release", "x"], ["f", "a", "--release", "x", "--drop", "y"], ["f", "--drop", "x"]])
-    func refusesUnclearOrders(arguments: [String]) {
+    func refusesAmbiguousOrders(arguments: [String]) {
         #expect(throws: (any Error).self) { try BotProgram.Quarantine.parse(arguments) }
     }
 
-    @Test func takesOneOrder() throws {
+    @Test func acceptsOneOrder() throws {
         #expect(try BotProgram.Quarantine.parse(["f", "a", "--release", "x"]).release == "x")
         #expect(try BotProgram.Quarantine.parse(["f"]).account == nil)
     }

@@ -6,7 +6,7 @@ import Testing
 @testable import BotProgram
 @testable import pikabot
 
-/// What `pikabot probe wss://…` prints and takes.
+/// Arguments and output of `pikabot probe wss://…`.
 struct RelayProbeOutputTests {
     private var report: RelayProbeReport {
         get throws {
@@ -27,7 +27,7 @@ struct RelayProbeOutputTests {
         }
     }
 
-    @Test func peopleGetATableAndAVerdict() throws {
+    @Test func printsTableAndVerdict() throws {
         #expect(
             try report.text == """
                 wss://relay.example
@@ -41,7 +41,7 @@ struct RelayProbeOutputTests {
                 """)
     }
 
-    @Test func programsGetEverything() throws {
+    @Test func printsCompleteJSON() throws {
         let json = try report.json
         #expect(json["good"] == .bool(false))
         #expect(json["reachable"] == .bool(true))
@@ -60,11 +60,11 @@ struct RelayProbeOutputTests {
         ["https://relay.example"], ["relay.example"], [""], ["wss://relay.example", "--patience", "0"],
         ["wss://relay.example", "--patience", "301"],
     ])
-    func wrongUsageIsRefused(arguments: [String]) {
+    func refusesWrongUsage(arguments: [String]) {
         #expect(throws: (any Error).self) { _ = try Pikabot.ProbeCommand.parse(arguments) }
     }
 
-    @Test func usageIsRead() throws {
+    @Test func parsesUsage() throws {
         let command = try Pikabot.ProbeCommand.parse([
             "ws://127.0.0.1:7777", "--read-only", "--trust", "a.pem", "--trust", "b.pem", "--json",
         ])

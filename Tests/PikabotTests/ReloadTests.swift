@@ -8,7 +8,7 @@ import Testing
 @testable import BotProgram
 @testable import pikabot
 
-/// A reloader over workers that answer as a test wants.
+/// A reloader with workers whose answers the test defines.
 @Suite(.live)
 struct ReloadTests {
     /// Answers the question `reload` with what it was given, one after the other, then with success; notes each in its
@@ -47,7 +47,7 @@ struct ReloadTests {
         }
     }
 
-    /// Runs workers a and b, of which b answers so, on a file with one relay, until `body` returns.
+    /// Runs workers a and b on a file with one relay until `body` returns; b gives these answers.
     private func staged(_ replies: String, _ body: (Stage) async throws -> Void) async throws {
         try await withTemporaryDirectory(named: "pikabot-tests") { directory in
             let path = directory + "/test.yaml"
@@ -78,7 +78,7 @@ struct ReloadTests {
         }
     }
 
-    @Test func aRefusalInPartIsNoSuccessAndIsMadeUpFor() async throws {
+    @Test func partialRefusalFailsAndIsRetried() async throws {
         try await staged(#"[{"error":"not today"},{"error":"still not"}]"#) { stage in
             try stage.write(Self.file(relay: "wss://two.example"))
             var outcome = await stage.reload()
@@ -95,12 +95,12 @@ struct ReloadTests {
             outcome = await stage.reload()
             #expect(outcome?["success"] == true && outcome?["refused"] == [])
             #expect(await stage.waiting("b") == [])
-            // Those who took it were asked once.
+            // Workers that applied it were asked only once.
             #expect(stage.supervisor.log.newest(100, of: "a").filter { $0.text == "reload" }.count == 1)
         }
     }
 
-    @Test func aWorkerThatStillStartsBeginsAnew() async throws {
+    @Test func startingWorkerRestarts() async throws {
         try await staged(#"[{"result":{"phase":"starting"}}]"#) { stage in
             let before = await stage.supervisor.status.map(\.pid)
             try stage.write(Self.file(relay: "wss://two.example"))
@@ -113,23 +113,23 @@ struct ReloadTests {
         }
     }
 
-    @Test func aWrongFileChangesNothing() async throws {
+    @Test func wrongFileChangesNothing() async throws {
         try await staged("[]") { stage in
             try stage.write(Self.file(relay: "wss://two.example") + "nonsense: 1\n")
             guard case .failure("wrongConfiguration", let message) = await stage.reloader.reload() else {
-                Issue.record("a wrong file was taken over")
+                Issue.record("a wrong file was applied")
                 return
             }
             #expect(message.contains("nonsense"))
             #expect(await stage.reloader.status["lastReload"]?["success"] == false)
             #expect(stage.supervisor.log.newest(100, of: "a").allSatisfy { $0.text != "reload" })
-            // What is right later is a change to what was right before.
+            // A later valid file is compared with the last valid one.
             try stage.write(Self.file(relay: "wss://two.example"))
             #expect(await stage.reload()?["applied"]?.array?.count == 1)
         }
     }
 
-    @Test func whatNeedsARestartIsSaid() async throws {
+    @Test func reportsChangesThatNeedRestart() async throws {
         try await staged("[]") { stage in
             let text = Self.file(relay: "wss://one.example")
             let other = try #require(text.range(of: "bots: [ { use: echo } ]"))

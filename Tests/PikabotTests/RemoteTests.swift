@@ -13,7 +13,7 @@ import Testing
         return JSONValue.object(try command.remoteRequest()).jsonText
     }
 
-    @Test func commandsAskTheDaemon() throws {
+    @Test func remoteCommandsAskDaemon() throws {
         let hex = ClientCommandTests.hex
         #expect(try request(Pikabot.Groups.self, "groups") == #"{"cmd":"list_groups"}"#)
         #expect(try request(Pikabot.Welcomes.self, "welcomes") == #"{"cmd":"list_pending_welcomes"}"#)
@@ -44,7 +44,7 @@ import Testing
                 == #"{"cmd":"send_hypernote","nostr_group_id":"ab","content":"x","title":"t","state":"{}"}"#)
     }
 
-    @Test func otherCommandsSayWhatWorks() throws {
+    @Test func otherCommandsListRemoteCommands() throws {
         #expect(throws: CommandError.self) {
             try request(Pikabot.Send.self, "send", "--to", ClientCommandTests.hex, "--content", "x")
         }
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func longDirectoriesHaveTheirSocketElsewhere() {
+    @Test func longDirectoryMovesSocket() {
         #expect(DaemonSocketPath.path(stateDirectory: "/s/../t/") == "/t/daemon.sock")
         let long = "/" + String(repeating: "x", count: 87)
         #expect(DaemonSocketPath.path(stateDirectory: long) == long + "/daemon.sock")
@@ -64,7 +64,7 @@ import Testing
         #expect(path == DaemonSocketPath.path(stateDirectory: long + "y", temporaryDirectory: "/tmp"))
     }
 
-    @Test func theAnswerIsTheOneWithTheRequestsID() async throws {
+    @Test func matchesAnswerByRequestID() async throws {
         try await withTemporaryDirectory(named: "pikabot-tests") { directory in
             let daemon = try FakeDaemon(path: directory + "/daemon.sock")
             daemon.answer { id in
@@ -82,21 +82,21 @@ import Testing
             let refused = #expect(throws: CommandError.self) {
                 try DaemonConnection.call(["cmd": "leave_group"], stateDirectory: directory)
             }
-            #expect(refused?.description == "the daemon says bad_group_id: no such group")
+            #expect(refused?.description == "the daemon answered bad_group_id: no such group")
             daemon.answer { _ in [] }
             let ended = #expect(throws: CommandError.self) {
                 try DaemonConnection.call(["cmd": "leave_group"], stateDirectory: directory)
             }
-            #expect(ended?.description == "the daemon ended the connection before it answered")
+            #expect(ended?.description == "the daemon closed the connection before answering")
         }
     }
 
-    @Test func withoutADaemonTheErrorSaysWhatToDo() async throws {
+    @Test func missingDaemonErrorGivesAdvice() async throws {
         try await withTemporaryDirectory(named: "pikabot-tests") { directory in
             let error = #expect(throws: CommandError.self) {
                 try DaemonConnection.call(["cmd": "list_groups"], stateDirectory: directory)
             }
-            #expect(error?.description.contains("start one with: pikabot daemon, or leave --remote out") == true)
+            #expect(error?.description.contains("start one with: pikabot daemon, or omit --remote") == true)
         }
     }
 }

@@ -11,7 +11,7 @@ import Testing
 
     private func key() throws -> PublicKey { try PublicKey(hex: ClientCommandTests.hex) }
 
-    @Test func messagesAndTheirFiles() throws {
+    @Test func encodesMessagesAndFiles() throws {
         let file = Tag(
             "imeta", "url https://b.example/x", "m image/png", "filename a b.png", "dim 3x4", "x \(Self.hash)",
             "n 000102030405060708090a0b", "v mip04-v2")
@@ -43,7 +43,7 @@ import Testing
                 """)
     }
 
-    @Test func invitations() throws {
+    @Test func encodesInvitations() throws {
         let id = try EventID(hex: Self.hash)
         let group = AppState.InvitedGroup(
             name: "Club", description: "", memberCount: 2, chatID: "bb", nostrGroupID: "aa")
@@ -60,7 +60,7 @@ import Testing
                 """)
     }
 
-    @Test func whatIsReadIsTextAndHypernotes() {
+    @Test func readsTextAndHypernotes() {
         let kinds: [Kind] = [
             .chatMessage, .hypernote, .reaction, .metadata, .hypernoteResponse, 20067, .callSignal,
         ]

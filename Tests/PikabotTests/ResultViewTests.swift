@@ -7,7 +7,7 @@ import Testing
 @Suite struct ResultViewTests {
     private static let zone: TimeZone = .gmt
 
-    @Test func recordsAreNamesAndValues() {
+    @Test func printsRecordsAsNamesAndValues() {
         let result: JSONValue = [
             "event_id": "ab", "auto_created_group": true, "name": nil, "media": ["filename": "a.txt", "bytes": 9],
         ]
@@ -22,7 +22,7 @@ import Testing
         #expect(ResultView.record.text(.null) == "done")
     }
 
-    @Test func listsAreTables() throws {
+    @Test func printsListsAsTables() throws {
         let key = try PublicKey(hex: ClientCommandTests.hex)
         let result: JSONValue = [
             "messages": [
@@ -42,12 +42,12 @@ import Testing
         #expect(Pikabot.Messages.view.text(result, timeZone: Self.zone) == text)
     }
 
-    @Test func emptyListsSayWhatToDo() {
+    @Test func emptyListsGiveAdvice() {
         #expect(Pikabot.Groups.view.text(["groups": []]).contains("pikabot send --to"))
         #expect(Pikabot.Welcomes.view.text(["welcomes": []]) == "No invitations.")
     }
 
-    @Test func whatOthersWriteCannotSteerATerminal() {
+    @Test func foreignTextCannotControlTerminal() {
         #expect("a\u{1b}]0;x\u{07}b\r\u{202e}c".printable == "a\u{FFFD}]0;x\u{FFFD}b\u{FFFD}\u{FFFD}c")
         #expect("żółć 日本 🦊".printable == "żółć 日本 🦊")
     }

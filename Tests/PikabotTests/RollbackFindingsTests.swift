@@ -19,7 +19,7 @@ struct RollbackFindingsTests {
         RollbackFindings(status: status).run(account: "greeter", subject: "account greeter")
     }
 
-    @Test func namesTheCommitterOfAStorm() throws {
+    @Test func namesCommitterOfStorm() throws {
         let finding = try #require(findings(status([storm])).first)
         #expect(finding.level == .warning && finding.check == "rollbacks")
         #expect(
@@ -29,22 +29,22 @@ struct RollbackFindingsTests {
         #expect(finding.advice?.contains("docs/security.md") == true)
     }
 
-    @Test func quietGroupsAreFine() {
+    @Test func quietGroupsHaveNoFinding() {
         #expect(findings(status([])).map(\.level) == [.ok])
     }
 
-    @Test func withoutARunningWorkerThereIsNoFinding() {
+    @Test func stoppedWorkerHasNoFinding() {
         #expect(findings(nil).isEmpty)
         #expect(findings(["workers": []]).isEmpty)
     }
 
-    @Test func anUnreachableSupervisorIsReported() {
+    @Test func reportsUnreachableSupervisor() {
         var findings = RollbackFindings(status: nil)
         findings.failure = "permission denied"
         #expect(findings.run(account: "greeter", subject: "account greeter").map(\.level) == [.warning])
     }
 
-    @Test func statusShowsTheCommitter() {
+    @Test func statusShowsCommitter() {
         #expect(
             StatusView(result: status([storm])).text.contains(
                 "greeter: \(Self.npub), a removed member, has rolled back"))

@@ -14,7 +14,7 @@ import Testing
 @testable import BotRuntime
 @testable import pikabot
 
-/// What `doctor` says of a remote signer behind a relay.
+/// Findings of `doctor` on a remote signer behind a relay.
 @Suite(.live)
 struct SignerFindingsTests {
     private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -78,8 +78,8 @@ struct SignerFindingsTests {
         }
     }
 
-    /// The secret of the address is left for the account's worker.
-    @Test func nobodyIsMadeKnownToASigner() async throws {
+    /// The URL's secret is not used; only the account's worker may use it.
+    @Test func probeIntroducesNoClient() async throws {
         try await staged { stage in
             let findings = try await stage.examined(limit: .seconds(20))
             let signer = try #require(findings.first { $0.check == "signer" })
@@ -90,7 +90,7 @@ struct SignerFindingsTests {
         }
     }
 
-    @Test func aKnownSignerIsAskedForItsKey() async throws {
+    @Test func asksKnownSignerForKey() async throws {
         try await staged { stage in
             var generator = SystemRandomNumberGenerator()
             var identity = BunkerIdentity(
@@ -101,7 +101,7 @@ struct SignerFindingsTests {
             let well = try #require(findings.first { $0.check == "signer" })
             #expect(well.level == .ok && well.text == "answers, and holds the key of \(stage.user.publicKey.npub)")
             #expect(stage.bunker.clients == [identity.clientKey.publicKey])
-            // What others find of the account is looked at too.
+            // The account's public data is checked too.
             #expect(findings.contains { $0.check == "published" && $0.subject == "account far" })
 
             let silent = try await stage.finding(.silent, limit: .milliseconds(500))

@@ -47,7 +47,7 @@ struct WorkerFailureTests {
         #expect(ExitCode.finalStatuses.keys.sorted() == [78, 79, 80, 81, 82, 83, 84])
     }
 
-    /// The service manager does not start again what a start does not mend; a state directory may become free.
+    /// The service manager does not restart after final statuses; a locked state directory may become free.
     @Test(arguments: ["pikabot.service", "pikabot@.service", "pikabot-shard@.service"])
     func unitsListFinalStatuses(unit: String) throws {
         let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

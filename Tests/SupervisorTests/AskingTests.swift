@@ -34,7 +34,7 @@ struct AskingTests {
         } catch { return .failure(error) }
     }
 
-    @Test func answersComeByNumberAlsoWhenManyAskAtOnce() async throws {
+    @Test func matchesConcurrentAnswersByID() async throws {
         let harness = try Harness([python("w", oracle)], quick, clock: ContinuousClock())
         async let run: Void = harness.supervisor.run()
         try await harness.event(.ready(worker: "w"))
@@ -51,20 +51,20 @@ struct AskingTests {
         try await run
     }
 
-    @Test func refusalsAndUnknownWorkersAreErrorsInWords() async throws {
+    @Test func refusalsAndUnknownWorkersAreErrors() async throws {
         let harness = try Harness([python("w", oracle)], quick, clock: ContinuousClock())
         async let run: Void = harness.supervisor.run()
         try await harness.event(.ready(worker: "w"))
         #expect(await ask(harness.supervisor, "refuse") == .failure(SupervisorError(.refused, "not today")))
         #expect(
             await ask(harness.supervisor, "double", of: "x")
-                == .failure(SupervisorError(.unknownWorker, "no account is named x; there are w")))
+                == .failure(SupervisorError(.unknownWorker, "unknown account x; known accounts: w")))
         harness.supervisor.drain()
         try await run
         #expect(await ask(harness.supervisor, "double") == .failure(SupervisorError(.notRunning, "w does not run")))
     }
 
-    @Test func theDeathOfAWorkerAnswersEverything() async throws {
+    @Test func workerDeathFailsItsQuestions() async throws {
         let harness = try Harness([python("w", oracle, .temporary)], quick, clock: ContinuousClock())
         async let run: Void = harness.supervisor.run()
         try await harness.event(.ready(worker: "w"))
@@ -72,13 +72,13 @@ struct AskingTests {
         async let deadly = ask(harness.supervisor, "die")
         let expected = SupervisorError(.noAnswer, "w ended before it answered")
         for answer in await [silent, deadly] {
-            // Whoever asked too late finds nobody.
+            // A late question fails.
             #expect(answer == .failure(expected) || answer == .failure(SupervisorError(.notRunning, "w does not run")))
         }
         try await run
     }
 
-    @Test func theTimeLimitIsOnTheClock() async throws {
+    @Test func deadlineUsesClock() async throws {
         let clock = ManualClock()
         let harness = try Harness([python("w", oracle)], quick, clock: clock)
         async let run: Void = harness.supervisor.run()
@@ -87,13 +87,13 @@ struct AskingTests {
         #expect(await clock.nextSleep() == .seconds(10))
         clock.advance(by: .seconds(10))
         #expect(await answer == .failure(SupervisorError(.noAnswer, "w did not answer within 10.0 seconds")))
-        // A late or foreign answer finds nobody and does no harm.
+        // Late and foreign answers are ignored.
         #expect(await ask(harness.supervisor, "double", ["value": 1]) == .success(["value": 2]))
         harness.supervisor.drain()
         try await run
     }
 
-    @Test func whoGivesUpWaitsNoLonger() async throws {
+    @Test func cancelledAskerStopsWaiting() async throws {
         let harness = try Harness([python("w", oracle)], quick, clock: ManualClock())
         async let run: Void = harness.supervisor.run()
         try await harness.event(.ready(worker: "w"))
@@ -102,13 +102,13 @@ struct AskingTests {
             group.cancelAll()
             return await group.next()
         }
-        #expect(answer == .failure(SupervisorError(.noAnswer, "nobody waits for the answer")))
+        #expect(answer == .failure(SupervisorError(.noAnswer, "the request was cancelled")))
         #expect(await ask(harness.supervisor, "double", ["value": 1]) == .success(["value": 2]))
         harness.supervisor.drain()
         try await run
     }
 
-    @Test func aWorkerThatReadsNothingHoldsNobodyUp() async throws {
+    @Test func stalledWorkerDoesNotBlockOthers() async throws {
         let clock = ManualClock()
         let harness = try Harness(
             [shell("w", #"echo '{"status":"ready"}'; exec sleep 1000"#), python("calm", oracle)], quick, clock: clock)
@@ -118,7 +118,7 @@ struct AskingTests {
         await withTaskGroup { group in
             for _ in 0..<100 { group.addTask { _ = await ask(harness.supervisor, "mute", ["x": long]) } }
             var refused = 0
-            // Of 100 at most 64 wait and one is being written; the others are refused at once.
+            // Of 100, at most 64 are queued and one is being written; the others are refused at once.
             while refused < 35, await group.next() != nil { refused += 1 }
             #expect(refused == 35)
             #expect(await ask(harness.supervisor, "double", ["value": 1], of: "calm") == .success(["value": 2]))
@@ -127,8 +127,8 @@ struct AskingTests {
         try await run
     }
 
-    /// However much others ask: whether a worker lives is asked all the same, and its silence is noticed.
-    @Test func aFloodOfQuestionsHidesNoHangingWorker() async throws {
+    /// A flood of questions neither delays health checks nor hides a missing answer.
+    @Test func floodDoesNotHideHangingWorker() async throws {
         let clock = ManualClock()
         var configuration = quick
         configuration.patience = .seconds(60)
@@ -141,11 +141,11 @@ struct AskingTests {
                 group.addTask { _ = try? await harness.supervisor.ask("w", "mute", within: .seconds(1000)) }
                 #expect(await clock.nextSleep() == .seconds(1000))
                 guard number % 32 == 0, number < 256 else { continue }
-                // What is answered was read, and so was everything before it: the queue has room.
+                // An answer shows that the question and everything before it was read: the queue has room.
                 #expect(await ask(harness.supervisor, "double", ["value": 1]) == .success(["value": 2]))
                 #expect(await clock.nextSleep() == .seconds(10))
             }
-            let full = SupervisorError(.tooManyAsks, "256 questions wait for an answer already")
+            let full = SupervisorError(.tooManyAsks, "256 questions are already in flight")
             #expect(await ask(harness.supervisor, "double", ["value": 1]) == .failure(full))
             clock.advance(by: .seconds(30))
             #expect(await clock.nextSleep() == .seconds(30))
@@ -156,7 +156,7 @@ struct AskingTests {
         try await run
     }
 
-    @Test func nobodyElseAsksForASignOfLife() async throws {
+    @Test func clientsCannotSendHealthChecks() async throws {
         let echo = python(
             "w",
             #"""

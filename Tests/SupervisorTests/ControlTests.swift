@@ -9,7 +9,7 @@ import Testing
 @Suite(.live) struct ControlSocketTests {
     private func path() -> String { "/tmp/pikabot-control-\(UUID().uuidString.prefix(8))" }
 
-    @Test func hasMode0600AndIsTakenAway() throws {
+    @Test func socketIsPrivateAndRemoved() throws {
         let path = path()
         let descriptor = try ControlSocket.bind(path)
         var status = stat()
@@ -22,13 +22,13 @@ import Testing
         #expect(stat(path, &status) != 0)
     }
 
-    @Test func aStaleSocketIsReplacedAndALivingOneIsNot() throws {
+    @Test func replacesOnlyStaleSocket() throws {
         let path = path()
         defer { unlink(path) }
         close(try ControlSocket.bind(path))
         let descriptor = try ControlSocket.bind(path)
         defer { close(descriptor) }
-        // Refused while it has room for clients, and while its backlog is full: nobody accepts here.
+        // Refused with a free and with a full backlog; nothing accepts connections here.
         for _ in 0..<50 {
             #expect {
                 try ControlSocket.bind(path)
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNoSocketStays() throws {
+    @Test func keepsOtherFiles() throws {
         let path = path()
         try Data("precious".utf8).write(to: URL(fileURLWithPath: path))
         defer { unlink(path) }
@@ -48,16 +48,17 @@ import Testing
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "precious")
     }
 
-    @Test func aPathThatIsTooLongIsExplained() {
+    @Test func explainsTooLongPath() {
         let path = "/tmp/" + String(repeating: "x", count: 120)
         #expect {
             try ControlSocket.bind(path)
         } throws: {
-            ($0 as? SupervisorError)?.message.contains("125 bytes are too long for a socket, 107 is the most") == true
+            ($0 as? SupervisorError)?.message.contains("expected at most 107 bytes for a socket path, found 125")
+                == true
         }
     }
 
-    @Test func onlyTheOwnerAndRootMayCommand() {
+    @Test func onlyOwnerAndRootMayCommand() {
         #expect(PeerCredentials.mayCommand(1000, owner: 1000))
         #expect(PeerCredentials.mayCommand(0, owner: 1000))
         #expect(!PeerCredentials.mayCommand(1001, owner: 1000))
@@ -67,7 +68,7 @@ import Testing
 
 @Suite(.live)
 struct ControlServerTests {
-    /// A supervisor with its control server, asked by a client that is another process.
+    /// A supervisor with its control server, queried by a client in another process.
     private func withSupervisor(
         _ workers: [WorkerSpecification],
         _ body: (Harness<ContinuousClock>, _ ask: @escaping @Sendable ([String]) async throws -> [ControlValue])
@@ -94,7 +95,7 @@ struct ControlServerTests {
         #expect(access(path, F_OK) != 0)
     }
 
-    /// Sends lines and returns what comes back until as many lines have come.
+    /// Sends lines and returns the replies, one per line.
     private static func client(_ path: String, _ lines: [String]) async throws -> [ControlValue] {
         let script = #"""
             import socket, sys, time
@@ -141,7 +142,7 @@ struct ControlServerTests {
             print(json.dumps(answer), flush=True)
         """#
 
-    @Test func answersTheCommands() async throws {
+    @Test func answersCommands() async throws {
         try await withSupervisor([python("a", oracle), python("b", oracle)]) { harness, ask in
             let answers = try await ask([
                 #"{"command":"status"}"#, #"{"command":"why","event":"e","account":"a"}"#,
@@ -168,7 +169,7 @@ struct ControlServerTests {
         "x", "{}", "[]", #"{"command":1}"#, #"{"command":"nonsense"}"#, #"{"command":"status","account":3}"#,
         #"{"command":"logs","lines":-1}"#, #"{"command":"logs","lines":1000000}"#, "",
     ])
-    func refusesWhatIsNoCommandAndGoesOn(line: String) async throws {
+    func refusesUnknownCommandAndContinues(line: String) async throws {
         try await withSupervisor([python("a", oracle)]) { _, ask in
             let answers = try await ask([line, #"{"command":"why","event":1,"account":"a"}"#])
             #expect(answers.first?["error"]?["code"] == "badRequest")
@@ -176,16 +177,17 @@ struct ControlServerTests {
         }
     }
 
-    @Test func unknownAccountsAreNamedWithTheKnownOnes() async throws {
+    @Test func unknownAccountErrorListsKnownOnes() async throws {
         try await withSupervisor([python("a", oracle)]) { _, ask in
             for command in ["restart", "stop", "logs", "why"] {
                 let answer = try await ask([#"{"command":"\#(command)","account":"z"}"#]).first
-                #expect(answer?["error"] == ["code": "unknownWorker", "message": "no account is named z; there are a"])
+                #expect(
+                    answer?["error"] == ["code": "unknownWorker", "message": "unknown account z; known accounts: a"])
             }
         }
     }
 
-    @Test func restartAndStopOfOneAccount() async throws {
+    @Test func restartsAndStopsOneAccount() async throws {
         try await withSupervisor([python("a", oracle), python("b", oracle)]) { harness, ask in
             #expect(try await ask([#"{"command":"restart","account":"a"}"#]) == [["result": ["accounts": ["a"]]]])
             try await harness.event(.restarting(worker: "a", after: .zero, .request))
@@ -198,11 +200,11 @@ struct ControlServerTests {
         }
     }
 
-    @Test func followersGetWhatThereIsAndWhatComes() async throws {
+    @Test func followersGetOldAndNewLines() async throws {
         try await withSupervisor([python("a", oracle)]) { harness, ask in
-            // The script reads as many lines as it sends; the others are only there to be counted.
+            // The script reads as many lines as it sends; the extra ones only make up the count.
             async let lines = ask([#"{"command":"logs","follow":true,"lines":2}"#, "", "", ""])
-            // Whoever follows hears of what comes after that.
+            // Followers receive later lines.
             try await eventually("somebody follows the log") { harness.supervisor.log.followers > 0 }
             try await harness.supervisor.restart("a")
             let texts = try await lines.compactMap { $0["text"]?.string }
@@ -213,7 +215,7 @@ struct ControlServerTests {
 }
 
 @Suite(.bounded) struct WorkerLogTests {
-    @Test func keepsTheNewestLinesOfEachWorker() {
+    @Test func keepsNewestLinesPerWorker() {
         let log = WorkerLog(capacity: 3) { 5 }
         for number in 1...20 {
             log.add("a\(number)", of: "a")
@@ -242,7 +244,7 @@ struct ControlServerTests {
         #expect(seen == ["1", "2", "3"])
     }
 
-    @Test func longLinesAreCut() {
+    @Test func truncatesLongLines() {
         let log = WorkerLog(capacity: 1) { 0 }
         log.add(String(repeating: "x", count: 100_000), of: "a")
         #expect(log.newest(1).first?.text.count == WorkerLog.longestLine)

@@ -11,22 +11,22 @@ struct ControlValueTests {
     ]
 
     @Test(arguments: texts)
-    func readsEveryShape(text: String, value: ControlValue) {
+    func parsesEveryType(text: String, value: ControlValue) {
         #expect(ControlValue(json: text) == value)
         #expect(ControlValue(json: value.json) == value)
     }
 
     @Test(arguments: ["", "{", "nil", "[1", "{\"a\":1}x", "\u{0}"])
-    func refusesWhatIsNoJSON(text: String) {
+    func refusesInvalidJSON(text: String) {
         #expect(ControlValue(json: text) == nil)
     }
 
-    @Test func writesOneLineWithNamesInOrder() {
+    @Test func writesOneSortedLine() {
         let value: ControlValue = ["b": "x\ny", "a": [1, nil, .number(.infinity)]]
         #expect(value.json == #"{"a":[1,null,null],"b":"x\ny"}"#)
     }
 
-    @Test func membersAndTypes() {
+    @Test func accessesMembersByType() {
         let value: ControlValue = ["n": 7, "s": "t", "f": false, "l": ["x"], "o": [:]]
         #expect(value["n"]?.integer == 7)
         #expect(value["s"]?.string == "t")

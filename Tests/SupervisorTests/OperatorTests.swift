@@ -33,7 +33,7 @@ struct OperatorTests {
         ]
     }
 
-    @Test func restartOfARunningWorkerCountsAsNoFailure() {
+    @Test func requestedRestartIsNoFailure() {
         var machine = machine()
         #expect(machine.restart(0) == stops(0))
         #expect(
@@ -46,8 +46,8 @@ struct OperatorTests {
         #expect(machine.workers[1].state == .running(isReady: false))
     }
 
-    /// One that fails again and again says why also while it starts; a life that ends without words has no reason.
-    @Test func theReasonOfTheLastEndIsShownUntilTheNext() {
+    /// A repeatedly failing worker shows its reason while it restarts; a run without a report has none.
+    @Test func showsLastFailureUntilNext() {
         var machine = machine()
         _ = machine.reported(0, .failed("the disk is full"))
         _ = exit(&machine, 0)
@@ -56,12 +56,12 @@ struct OperatorTests {
         _ = machine.spawned(0, pid: 9)
         #expect(machine.status(now: .zero)[0].reason == "the disk is full")
         _ = exit(&machine, 0)
-        #expect(machine.status(now: .zero)[0].reason?.hasSuffix("the last time: exit status 1") == true)
+        #expect(machine.status(now: .zero)[0].reason?.hasSuffix("last exit: exit status 1") == true)
         _ = machine.restart(0)
         #expect(machine.status(now: .zero)[0].reason == nil)
     }
 
-    @Test func restartBringsAQuarantinedWorkerBack() {
+    @Test func restartRevivesQuarantinedWorker() {
         var machine = machine()
         _ = exit(&machine, 0)
         _ = machine.elapsed(.backoff(worker: 0, generation: 1))
@@ -71,19 +71,19 @@ struct OperatorTests {
         #expect(machine.status(now: .zero)[0].reason?.hasPrefix("more than 1 restarts") == true)
         #expect(machine.restart(0) == [.spawn(worker: 0)])
         #expect(machine.status(now: .zero)[0].reason == nil)
-        // With a clean record: it may fail as often as at first.
+        // With a clean history: it may fail as often as initially.
         _ = machine.spawned(0, pid: 10)
         #expect(exit(&machine, 0).contains(.emit(.restarting(worker: "a", after: .seconds(1), .exit))))
     }
 
-    @Test func restartDoesNotWaitForTheBackoff() {
+    @Test func restartSkipsBackoff() {
         var machine = machine()
         _ = exit(&machine, 0)
         #expect(machine.restart(0) == [.spawn(worker: 0)])
         #expect(machine.elapsed(.backoff(worker: 0, generation: 1)) == [])
     }
 
-    @Test func aStoppedWorkerStaysStoppedAndTheSupervisorStays() {
+    @Test func stoppedWorkerKeepsSupervisorRunning() {
         var machine = machine(["a"])
         #expect(machine.halt(0) == stops(0))
         #expect(
@@ -98,14 +98,14 @@ struct OperatorTests {
         #expect(machine.restart(0) == [])
     }
 
-    @Test func stoppingWhoWaitsForItsRestart() {
+    @Test func stopsWaitingWorker() {
         var machine = machine()
         _ = exit(&machine, 0)
         #expect(machine.halt(0) == [.emit(.stopped(worker: "a"))])
         #expect(machine.elapsed(.backoff(worker: 0, generation: 1)) == [])
     }
 
-    @Test func othersDoNotWaitForALeaderThatAnOperatorStops() {
+    @Test func stoppedLeaderDoesNotBlockGroup() {
         var machine = machine(["a", "b"], .oneForAll)
         _ = exit(&machine, 0)
         _ = exit(&machine, 1, .exited(0))
@@ -113,14 +113,14 @@ struct OperatorTests {
         #expect(machine.halt(0) == [.emit(.stopped(worker: "a")), .spawn(worker: 1)])
     }
 
-    @Test func othersComeAlongWhenTheirLeaderIsRestartedAtOnce() {
+    @Test func restartedLeaderStartsGroup() {
         var machine = machine(["a", "b"], .oneForAll)
         _ = exit(&machine, 0)
         #expect(machine.restart(0) == [])
         #expect(exit(&machine, 1, .exited(0)).suffix(2) == [.spawn(worker: 0), .spawn(worker: 1)])
     }
 
-    @Test func whoLeavesAGroupHoldsItUpNoMore() {
+    @Test func leavingMemberUnblocksGroup() {
         var machine = machine(["a", "b", "c"], .oneForAll)
         _ = exit(&machine, 0)
         _ = machine.restart(1)
@@ -130,9 +130,9 @@ struct OperatorTests {
         #expect(machine.elapsed(.backoff(worker: 0, generation: 1)) == [.spawn(worker: 0), .spawn(worker: 2)])
     }
 
-    /// OTP counts the restarts of a supervisor, not of a child, where one failure restarts several.
+    /// If one failure restarts several children, OTP counts restarts per supervisor, not per child.
     @Test(arguments: [(SupervisorConfiguration.Strategy.oneForOne, false), (.oneForAll, true), (.restForOne, true)])
-    func failuresAreCountedTogetherWhereFateIsShared(strategy: SupervisorConfiguration.Strategy, isTooMany: Bool) {
+    func groupStrategiesShareFailureCount(strategy: SupervisorConfiguration.Strategy, isTooMany: Bool) {
         var machine = machine(["a", "b"], strategy)
         _ = exit(&machine, 1)
         if strategy == .oneForAll { _ = exit(&machine, 0, .exited(0)) }
@@ -142,7 +142,7 @@ struct OperatorTests {
         #expect((machine.workers[0].state == .quarantined) == isTooMany)
     }
 
-    @Test func reconfiguringStartsStopsAndKeepsTheOrder() {
+    @Test func reconfiguringStartsStopsAndKeepsOrder() {
         var machine = machine(["a", "b"])
         var kept = shell("b", "exit 9")
         kept.greeting = "new"
@@ -154,7 +154,7 @@ struct OperatorTests {
         #expect(machine.index(of: "a") == nil)
         #expect(
             exit(&machine, 0, .exited(0)) == [.emit(.exited(worker: "a", .exited(0))), .emit(.stopped(worker: "a"))])
-        // An account that comes back is a new worker.
+        // A re-added account is a new worker.
         #expect(
             machine.reconfigure([shell("a", ""), shell("b", ""), shell("c", "")], machine.configuration) == [
                 .spawn(worker: 3)
@@ -162,7 +162,7 @@ struct OperatorTests {
         #expect(machine.status(now: .zero).map(\.name) == ["a", "b", "c"])
     }
 
-    @Test func reconfiguringWhileOthersWaitForWhoIsGone() {
+    @Test func removedWorkerUnblocksGroup() {
         var machine = machine(["a", "b"], .oneForAll)
         _ = exit(&machine, 0)
         _ = exit(&machine, 1, .exited(0))
@@ -174,7 +174,7 @@ struct OperatorTests {
 }
 
 @Suite(.live) struct NoWorkerTests {
-    @Test func withoutWorkersItWaitsIfItIsToldTo() throws {
+    @Test func waitsForWorkersIfConfigured() throws {
         let waiting = SupervisorConfiguration(waitsForWorkers: true)
         try waiting.validate(workers: [])
         #expect(throws: SupervisorError.self) { try SupervisorConfiguration().validate(workers: []) }
@@ -189,8 +189,8 @@ struct OperatorTests {
         #expect(machine.drain() == [.finish(.done)])
     }
 
-    /// Whoever has workers ends with the last of them, as ever.
-    @Test func withWorkersItEndsWithThem() {
+    /// With workers, the supervisor ends with the last of them.
+    @Test func endsWithItsWorkers() {
         let waiting = SupervisorConfiguration(waitsForWorkers: true)
         var machine = SupervisorStateMachine(workers: [shell("a", "", .temporary)], configuration: waiting)
         _ = machine.start()
@@ -199,7 +199,7 @@ struct OperatorTests {
         #expect(machine.exited(0, .exited(0), now: .zero, using: &generator).last == .finish(.done))
     }
 
-    @Test func withoutWorkersItIsReady() throws {
+    @Test func readyWithoutWorkers() throws {
         let manager = try Manager()
         var service = ServiceManager(
             socket: try NotifySocket(environment: ["NOTIFY_SOCKET": manager.path], process: 1))
@@ -216,74 +216,76 @@ struct SignOfLifeTests {
         return SupervisorStateMachine(workers: [shell("a", "")], configuration: configuration)
     }
 
-    private func silence(_ question: Int) -> SupervisorStateMachine.Timer {
-        .silence(worker: 0, generation: 1, question: question)
+    private func answerDeadline(_ question: Int) -> SupervisorStateMachine.Timer {
+        .answerDeadline(worker: 0, generation: 1, question: question)
     }
 
-    @Test func asksAtOnceAndThenAfterEachAnswer() {
+    @Test func asksAtOnceAndAfterEachAnswer() {
         var machine = machine()
         _ = machine.start()
         #expect(
             machine.spawned(0, pid: 3) == [
                 .emit(.started(worker: "a", pid: 3)), .ask(worker: 0, generation: 1),
-                .schedule(silence(1), after: .seconds(30)),
+                .schedule(answerDeadline(1), after: .seconds(30)),
             ])
         let next = SupervisorStateMachine.Timer.question(worker: 0, generation: 1)
         #expect(
             machine.answered(0, generation: 1) == [.emit(.alive(worker: "a")), .schedule(next, after: .seconds(15))])
         #expect(machine.answered(0, generation: 1) == [])
-        #expect(machine.elapsed(silence(1)) == [])
+        #expect(machine.elapsed(answerDeadline(1)) == [])
         #expect(
-            machine.elapsed(next) == [.ask(worker: 0, generation: 1), .schedule(silence(2), after: .seconds(30))])
+            machine.elapsed(next) == [
+                .ask(worker: 0, generation: 1), .schedule(answerDeadline(2), after: .seconds(30)),
+            ])
     }
 
-    @Test func twoQuestionsWithoutAnAnswerAreAHang() {
+    @Test func twoUnansweredChecksAreAHang() {
         var machine = machine()
         _ = machine.start()
         _ = machine.spawned(0, pid: 3)
         #expect(
-            machine.elapsed(silence(1)) == [
-                .ask(worker: 0, generation: 1), .schedule(silence(2), after: .seconds(30)),
+            machine.elapsed(answerDeadline(1)) == [
+                .ask(worker: 0, generation: 1), .schedule(answerDeadline(2), after: .seconds(30)),
             ])
-        #expect(machine.elapsed(silence(2)) == [.emit(.hung(worker: "a")), .signal(worker: 0, .kill)])
-        #expect(machine.elapsed(silence(2)) == [])
+        #expect(machine.elapsed(answerDeadline(2)) == [.emit(.hung(worker: "a")), .signal(worker: 0, .kill)])
+        #expect(machine.elapsed(answerDeadline(2)) == [])
         var generator = SeededGenerator(state: 1)
         let actions = machine.exited(0, .signaled(9), now: .zero, using: &generator)
         #expect(actions.contains(.emit(.restarting(worker: "a", after: .seconds(1), .hang))))
     }
 
-    @Test func aLateAnswerIsAnAnswer() {
+    @Test func acceptsLateAnswer() {
         var machine = machine()
         _ = machine.start()
         _ = machine.spawned(0, pid: 3)
-        _ = machine.elapsed(silence(1))
+        _ = machine.elapsed(answerDeadline(1))
         #expect(!machine.answered(0, generation: 1).isEmpty)
-        #expect(machine.elapsed(silence(2)) == [])
-        // The next question has both chances again.
+        #expect(machine.elapsed(answerDeadline(2)) == [])
+        // The next check has both chances again.
         _ = machine.elapsed(.question(worker: 0, generation: 1))
-        #expect(machine.elapsed(silence(3)).first == .ask(worker: 0, generation: 1))
+        #expect(machine.elapsed(answerDeadline(3)).first == .ask(worker: 0, generation: 1))
     }
 
-    @Test func answersAndTimersOfAnEarlierLifeCountNothing() {
+    @Test func ignoresAnswersOfEarlierRuns() {
         var machine = machine()
         _ = machine.start()
         _ = machine.spawned(0, pid: 3)
         var generator = SeededGenerator(state: 1)
         _ = machine.exited(0, .exited(1), now: .zero, using: &generator)
-        #expect(machine.elapsed(silence(1)) == [])
+        #expect(machine.elapsed(answerDeadline(1)) == [])
         _ = machine.elapsed(.backoff(worker: 0, generation: 1))
         _ = machine.spawned(0, pid: 4)
         #expect(machine.answered(0, generation: 1) == [])
-        #expect(machine.elapsed(silence(1)) == [])
+        #expect(machine.elapsed(answerDeadline(1)) == [])
         #expect(machine.elapsed(.question(worker: 0, generation: 1)) == [])
     }
 
-    @Test func aWorkerThatIsToldToEndIsAskedNoMore() {
+    @Test func stoppingWorkerIsNotChecked() {
         var machine = machine()
         _ = machine.start()
         _ = machine.spawned(0, pid: 3)
         _ = machine.drain()
-        #expect(machine.elapsed(silence(1)) == [])
+        #expect(machine.elapsed(answerDeadline(1)) == [])
         #expect(machine.elapsed(.question(worker: 0, generation: 1)) == [])
     }
 }

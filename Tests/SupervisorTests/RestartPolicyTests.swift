@@ -27,7 +27,7 @@ struct RestartPolicyTests {
         (.signaled(9), .temporary, false),
         (.failedToStart(""), .temporary, false),
     ])
-    func restartsByKindOfWorkerAndExit(exit: WorkerExit, restart: WorkerSpecification.Restart, expected: Bool) {
+    func restartsByKindAndExit(exit: WorkerExit, restart: WorkerSpecification.Restart, expected: Bool) {
         var history = RestartPolicy.History()
         switch verdict(exit, restart, &history) {
         case .restart(let after):
@@ -42,7 +42,7 @@ struct RestartPolicyTests {
         }
     }
 
-    @Test func quarantinesTheRestartOverTheIntensity() {
+    @Test func quarantinesAboveIntensity() {
         var history = RestartPolicy.History()
         for second in 0..<3 {
             guard case .restart = verdict(.exited(1), .permanent, &history, now: .seconds(second)) else {
@@ -53,7 +53,7 @@ struct RestartPolicyTests {
         #expect(verdict(.exited(1), .permanent, &history, now: .seconds(59)) == .quarantine)
     }
 
-    @Test func forgetsRestartsOlderThanThePeriod() {
+    @Test func forgetsRestartsOutsidePeriod() {
         var history = RestartPolicy.History()
         for second in [0, 1, 2, 60, 61, 62] {
             #expect(verdict(.exited(1), .permanent, &history, now: .seconds(second)) != .quarantine)
@@ -72,7 +72,7 @@ struct RestartPolicyTests {
     }
 
     @Test(arguments: [(0, 1000, 2000), (1, 2000, 4000), (2, 2500, 5000), (3, 2500, 5000), (60, 2500, 5000)])
-    func delayDoublesUpToTheUpperBound(attempt: Int, lowest: Int, highest: Int) {
+    func delayDoublesUpToBound(attempt: Int, lowest: Int, highest: Int) {
         let bounds = Duration.milliseconds(lowest) ... .milliseconds(highest)
         var generator = SeededGenerator(state: 7)
         var seen: Set<Duration> = []
@@ -84,7 +84,7 @@ struct RestartPolicyTests {
         #expect(seen.count > 100)
     }
 
-    @Test func delayGrowsFromZeroAndKeepsAFixedBound() {
+    @Test func delayGrowsFromZero() {
         var generator = SeededGenerator(state: 7)
         let fromZero = RestartPolicy(intensity: 9, period: .seconds(1), backoff: .zero ... .seconds(1))
         #expect(fromZero.delay(attempt: 12, using: &generator) >= .milliseconds(500))
@@ -94,7 +94,7 @@ struct RestartPolicyTests {
         #expect(none.delay(attempt: 4, using: &generator) == .zero)
     }
 
-    @Test func aFinalStatusQuarantinesAtOnce() {
+    @Test func finalStatusQuarantinesAtOnce() {
         var worker = shell("w", "")
         worker.finalStatuses = [79: "a later copy runs"]
         var history = RestartPolicy.History()
@@ -105,7 +105,7 @@ struct RestartPolicyTests {
         #expect(history.restarts.isEmpty)
     }
 
-    @Test func aWaitingStatusIsNeverTooOften() {
+    @Test func waitingStatusNeverQuarantines() {
         var worker = shell("w", "")
         worker.waitingStatuses = [75]
         var history = RestartPolicy.History()

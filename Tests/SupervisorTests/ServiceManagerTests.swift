@@ -5,12 +5,12 @@ import Testing
 
 @testable import Supervisor
 
-/// A datagram socket that hears what a service manager would.
+/// A datagram socket in place of the service manager's.
 final class Manager {
     let path: String
     private let descriptor: Int32
 
-    /// - Parameter isAbstract: a name of Linux's abstract space, without a file.
+    /// - Parameter isAbstract: whether to use a name of Linux's abstract namespace, without a file.
     init(isAbstract: Bool = false) throws {
         let name = "pikabot-notify-\(UUID().uuidString.prefix(8))"
         path = isAbstract ? "@\(name)" : "/tmp/\(name)"
@@ -37,7 +37,7 @@ final class Manager {
         if path.hasPrefix("/") { unlink(path) }
     }
 
-    /// The next datagram; empty when none comes.
+    /// Returns the next datagram; empty if none arrives.
     func next(milliseconds: Int32 = 20_000) -> String {
         var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&wait, 1, milliseconds) == 1 else { return "" }
@@ -46,7 +46,7 @@ final class Manager {
         return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
     }
 
-    /// What is there now.
+    /// Returns the datagrams received so far.
     func all() -> [String] {
         var texts: [String] = []
         while true {
@@ -82,7 +82,7 @@ final class Manager {
 
 @Suite(.live) struct NotifySocketTests {
     @Test(arguments: [false, true])
-    func datagramsArrive(isAbstract: Bool) throws {
+    func deliversDatagrams(isAbstract: Bool) throws {
         #if !os(Linux)
             if isAbstract { return }
         #endif
@@ -92,19 +92,19 @@ final class Manager {
         #expect(manager.next() == "READY=1\nSTATUS=good")
     }
 
-    @Test func nobodyListens() throws {
+    @Test func sendFailsWithoutListener() throws {
         let socket = try #require(
             try NotifySocket(environment: ["NOTIFY_SOCKET": "/nonexistent/socket"], process: 1))
         #expect(!socket.send("READY=1"))
     }
 
-    @Test func noSocketIsWanted() throws {
+    @Test func returnsNilWithoutSocket() throws {
         #expect(try NotifySocket(environment: [:], process: 1) == nil)
         #expect(try NotifySocket(environment: ["NOTIFY_SOCKET": ""], process: 1) == nil)
     }
 
     @Test(arguments: ["relative", "@", "vsock:2:1", "/" + String(repeating: "x", count: 120)])
-    func refusesWhatIsNoSocket(path: String) {
+    func refusesInvalidSocket(path: String) {
         #expect {
             try NotifySocket(environment: ["NOTIFY_SOCKET": path], process: 1)
         } throws: { ($0 as? SupervisorError)?.code == .invalidConfiguration }
@@ -115,7 +115,7 @@ final class Manager {
             ("30000000", nil, Duration.seconds(30)), ("30000000", "7", .seconds(30)), ("30000000", "8", nil),
             ("0", nil, nil), ("-1", nil, nil), ("x", nil, nil), (nil, "7", nil),
         ] as [(String?, String?, Duration?)])
-    func watchdogIsForThisProcess(limit: String?, process: String?, watchdog: Duration?) throws {
+    func watchdogNeedsOwnPID(limit: String?, process: String?, watchdog: Duration?) throws {
         var environment = ["NOTIFY_SOCKET": "/run/x"]
         environment["WATCHDOG_USEC"] = limit
         environment["WATCHDOG_PID"] = process
@@ -138,7 +138,7 @@ final class Manager {
         _ = machine.exited(worker, .exited(1), now: .zero, using: &generator)
     }
 
-    @Test func readyOnceAllWereReadyAndNotBefore() throws {
+    @Test func readyOnceAllWereReady() throws {
         let manager = try Manager()
         var service = ServiceManager(socket: try manager.socket())
         var machine = machine(["a", "b"])
@@ -157,7 +157,7 @@ final class Manager {
         #expect(manager.all() == [])
     }
 
-    @Test func aQuarantinedWorkerHoldsNobodyBackWhenAnotherIsReady() throws {
+    @Test func quarantinedWorkerDoesNotBlockReadiness() throws {
         let manager = try Manager()
         var service = ServiceManager(socket: try manager.socket())
         var machine = machine(["a", "b"])
@@ -169,7 +169,7 @@ final class Manager {
         #expect(manager.all().first == "READY=1\nSTATUS=1 of 2 accounts ready; quarantined: b")
     }
 
-    @Test func theWatchdogHearsOnlyOfWorkDone() throws {
+    @Test func watchdogNeedsWorkerAnswers() throws {
         let manager = try Manager()
         var service = ServiceManager(socket: try manager.socket(watchdog: "16000000"))
         #expect(service.beat == .seconds(4))
@@ -183,18 +183,18 @@ final class Manager {
         _ = manager.all()
         service.beat(machine)
         #expect(manager.all() == ["WATCHDOG=1"])
-        // Nobody has answered since.
+        // No worker has answered since.
         service.beat(machine)
         service.heard(from: 0)
         service.beat(machine)
         #expect(manager.all() == [])
-        // The one that did not is gone: those that are left did their work.
+        // The silent worker is gone; the remaining ones have answered.
         fail(&machine, 1)
         service.beat(machine)
         #expect(manager.all().contains("WATCHDOG=1"))
     }
 
-    @Test func theWatchdogBoundsThePatience() throws {
+    @Test func watchdogBoundsPatience() throws {
         let service = ServiceManager(socket: try Manager().socket(watchdog: "16000000"))
         let adapted = service.adapted(SupervisorConfiguration(patience: .seconds(60)))
         #expect(adapted.patience == .seconds(8))
@@ -204,7 +204,7 @@ final class Manager {
         #expect(ServiceManager(socket: nil).adapted(SupervisorConfiguration()).patience == nil)
     }
 
-    @Test func reloadingAndStopping() throws {
+    @Test func notifiesReloadingAndStopping() throws {
         let manager = try Manager()
         var service = ServiceManager(socket: try manager.socket())
         service.reloading()
@@ -223,8 +223,8 @@ final class Manager {
         #expect(texts.dropFirst() == ["READY=1", "STOPPING=1"])
     }
 
-    /// The whole: a supervisor with a worker that answers tells a manager what it should hear, in order.
-    @Test func aSupervisorTellsItsManager() async throws {
+    /// End to end: a supervisor with an answering worker sends all notifications in order.
+    @Test func supervisorNotifiesManager() async throws {
         let manager = try Manager()
         let script = #"""
             import json, sys

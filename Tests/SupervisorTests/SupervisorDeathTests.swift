@@ -11,8 +11,8 @@ import Testing
 
 @Suite(.live)
 struct SupervisorDeathTests {
-    /// The supervisor is killed with SIGKILL; its worker sees the end of its standard input and says so in a FIFO.
-    @Test func workersEndWhenTheirSupervisorIsKilled() async throws {
+    /// The supervisor is killed with SIGKILL; its worker reports the end of its standard input through a FIFO.
+    @Test func workersEndWithKilledSupervisor() async throws {
         var template = Array("/tmp/pikabot-supervisor-XXXXXX".utf8CString)
         let folder = try #require(mkdtemp(&template).map { String(cString: $0) })
         let fifo = folder + "/fifo"

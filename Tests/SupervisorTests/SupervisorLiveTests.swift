@@ -12,7 +12,7 @@ import Testing
     import Darwin
 #endif
 
-/// A supervisor over real `/bin/sh` children, and its events as they come.
+/// A supervisor of real `/bin/sh` children, with its events in order.
 final class Harness<TestClock: Clock>: Sendable where TestClock.Duration == Duration {
     let supervisor: Supervisor<TestClock>
     let diagnostics = Diagnostics()
@@ -33,7 +33,7 @@ final class Harness<TestClock: Clock>: Sendable where TestClock.Duration == Dura
         var all: [String] { lines.withLock { $0 } }
     }
 
-    /// Skips events until one gives a value.
+    /// Skips events until `pick` returns a value.
     func wait<Value>(for pick: (SupervisorEvent) -> Value?) async throws -> Value {
         for await event in events {
             if let value = pick(event) { return value }
@@ -72,7 +72,7 @@ struct SupervisorLiveTests {
         try Harness(workers, configuration, clock: ContinuousClock())
     }
 
-    @Test func restartsAWorkerThatExits() async throws {
+    @Test func restartsExitedWorker() async throws {
         let harness = try harness([shell("w", "exit 3")])
         async let run: Void = harness.supervisor.run()
         for _ in 0..<5 { #expect(try await harness.exit() == .exited(3)) }
@@ -80,8 +80,8 @@ struct SupervisorLiveTests {
         try await run
     }
 
-    /// It heeds neither the end of its input nor signals, and has a process group of its own.
-    @Test func whatAKilledWorkerLeavesBehindIsKilled() async throws {
+    /// The child ignores the end of its input and signals, and has its own process group.
+    @Test func killsOrphansOfKilledWorker() async throws {
         let program = """
             import os, signal, time
             os.setpgid(0, 0)
@@ -104,7 +104,7 @@ struct SupervisorLiveTests {
         try await run
     }
 
-    @Test func restartsAWorkerThatIsKilled() async throws {
+    @Test func restartsKilledWorker() async throws {
         let harness = try harness([shell("w", obedient)])
         async let run: Void = harness.supervisor.run()
         var pids: Set<Int32> = []
@@ -122,18 +122,18 @@ struct SupervisorLiveTests {
         #expect(pids.allSatisfy { kill($0, 0) == -1 && errno == ESRCH })
     }
 
-    @Test func quarantinesAWorkerThatKeepsFailing() async throws {
+    @Test func quarantinesFailingWorker() async throws {
         var configuration = quick
         configuration.intensity = 2
         let harness = try harness([shell("w", "exit 1"), shell("calm", obedient)], configuration)
         async let run: Void = harness.supervisor.run()
         try await harness.event(
-            .quarantined(worker: "w", why: "more than 2 restarts within 60.0 seconds; the last time: exit status 1"))
+            .quarantined(worker: "w", why: "more than 2 restarts within 60.0 seconds; last exit: exit status 1"))
         harness.supervisor.drain()
         try await run
     }
 
-    @Test func throwsWhenOnlyQuarantinedWorkersAreLeft() async throws {
+    @Test func throwsWithOnlyQuarantinedWorkers() async throws {
         var configuration = quick
         configuration.intensity = 1
         let harness = try harness([shell("w", "exit 1")], configuration)
@@ -142,7 +142,7 @@ struct SupervisorLiveTests {
         }
     }
 
-    @Test func aMissingProgramIsAFailedStart() async throws {
+    @Test func missingProgramFailsStart() async throws {
         let worker = WorkerSpecification(name: "w", executable: "/nonexistent/program", restart: .temporary)
         let harness = try harness([worker])
         try await harness.supervisor.run()
@@ -171,7 +171,7 @@ struct SupervisorLiveTests {
         try await run
     }
 
-    @Test func killsAChildThatIgnoresTermAfterTheDeadline() async throws {
+    @Test func killsChildAfterDeadline() async throws {
         let clock = ManualClock()
         let script = #"""
             trap 'echo "{\"event\":\"ignored\"}"' TERM
@@ -189,7 +189,7 @@ struct SupervisorLiveTests {
         try await run
     }
 
-    @Test func waitsForTheBackoffOnTheClock() async throws {
+    @Test func backoffUsesClock() async throws {
         let clock = ManualClock()
         let configuration = SupervisorConfiguration(backoff: .seconds(100) ... .seconds(100))
         let harness = try Harness([shell("w", "exit 1")], configuration, clock: clock)
@@ -214,7 +214,7 @@ struct SupervisorLiveTests {
         #expect(kill(pid, 0) == -1 && errno == ESRCH)
     }
 
-    @Test func everyLineArrivesInOrderBeforeTheExit() async throws {
+    @Test func deliversLinesInOrderBeforeExit() async throws {
         let script = #"i=0; while [ $i -lt 2000 ]; do echo "{\"event\":\"$i\"}"; i=$((i+1)); done; exit 4"#
         let harness = try harness([shell("w", script, .temporary)])
         try await harness.supervisor.run()
@@ -225,7 +225,7 @@ struct SupervisorLiveTests {
         #expect(try await harness.exit() == .exited(4))
     }
 
-    @Test func passesStandardErrorOnWithNamesWhenThereAreSeveral() async throws {
+    @Test func prefixesStandardErrorOfSeveralWorkers() async throws {
         let alone = try harness([shell("w", "echo one >&2; printf two >&2", .temporary)])
         try await alone.supervisor.run()
         #expect(alone.diagnostics.all == ["one", "two"])
@@ -234,7 +234,7 @@ struct SupervisorLiveTests {
         #expect(pair.diagnostics.all.sorted() == ["a: x", "b: y"])
     }
 
-    @Test func addsAndRemovesEnvironment() async throws {
+    @Test func changesEnvironment() async throws {
         let worker = shell(
             "w", #"echo "{\"event\":\"$PIKABOT_TEST-${HOME-none}\"}""#, .temporary,
             environment: ["PIKABOT_TEST": "yes", "HOME": String?.none])
@@ -243,7 +243,7 @@ struct SupervisorLiveTests {
         try await harness.event(.workerEvent(worker: "w", line: #"{"event":"yes-none"}"#))
     }
 
-    @Test func childrenInheritNoPipesAndHaveTheirOwnProcessGroup() async throws {
+    @Test func childrenAreIsolated() async throws {
         let script = #"""
             read -r _ _ _ _ group _ < /proc/$$/stat
             fds=; for fd in /proc/$$/fd/*; do [ -e $fd ] && fds="$fds${fd##*/} "; done
@@ -263,16 +263,16 @@ struct SupervisorLiveTests {
     @Test func runsOnce() async throws {
         let harness = try harness([shell("w", "exit 0", .temporary)])
         try await harness.supervisor.run()
-        await #expect(throws: SupervisorError(.alreadyRunning, "a supervisor runs once")) {
+        await #expect(throws: SupervisorError(.alreadyRunning, "run() may be called only once")) {
             try await harness.supervisor.run()
         }
     }
 
-    @Test func refusesNonsense() {
-        #expect(throws: SupervisorError(.invalidConfiguration, "there is no worker to supervise")) {
+    @Test func refusesInvalidConfiguration() {
+        #expect(throws: SupervisorError(.invalidConfiguration, "no workers are configured")) {
             try harness([])
         }
-        #expect(throws: SupervisorError(.invalidConfiguration, "two workers are named w")) {
+        #expect(throws: SupervisorError(.invalidConfiguration, "duplicate worker name w")) {
             try harness([shell("w", ""), shell("w", "")])
         }
     }

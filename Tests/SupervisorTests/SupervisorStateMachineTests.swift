@@ -13,7 +13,7 @@ private struct ZeroGenerator: RandomNumberGenerator {
     }
 }
 
-private let tooMany = "more than 0 restarts within 60.0 seconds; the last time: exit status 1"
+private let tooMany = "more than 0 restarts within 60.0 seconds; last exit: exit status 1"
 
 private typealias Action = SupervisorStateMachine.Action
 
@@ -43,7 +43,7 @@ struct SupervisorStateMachineTests {
 
     private func together(_ worker: String) -> Action { .emit(.restarting(worker: worker, after: .zero, .together)) }
 
-    @Test func startsEveryWorkerAndReports() {
+    @Test func startsAndReportsEveryWorker() {
         var machine = machine(["a", "b"], running: false)
         #expect(machine.start() == [.spawn(worker: 0), .spawn(worker: 1)])
         #expect(machine.spawned(1, pid: 7) == [.emit(.started(worker: "b", pid: 7))])
@@ -53,7 +53,7 @@ struct SupervisorStateMachineTests {
         #expect(machine.reported(1, .draining) == [.emit(.draining(worker: "b"))])
     }
 
-    @Test func aFinalStatusQuarantinesAtOnceAndOthersDoNot() {
+    @Test func onlyFinalStatusQuarantinesAtOnce() {
         var specification = shell("a", "", .permanent)
         specification.finalStatuses = [79: "a later copy runs"]
         for (exit, isFinal) in [(WorkerExit.exited(79), true), (.exited(78), false), (.signaled(79), false)] {
@@ -67,8 +67,8 @@ struct SupervisorStateMachineTests {
         }
     }
 
-    /// A good end of one that is not to be started again; no other end, and not that of all.
-    @Test func onlyWhoHasEndedAsItShouldIsNotExpected() {
+    /// Only a successful end without a restart clears the expectation, and no end during a shutdown.
+    @Test func intendedEndIsNotExpectedToRun() {
         for (kind, end, isExpected) in [
             (WorkerSpecification.Restart.transient, WorkerExit.exited(0), false), (.temporary, .exited(0), false),
             (.temporary, .exited(1), true), (.temporary, .signaled(9), true), (.permanent, .exited(0), true),
@@ -81,7 +81,7 @@ struct SupervisorStateMachineTests {
         }
     }
 
-    @Test func oneForOneRestartsTheFailedWorkerAlone() {
+    @Test func oneForOneRestartsOnlyFailedWorker() {
         var machine = machine(["a", "b"])
         #expect(
             exit(&machine, 0, .signaled(9)) == [
@@ -114,7 +114,7 @@ struct SupervisorStateMachineTests {
             ])
     }
 
-    @Test func oneForAllStopsTheOthersAndStartsAllTogether() {
+    @Test func oneForAllRestartsAllTogether() {
         var machine = machine(["a", "b", "c"], .oneForAll)
         #expect(
             exit(&machine, 1) == [
@@ -134,7 +134,7 @@ struct SupervisorStateMachineTests {
         #expect(machine.elapsed(.stopDeadline(worker: 0, generation: 1)) == [])
     }
 
-    @Test func oneForAllWaitsForTheBackoffToo() {
+    @Test func oneForAllWaitsForBackoff() {
         var machine = machine(["a", "b"], .oneForAll)
         _ = exit(&machine, 0)
         _ = exit(&machine, 1, .exited(0))
@@ -146,7 +146,7 @@ struct SupervisorStateMachineTests {
         var machine = machine(["a", "b", "c"], .restForOne)
         #expect(exit(&machine, 1).contains(.signal(worker: 2, .terminate)))
         #expect(machine.workers[0].state == .running(isReady: false))
-        // An earlier worker fails meanwhile: it leads now, and the first wait counts no more.
+        // An earlier worker fails meanwhile and leads the group; the first delay no longer applies.
         #expect(
             exit(&machine, 0) == [
                 .emit(.exited(worker: "a", .exited(1))), .emit(.restarting(worker: "a", after: .seconds(2), .exit)),
@@ -157,7 +157,7 @@ struct SupervisorStateMachineTests {
         #expect(exit(&machine, 2, .exited(0)).suffix(3) == [.spawn(worker: 0), .spawn(worker: 1), .spawn(worker: 2)])
     }
 
-    @Test func quarantineTakesTheGroupAlong() {
+    @Test func quarantineStopsTheGroup() {
         var machine = machine(["a", "b", "c"], .restForOne, intensity: 0)
         #expect(
             exit(&machine, 1) == [
@@ -167,7 +167,7 @@ struct SupervisorStateMachineTests {
         #expect(
             exit(&machine, 2, .exited(0)) == [
                 .emit(.exited(worker: "c", .exited(0))),
-                .emit(.quarantined(worker: "c", why: "a worker whose fate it shares was quarantined")),
+                .emit(.quarantined(worker: "c", why: "a worker of the same restart group was quarantined")),
             ])
         #expect(machine.workers[0].state == .running(isReady: false))
     }
@@ -188,20 +188,20 @@ struct SupervisorStateMachineTests {
         #expect(exit(&machine, 1, .signaled(9)) == [.emit(.exited(worker: "b", .signaled(9))), .finish(.done)])
     }
 
-    @Test func drainBeforeTheProcessIsSeen() {
+    @Test func drainsBeforeSpawn() {
         var machine = machine(["a"], running: false)
         _ = machine.start()
         #expect(machine.drain() == [.schedule(.drainDeadline, after: .seconds(10))])
         #expect(machine.spawned(0, pid: 3) == [.emit(.started(worker: "a", pid: 3)), .signal(worker: 0, .terminate)])
     }
 
-    @Test func drainWithNothingRunningEndsAtOnce() {
+    @Test func drainWithoutWorkersEndsAtOnce() {
         var machine = machine(["a"])
         _ = exit(&machine, 0)
         #expect(machine.drain() == [.finish(.done)])
     }
 
-    @Test func drainOverrulesARestartTogether() {
+    @Test func drainOverrulesGroupRestart() {
         var machine = machine(["a", "b"], .oneForAll)
         _ = exit(&machine, 0)
         #expect(machine.drain() == [.schedule(.drainDeadline, after: .seconds(10))])

@@ -1,7 +1,7 @@
 import Supervisor
 import Synchronization
 
-/// A clock that stands still until a test moves it.
+/// A manually advanced clock.
 final class ManualClock: Clock, Sendable {
     struct Instant: InstantProtocol {
         var offset: Duration = .zero
@@ -54,7 +54,7 @@ final class ManualClock: Clock, Sendable {
         }
     }
 
-    /// Waits for somebody to sleep and returns for how long.
+    /// Waits for the next sleeper and returns its duration.
     func nextSleep() async -> Duration? {
         for await duration in sleeps { return duration }
         return nil

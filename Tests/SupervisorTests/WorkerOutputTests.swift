@@ -13,7 +13,7 @@ struct WorkerOutputTests {
         return lines
     }
 
-    @Test func splitsWholeAndPiecemeal() {
+    @Test func splitsLinesAcrossReads() {
         let text = "one\n\ntwo\r\nthrée"
         #expect(split([text]) == ["one", "", "two", "thrée"])
         var splitter = LineSplitter()
@@ -27,7 +27,7 @@ struct WorkerOutputTests {
         #expect(splitter.finish() == nil)
     }
 
-    @Test func cutsLongLines() {
+    @Test func truncatesLongLines() {
         #expect(split(["abcdefgh\nij\n"], limit: 4) == ["abcd", "ij"])
         #expect(split(["abc", "def", "ghi\nj"], limit: 4) == ["abcd", "j"])
     }
@@ -53,7 +53,7 @@ struct WorkerOutputTests {
         ("hello", .unrecognised),
         ("", .unrecognised),
     ])
-    func understandsStatusAndEvents(line: String, expected: WorkerLine) {
+    func parsesStatusAndEvents(line: String, expected: WorkerLine) {
         #expect(WorkerLine(line) == expected)
     }
 }

@@ -17,7 +17,7 @@ struct WorkerStateMachineTests {
     func worker(_ state: State) -> Worker { Worker(shell("w", ""), state: state) }
 
     @Test(arguments: states)
-    func startOnlyFromRest(state: State) {
+    func startsOnlyFromRest(state: State) {
         var worker = worker(state)
         let starts = [.idle, .backingOff, .held].contains(state)
         #expect(worker.start() == starts)
@@ -26,7 +26,7 @@ struct WorkerStateMachineTests {
     }
 
     @Test(arguments: states)
-    func spawnedRunsOrObeysTheStopThatCameBefore(state: State) {
+    func spawnedWorkerObeysEarlierStop(state: State) {
         var worker = worker(state)
         let mustStop = worker.spawned()
         switch state {
@@ -43,7 +43,7 @@ struct WorkerStateMachineTests {
     }
 
     @Test(arguments: states)
-    func readyCountsOnceAndOnlyWhileRunning(state: State) {
+    func readyCountsOnceWhileRunning(state: State) {
         var worker = worker(state)
         let isNews = state == .running(isReady: false)
         #expect(worker.becameReady() == isNews)
@@ -53,7 +53,7 @@ struct WorkerStateMachineTests {
     }
 
     @Test(arguments: states, Worker.StopReason.allCases)
-    func stop(state: State, reason: Worker.StopReason) {
+    func stopsInEveryState(state: State, reason: Worker.StopReason) {
         var worker = worker(state)
         let action = worker.stop(reason)
         let settled: [Worker.StopReason: State] = [
@@ -83,7 +83,7 @@ struct WorkerStateMachineTests {
     }
 
     @Test(arguments: states.filter { Worker(shell("w", ""), state: $0).isAlive })
-    func exitIsJudgedUnlessItWasAskedFor(state: State) {
+    func exitIsJudgedUnlessRequested(state: State) {
         var worker = worker(state)
         let action = worker.exited()
         switch state {
@@ -111,7 +111,7 @@ struct WorkerStateMachineTests {
         }
     }
 
-    @Test func verdictsBecomeStates() {
+    @Test func verdictsSetStates() {
         var worker = worker(.running(isReady: true))
         worker.apply(.restart(after: .zero))
         #expect(worker.state == .backingOff)
@@ -121,13 +121,13 @@ struct WorkerStateMachineTests {
         #expect(worker.state == .quarantined)
     }
 
-    @Test func aliveAndOverPartitionWithRest() {
+    @Test func aliveOverAndRestArePartition() {
         #expect(Self.states.filter { worker($0).isAlive }.count == 15)
         #expect(Self.states.filter { worker($0).isOver } == [.quarantined, .finished, .stopped, .removed])
     }
 
-    /// Of two reasons to stop the one that holds, whichever comes first.
-    @Test func whichReasonHolds() {
+    /// The effective one of two stop reasons, in either order.
+    @Test func strongerStopReasonWins() {
         for reason in Worker.StopReason.allCases {
             #expect(Worker.StopReason.drain.overruled(by: reason) == .drain)
             #expect(reason.overruled(by: .drain) == .drain)
@@ -148,7 +148,7 @@ struct WorkerStateMachineTests {
     }
 
     @Test(arguments: states)
-    func revivingLetsOnlyThoseStartThatAreOverAndConfigured(state: State) {
+    func revivesOnlyConfiguredWorkers(state: State) {
         var worker = worker(state)
         worker.history.waits = 3
         worker.revive()
@@ -157,7 +157,7 @@ struct WorkerStateMachineTests {
     }
 
     /// OTP: a temporary child that is terminated because of a sibling is not restarted.
-    @Test func aTemporaryWorkerDoesNotComeBackWithOthers() {
+    @Test func temporaryWorkerDoesNotRestartWithGroup() {
         var worker = Worker(shell("w", "", .temporary), state: .running(isReady: true))
         #expect(worker.stop(.restartTogether) == .terminate)
         #expect(worker.exited() == .stopped(.restartTogether))

@@ -2,12 +2,12 @@ import Foundation
 import Telemetry
 import Testing
 
-/// The catalogue against the sources: what is measured under another name or as another kind is exported nowhere.
+/// Compares the catalogue with the sources: metrics of another name or kind are not exported.
 struct CatalogueTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// Every `Counter(label: "…")` and the like, with its place.
+    /// Returns every `Counter(label: "…")` and similar call with its file.
     private func measurements() throws -> [(maker: String, name: String, file: String)] {
         let pattern = /\b(Counter|FloatingPointCounter|Gauge|Meter|Timer|Recorder)\(\s*label:\s*"([^"]+)"/
         let sources = Self.root.appending(path: "Sources")
@@ -20,7 +20,7 @@ struct CatalogueTests {
         return found
     }
 
-    @Test func everythingThatIsMeasuredIsInTheCatalogueAsThatKind() throws {
+    @Test func everyMeasurementIsInTheCatalogue() throws {
         let kinds = Dictionary(uniqueKeysWithValues: MetricCatalogue.all.map { ($0.name, $0.kind) })
         let measurements = try measurements()
         #expect(measurements.count >= 30)
@@ -35,7 +35,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test func theDocumentTellsOfEveryMetricAndItsLabels() throws {
+    @Test func documentListsEveryMetric() throws {
         let document = try String(contentsOf: Self.root.appending(path: "docs/metrics.md"), encoding: .utf8)
         for metric in MetricCatalogue.all + MetricCatalogue.own {
             let labels = metric.labels.isEmpty ? "" : "{\(metric.labels.joined(separator: ","))}"

@@ -18,7 +18,7 @@ import Testing
         },
     ]
 
-    /// Runs an endpoint, sends each text over a connection of its own, and returns all that came back.
+    /// Runs an endpoint, sends each text over its own connection, and returns the responses.
     private func ask(_ texts: [String], _ limits: HTTPLimits = HTTPLimits()) async throws -> [String] {
         try await withEndpoint(limits) { port in
             var answers: [String] = []
@@ -59,7 +59,7 @@ import Testing
                 }
             }
         let answer = Mutex(ByteBuffer())
-        // A connection that is cut off is an end too.
+        // A reset connection ends the response too.
         do {
             try await channel.executeThenClose { inbound, outbound in
                 try await outbound.write(ByteBuffer(string: text))
@@ -69,7 +69,7 @@ import Testing
         return answer.withLock { String(buffer: $0) }
     }
 
-    @Test func aRouteAnswersGET() async throws {
+    @Test func routeAnswersGET() async throws {
         let answers = try await ask(["GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"])
         #expect(
             answers == [
@@ -78,7 +78,7 @@ import Testing
             ])
     }
 
-    @Test func headsHaveTheLengthAndNoBody() async throws {
+    @Test func headHasLengthWithoutBody() async throws {
         let answer = try await ask(["HEAD /echo?say=hello HTTP/1.1\r\nHost: localhost\r\n\r\n"])[0]
         #expect(answer.hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"))
         #expect(answer.contains("Content-Length: 5\r\n"))
@@ -97,7 +97,7 @@ import Testing
             "431 Request Header Fields Too Large"
         ),
     ])
-    func otherRequestsAreRefused(_ request: String, _ status: String) async throws {
+    func refusesOtherRequests(_ request: String, _ status: String) async throws {
         let answer = try await ask([request])[0]
         #expect(answer.hasPrefix("HTTP/1.1 \(status)\r\n"))
         #expect(answer.contains("Allow: GET, HEAD\r\n") == status.hasPrefix("405"))
@@ -112,19 +112,19 @@ import Testing
         ("GET http://evil.example/metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", "400 Bad Request"),
         ("GET /metrics HTTP/1.0\r\n\r\n", "200 OK"),
     ])
-    func answersOnlyForItsHosts(_ request: String, _ status: String) async throws {
+    func answersOnlyKnownHosts(_ request: String, _ status: String) async throws {
         let answer = try await ask([request])[0]
         #expect(answer.hasPrefix("HTTP/1.1 \(status)\r\n"))
         #expect(answer.contains("# TYPE") == status.hasPrefix("200"))
     }
 
-    @Test func whoSaysNothingIsHungUpOn() async throws {
+    @Test func closesSilentConnections() async throws {
         var limits = HTTPLimits()
         limits.requestTime = .milliseconds(20)
         #expect(try await ask(["", "GET /metrics HT"], limits) == ["", ""])
     }
 
-    @Test func aRouteThatTakesTooLongIsAnswered503() async throws {
+    @Test func slowRouteReturns503() async throws {
         var limits = HTTPLimits()
         limits.answerTime = .milliseconds(20)
         #expect(
@@ -132,13 +132,13 @@ import Testing
                 "HTTP/1.1 503 Service Unavailable\r\n"))
     }
 
-    @Test func connectionsOverTheLimitAreClosed() async throws {
+    @Test func closesConnectionsAboveLimit() async throws {
         var limits = HTTPLimits()
         limits.connections = 0
         #expect(try await ask(["GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"], limits) == [""])
     }
 
-    @Test func anAddressInUseIsSaidSo() async throws {
+    @Test func reportsAddressInUse() async throws {
         let error = try await withEndpoint(HTTPLimits()) { port in
             let second = HTTPEndpoint(host: "127.0.0.1", port: port, routes: [:], logger: Logger(label: "test"))
             return await #expect(throws: TelemetryError.self) { try await second.run() }

@@ -3,7 +3,7 @@ import Testing
 @testable import Telemetry
 
 struct HTTPRequestTests {
-    @Test func pathAndQueryAreDecoded() throws {
+    @Test func decodesPathAndQuery() throws {
         let request = try #require(HTTPRequest(target: "/pro%62e?target=wss%3A%2F%2Fa.example&x&y=1+2%2B3&y=4"))
         #expect(request.path == "/probe")
         #expect(request["target"] == "wss://a.example")
@@ -13,7 +13,7 @@ struct HTTPRequestTests {
     }
 
     @Test(arguments: ["", "metrics", "http://a/metrics", "*", "/%", "/%4", "/%zz", "/%ff", "/?a=%", "/?%c3=1"])
-    func otherTargetsAreRefused(_ target: String) {
+    func refusesOtherTargets(_ target: String) {
         #expect(HTTPRequest(target: target) == nil)
     }
 }

@@ -6,7 +6,7 @@ struct LabelGuardTests {
         "", "helper command ping", "relay.one.example:4848", "0123456789abcde", "DeserializationFailure", "nip-npub",
         String(repeating: "y", count: 64), "größe",
     ])
-    func wordsAndHostsAreAdmitted(_ value: String) {
+    func admitsWordsAndHosts(_ value: String) {
         #expect(LabelGuard.admits(value))
     }
 
@@ -15,7 +15,7 @@ struct LabelGuardTests {
         "npub1qqqq", "to NSEC1qqqq", "note1x", "nprofile1x", "nevent1x", "naddr1x", "ncryptsec1x",
         String(repeating: "y", count: 65), "two\nlines", "nul\0", "del\u{7F}",
     ])
-    func keysIdentifiersAndContentAreKeptOut(_ value: String) {
+    func rejectsKeysIDsAndContent(_ value: String) {
         #expect(!LabelGuard.admits(value))
     }
 }

@@ -19,7 +19,7 @@ import Testing
         family(name, of: registry)?.series.first?.value
     }
 
-    @Test func aCounterCountsByLabelAndNeverDown() {
+    @Test func counterCountsByLabelAndNeverDecreases() {
         let registry = MetricRegistry(Self.catalogue)
         let counter = Counter(label: "things_total", dimensions: [("kind", "b")], factory: registry)
         counter.increment(by: 2)
@@ -32,7 +32,7 @@ import Testing
             ])
     }
 
-    @Test func aGaugeShowsTheLastFiniteValueUntilItIsDestroyed() {
+    @Test func gaugeShowsLastFiniteValue() {
         let registry = MetricRegistry(Self.catalogue)
         let gauge = Gauge(label: "depth", factory: registry)
         gauge.record(3)
@@ -44,7 +44,7 @@ import Testing
         #expect(family("depth", of: registry) == nil)
     }
 
-    @Test func aTimerIsAHistogramInSeconds() {
+    @Test func timerIsHistogramInSeconds() {
         let registry = MetricRegistry(Self.catalogue)
         let timer = Timer(label: "time_seconds", factory: registry)
         timer.recordMilliseconds(100)
@@ -57,7 +57,7 @@ import Testing
                     series: [.init(value: 5.6, buckets: [1, 2, 3])]))
     }
 
-    @Test func fractionsCanBeCounted() {
+    @Test func countsFractions() {
         let registry = MetricRegistry(Self.catalogue)
         let counter = FloatingPointCounter(label: "seconds_total", factory: registry)
         counter.increment(by: 0.25)
@@ -65,24 +65,24 @@ import Testing
         #expect(value("seconds_total", of: registry) == 0.75)
     }
 
-    @Test func whatIsNotInTheCatalogueIsCountedAndNotExported() {
+    @Test func unknownMetricsAreOnlyCounted() {
         let registry = MetricRegistry(Self.catalogue)
         Counter(label: "other_total", factory: registry).increment()
-        // As another kind than it is.
+        // As another kind than in the catalogue.
         Gauge(label: "things_total", factory: registry).record(1)
         Timer(label: "depth", factory: registry).recordSeconds(1)
         #expect(registry.families().map(\.name).filter { !$0.hasPrefix("telemetry_") } == [])
         #expect(value("telemetry_unknown_metrics_total", of: registry) == 3)
     }
 
-    @Test func labelsThatAreNotInTheCatalogueAreDropped() {
+    @Test func dropsUnknownLabels() {
         let registry = MetricRegistry(Self.catalogue)
         Counter(label: "things_total", dimensions: [("from", "x"), ("kind", "a")], factory: registry).increment()
         #expect(
             family("things_total", of: registry)?.series == [.init(labels: [.init("kind", "a")], value: 1)])
     }
 
-    @Test func keysAreKeptOutOfLabelsAndCounted() {
+    @Test func withholdsAndCountsKeysInLabels() {
         let registry = MetricRegistry(Self.catalogue)
         for key in ["00112233445566778899", "npub1abc"] {
             Counter(label: "things_total", dimensions: [("kind", key)], factory: registry).increment()
@@ -94,7 +94,7 @@ import Testing
         #expect(value("telemetry_withheld_labels_total", of: registry) == 2)
     }
 
-    @Test func seriesOverTheLimitShareOne() {
+    @Test func seriesAboveLimitShareOne() {
         let registry = MetricRegistry(Self.catalogue, seriesLimit: 3)
         for number in 0..<1000 {
             Counter(label: "things_total", dimensions: [("kind", "k\(number)")], factory: registry).increment()
@@ -105,7 +105,7 @@ import Testing
         #expect(value("telemetry_overflowed_series_total", of: registry) == 997)
     }
 
-    @Test func manyTasksLoseNothing() async {
+    @Test func concurrentUpdatesLoseNothing() async {
         let registry = MetricRegistry(Self.catalogue)
         await withTaskGroup(of: Void.self) { group in
             for task in 0..<8 {
@@ -120,7 +120,7 @@ import Testing
         #expect(family("things_total", of: registry)?.series.map(\.value) == [4000, 4000])
     }
 
-    @Test func theCatalogueNamesEachMetricOnceAndFollowsTheNamingRules() {
+    @Test func catalogueFollowsNamingRules() {
         let all = MetricCatalogue.all + MetricCatalogue.own
         #expect(Set(all.map(\.name)).count == all.count)
         for metric in all {

@@ -6,7 +6,7 @@ struct ProcessMetricsTests {
     private static let stat =
         "4711 (a) b ( c) S 1 4711 4711 0 -1 4194304 1500 0 2 0 250 150 0 0 20 0 9 0 123456 734003200 8000 184467440 1 1"
 
-    @Test func theFieldsOfTheKernelAreReadBehindTheName() throws {
+    @Test func parsesStatAfterProcessName() throws {
         let stat = try #require(ProcessStat(Self.stat))
         #expect(stat.cpuTicks == 400)
         #expect(stat.startTicks == 123_456)
@@ -15,11 +15,11 @@ struct ProcessMetricsTests {
     }
 
     @Test(arguments: ["", "4711 (name", "4711 (name) S 1 2 3", "4711 (n) " + String(repeating: "x ", count: 30)])
-    func whatIsNotAStatFileIsRefused(_ text: String) {
+    func refusesInvalidStat(_ text: String) {
         #expect(ProcessStat(text) == nil)
     }
 
-    @Test func startOfTheMachineAndLimitAreRead() {
+    @Test func parsesBootTimeAndLimit() {
         #expect(ProcessMetrics.bootTime("cpu 1 2\nbtime 1763700000\nprocesses 3\n") == 1_763_700_000)
         #expect(ProcessMetrics.bootTime("cpu 1 2\n") == nil)
         let limits = "Limit  Soft Limit  Hard Limit  Units\nMax open files            1024      524288     files\n"
@@ -28,7 +28,7 @@ struct ProcessMetricsTests {
     }
 
     #if os(Linux)
-        @Test func thisProcessIsDescribed() {
+        @Test func describesThisProcess() {
             let values = Dictionary(
                 uniqueKeysWithValues: ProcessMetrics.families().map { ($0.name, $0.series[0].value) })
             #expect(

@@ -3,7 +3,7 @@ import Testing
 @testable import Telemetry
 
 struct PrometheusTextTests {
-    @Test func everyKindIsWrittenAsTheFormatSays() {
+    @Test func writesEveryKind() {
         let families = [
             MetricFamily(
                 name: "a_total", help: "A \\ and\na line, \"quoted\".", kind: .counter,
@@ -37,11 +37,11 @@ struct PrometheusTextTests {
         (0, "0"), (1_763_740_800, "1763740800"), (0.1, "0.1"), (1e-7, "1e-07"), (1e300, "1e+300"),
         (.infinity, "+Inf"), (-.infinity, "-Inf"), (.nan, "NaN"),
     ])
-    func numbersAreReadableForGo(_ value: Double, _ text: String) {
+    func numbersAreParsableByGo(_ value: Double, _ text: String) {
         #expect(PrometheusText.number(value) == text)
     }
 
-    @Test func exportsOfSeveralAccountsBecomeOne() {
+    @Test func mergesExportsOfSeveralAccounts() {
         func export(_ value: Double) -> [MetricFamily] {
             [
                 MetricFamily(

@@ -22,7 +22,7 @@ import Testing
         #expect(text.terminalLine == text && text.terminalText == text)
     }
 
-    @Test func keepsOwnLineEnds() {
+    @Test func keepsOwnLineBreaks() {
         #expect("a\nb\u{1b}\n".terminalText == "a\nb\\u001b\n")
         #expect("a\r\nb".terminalText == "a\\r\nb")
     }

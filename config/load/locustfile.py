@@ -1,12 +1,12 @@
-"""Load on encrypted groups from many machines: users of Locust (https://locust.io) that are accounts of pikabot.
+"""Load test of encrypted groups from many machines: each user of Locust (https://locust.io) is a pikabot account.
 
     locust -f config/load/locustfile.py --master --relays wss://relay.example --group-size 5
     PIKABOT=/usr/local/bin/pikabot locust -f - --worker --master-host MASTER      # on each machine
 
-Each user is an account of its own in a `pikabot daemon` (docs/daemon.md). The master puts users into groups, mixed from
-all workers; who is in a group talks. What a test is like are arguments of the master; what a machine is like are
-variables of its worker: PIKABOT, the program, and TMPDIR, where accounts live until their user ends. docs/load.md has
-an example, and says what is measured.
+Each user is one account in its own `pikabot daemon` (docs/daemon.md). The master forms groups of users from all
+workers; the members send messages. Arguments of the master configure the test. Variables of a worker configure its
+machine: PIKABOT, the program, and TMPDIR, the directory of the accounts. docs/load.md has an example and describes
+the measurements.
 """
 
 import collections
@@ -34,8 +34,8 @@ log = logging.getLogger("pikabot")
 
 PATIENCE = 60  # seconds for one command
 ENDED = "agent ended"
-CHAT = 9  # the kind of a message; a new profile of a group is told by others
-MIXING = 10  # seconds that the first who waits is kept for somebody of another worker
+CHAT = 9  # the kind of chat messages; group profiles have other kinds
+MIXING = 10  # seconds that the first waiting account waits for one of another worker
 
 
 @events.init_command_line_parser.add_listener
@@ -45,16 +45,16 @@ def add_arguments(parser):
                        help="Relays of every account")
     group.add_argument("--group-size", type=int, env_var="PIKABOT_GROUP_SIZE", default=5, help="Members of a group")
     group.add_argument("--think", type=float, env_var="PIKABOT_THINK", default=5.0, metavar="SECONDS",
-                       help="Between a user's message and its next, on average")
+                       help="Average interval between a user's messages")
     group.add_argument("--message-bytes", type=int, env_var="PIKABOT_MESSAGE_BYTES", default=300, metavar="N",
-                       help="Least length of a message; what is measured by takes about 200")
+                       help="Minimum length of a message; the measurement data takes about 200")
     group.add_argument("--commit-share", type=float, env_var="PIKABOT_COMMIT_SHARE", default=0.0, metavar="SHARE",
-                       help="Of a founder's turns, how many change the group instead of saying something (0 to 1)")
+                       help="Share of a founder's turns that change the group instead of sending (0 to 1)")
     group.add_argument("--settle", type=float, env_var="PIKABOT_SETTLE", default=20.0, metavar="SECONDS",
-                       help="At the end, how long what was said may take to arrive")
+                       help="Time at the end for outstanding messages to arrive")
 
 
-# Time that passes between two machines.
+# Durations across machines.
 
 def boot_id():
     with suppress(OSError):
@@ -70,15 +70,15 @@ def stamp():
 
 
 def milliseconds_since(text):
-    """By the monotonic clock of one machine, else by the clocks of both, which then have to agree."""
+    """Uses the monotonic clock on one machine, else the wall clocks of both, which must agree."""
     boot, ticks, clock = text.split(":")
     return 1000 * (time.monotonic() - float(ticks) if boot == BOOT else time.time() - float(clock))
 
 
-# Whoever knows an account's key can invite it; what does not look like the test's is not looked at.
+# Anyone who knows an account's key can invite it; groups not named like the test's are ignored.
 
 def invitation(group_name):
-    """The stamp in the name of a group of the test; None of any other name."""
+    """Returns the stamp in the name of a test group; None for any other name."""
     with suppress(ValueError):
         word, number, text = group_name.split(" ")
         if word == "load" and int(number) > 0:
@@ -88,8 +88,8 @@ def invitation(group_name):
 
 
 def message(text):
-    """What a message of the test says: its number, how many its sender has said if it is the last, and how old it is.
-    None of any other text."""
+    """Returns a test message's number, its sender's message count if it is the last, and its age.
+    None for any other text."""
     with suppress(ValueError, TypeError, KeyError, AttributeError):
         content = json.loads(text)
         return int(content["n"]), int(content["last"]), milliseconds_since(content["sent"])
@@ -97,17 +97,17 @@ def message(text):
 
 
 class Failed(Exception):
-    """What Locust counts failures by: a word, such as the code of the daemon's error."""
+    """A failure, which Locust groups by this word, such as the code of the daemon's error."""
 
 
 class Refused(Failed):
-    """The daemon's error: it was not done."""
+    """An error of the daemon: the command was not executed."""
 
 
-# The accounts' processes, and what is left of them.
+# The accounts' processes, and their cleanup.
 
-# Ends when its standard input does, however the worker came to its end; then nothing of the worker's stays. The folder
-# is moved first: a process that is just being started cannot note its id there any more, and does not begin.
+# Ends with its standard input, however the worker ended, and then removes everything of the worker. The directory is
+# moved first, so that a process that is just starting cannot record its id there and does not begin.
 GUARD = """
 import os, shutil, signal, sys
 from pathlib import Path
@@ -125,18 +125,18 @@ START = 'echo $$ >"$1/pid" && shift && exec "$@"'
 
 
 class Home:
-    """The folder of one worker's accounts, with the process that clears it up."""
+    """The directory of one worker's accounts, with the process that cleans it up."""
 
     def __init__(self):
         self.program = shutil.which(os.environ.get("PIKABOT", "pikabot"))
         if not self.program:
-            raise SystemExit("pikabot is not in the PATH: set PIKABOT to the program")
+            raise SystemExit("pikabot: not found in PATH; set PIKABOT to the path of the program")
         self.folder = Path(tempfile.mkdtemp(prefix="pikabot-locust-"))
         self.guard = subprocess.Popen(
             [sys.executable, "-S", "-c", GUARD, str(self.folder)], stdin=subprocess.PIPE, start_new_session=True)
 
     def start(self, folder, *arguments):
-        """A process with JSON lines, and its id in the folder as long as it lives there."""
+        """Starts a process with JSON lines; its id is in the directory while it runs."""
         folder.mkdir()
         pipe = subprocess.PIPE
         with (folder / "log").open("wb") as errors:
@@ -146,7 +146,7 @@ class Home:
 
 
 class Agent:
-    """One account: commands with their replies, and events for whoever `hear`s them."""
+    """One account: commands with their replies, and events for the callback `hear`."""
 
     def __init__(self, home, relays, hear):
         self.folder = home.folder / uuid.uuid4().hex[:12]
@@ -160,7 +160,7 @@ class Agent:
         self.reader = gevent.spawn(self._read)
 
     def command(self, cmd, **fields):
-        """The result of its `ok`; raises Failed with the code of its `error`."""
+        """Returns the result of `ok`; raises Failed with the code of `error`."""
         self.requests += 1
         request, reply = str(self.requests), AsyncResult()
         self.replies[request] = reply
@@ -197,7 +197,7 @@ class Agent:
             self.hear(line)
 
     def close(self):
-        """At once: what it had is not needed again."""
+        """Kills the process at once; its state is not needed again."""
         with suppress(ProcessLookupError):
             self.process.kill()
         self.process.wait()
@@ -205,13 +205,13 @@ class Agent:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-# The master's part: who is in a group with whom.
+# The master: forms the groups.
 
 class Matchmaker:
-    """Puts waiting accounts into groups, mixed from the workers, and says when a group is complete.
+    """Forms groups of waiting accounts, mixed from the workers, and announces complete groups.
 
     To the master: `pikabot_waiting` {key, worker}, `pikabot_joined` {group, key}, `pikabot_finished` {worker}.
-    To the workers: `pikabot_group` {group, keys: the founder first}, `pikabot_start` {group, keys: who is in it},
+    To the workers: `pikabot_group` {group, keys: the founder first}, `pikabot_start` {group, keys: the members},
     `pikabot_finish`.
     """
 
@@ -224,8 +224,8 @@ class Matchmaker:
         self.reset()
 
     def reset(self, **_):
-        self.queues = collections.defaultdict(collections.deque)  # worker -> (key, since when)
-        self.groups = {}  # number -> (keys, those who have joined)
+        self.queues = collections.defaultdict(collections.deque)  # worker -> (key, start of the wait)
+        self.groups = {}  # number -> (keys, joined keys)
         self.begun = set()
 
     def tell(self, name, **data):
@@ -260,19 +260,19 @@ class Matchmaker:
                 self.start(msg.data["group"], group)
 
     def start(self, number, group):
-        """With those who are there, once."""
+        """Starts with the present members; called once."""
         if self.groups.get(number) is group and number not in self.begun:
             self.begun.add(number)
             self.tell("start", group=number, keys=[key for key in group[0] if key in group[1]])
 
     def finish(self, **_):
-        """Before Locust stops its users: what was said arrives, and is counted."""
+        """Runs before Locust stops its users: waits for and counts outstanding messages."""
         clients = getattr(self.runner, "clients", None)
         workers = {client.id for client in clients.ready + clients.running + clients.spawning} if clients else {"local"}
         self.unfinished, self.all_finished = workers, Event()
         self.tell("finish")
         self.all_finished.wait(self.environment.parsed_options.settle + PATIENCE)
-        # Workers report what they have counted in their own time.
+        # Workers report their counts at their own interval.
         gevent.sleep(WORKER_REPORT_INTERVAL + 1 if clients else 0)
 
     def finished(self, msg, **_):
@@ -281,10 +281,10 @@ class Matchmaker:
             self.all_finished.set()
 
 
-# The workers' part.
+# The workers.
 
 class Worker:
-    """Tells the users of one process what the master says."""
+    """Forwards the master's messages to the users of one process."""
 
     def __init__(self, environment):
         self.runner = environment.runner
@@ -318,28 +318,28 @@ class Worker:
 def begin(environment, **_):
     if isinstance(environment.runner, (MasterRunner, LocalRunner)):
         if environment.parsed_options.group_size < 2:
-            raise SystemExit("--group-size is 2 or more")
+            raise SystemExit("--group-size: expected 2 or more")
         environment.pikabot_matchmaker = Matchmaker(environment)
     if isinstance(environment.runner, (WorkerRunner, LocalRunner)):
         environment.pikabot_worker = Worker(environment)
 
 
 class Member(User):
-    """A member of one group, who says something, waits, and says something again."""
+    """A member of one group, which alternately sends a message and waits."""
 
     def wait_time(self):
-        """Of an exponential distribution: messages of many users come as a Poisson process does."""
+        """Exponentially distributed, so that the messages of many users form a Poisson process."""
         return min(self.random.expovariate(1 / max(self.options.think, 0.001)), 10 * self.options.think)
 
     def prepare(self):
         self.random = random.Random()
         self.assigned, self.started, self.group_id = AsyncResult(), AsyncResult(), AsyncResult()
         self.key = self.agent = None
-        self.invited = {}  # group of the test -> the stamp of its invitation
+        self.invited = {}  # test group -> the stamp of its invitation
         self.turns, self.said, self.is_over, self.talking = 0, 0, False, False
         self.turn = RLock()
-        self.heard = collections.defaultdict(set)  # key -> numbers of what came
-        self.last = {}  # key -> how many messages it has said, when it has said its last
+        self.heard = collections.defaultdict(set)  # key -> numbers of received messages
+        self.last = {}  # key -> its message count, once it has sent the last one
         self.news = Event()
 
     def on_start(self):
@@ -355,7 +355,7 @@ class Member(User):
         self.enter(*self.until(self.assigned))
 
     def until(self, result, seconds=None):
-        """Waits, and stops when Locust wants the user to stop. None when the time is over."""
+        """Waits; raises StopUser when Locust stops the user. Returns None on timeout."""
         deadline = None if seconds is None else time.monotonic() + seconds
         while True:
             with suppress(gevent.Timeout):
@@ -368,7 +368,7 @@ class Member(User):
     def enter(self, number, keys):
         self.number, self.is_founder = number, keys[0] == self.key
         if self.is_founder:
-            # The group's name says when its members were invited.
+            # The group's name contains the time of the invitations.
             with self.measured("create"):
                 name = f"load {number} {stamp()}"
                 made = self.agent.command("init_group", peer_pubkey=keys[1], group_name=name)
@@ -405,7 +405,7 @@ class Member(User):
                 try:
                     self.agent.command("send_message", nostr_group_id=self.group_id.get(), content=json.dumps(content))
                 except Refused:
-                    self.said -= 1  # nobody is to hear it
+                    self.said -= 1  # not expected by anyone
                     raise
 
     def hear(self, line):
@@ -421,7 +421,7 @@ class Member(User):
                 self.take(line["from_pubkey"], *content)
 
     def is_mine(self, group):
-        """Whether it is the group of the test; what was said in it can come before `group_joined`."""
+        """Returns whether it is the test's group; its messages may arrive before `group_joined`."""
         return group in self.invited or self.group_id.ready() and group == self.group_id.get()
 
     def take(self, sender, number, last, milliseconds):
@@ -435,7 +435,7 @@ class Member(User):
     # The end.
 
     def finish(self):
-        """Says that it was the last, waits for what others said, and counts what has not come."""
+        """Sends the last message, waits for those of the others, and counts missing ones."""
         if not self.talking:
             self.is_over = True
             return
@@ -461,7 +461,7 @@ class Member(User):
     def on_stop(self):
         if self.key:
             self.worker.users.pop(self.key, None)
-        # One of many who leave while the test goes on.
+        # One of many users that leave during the test.
         if self.talking and not self.is_over:
             with suppress(StopUser):
                 self.say(is_last=True)
@@ -482,7 +482,7 @@ class Member(User):
 
 
 class Measured:
-    """Counts what is done in it. A failure of what a user cannot go on without ends the user."""
+    """Measures the enclosed operation. A failure of an essential operation ends the user."""
 
     def __init__(self, user, name):
         self.user, self.name = user, name

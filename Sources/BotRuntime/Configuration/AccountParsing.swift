@@ -34,14 +34,14 @@ extension ConfigurationParser {
     private func profiles(_ value: ConfigurationValue) -> Bool? {
         value.parsed(
             { ["true": true, "false": false][$0] }, expected: "true or false",
-            fix: "write true only if the bots need the names of members: relays learn who they are")
+            fix: "write true only if the bots need members' names: relays learn who the members are")
     }
 
     private func accountName(_ value: ConfigurationValue, _ names: inout Set<String>) -> String? {
         let letters = Set("abcdefghijklmnopqrstuvwxyz0123456789-")
         let name = value.parsed(
             { (1...32).contains($0.count) && $0.allSatisfy(letters.contains) ? $0 : nil },
-            expected: "1 to 32 of a-z, 0-9 and -", fix: "write such as name: greeter")
+            expected: "1 to 32 characters from a-z, 0-9 and -", fix: "write for example name: greeter")
         guard let name else { return nil }
         if !names.insert(name).inserted {
             value.fail(expected: "a name that no other account has", fix: "rename one of the two")
@@ -84,13 +84,13 @@ extension ConfigurationParser {
         let after = fields.optional("afterJoining")?.parsed(
             { text -> Setting<ClosedRange<Duration>>? in
                 text == "never" ? .never : durationRange(configurationText: text).map { .value($0) }
-            }, expected: "a range of durations, the smaller first, or never", fix: "write such as 5s..60s")
+            }, expected: "a range of durations, the smaller first, or never", fix: "write for example 5s..60s")
         if let after { policy.afterJoining = after.value }
         let every = fields.optional("every")?.parsed(
             { text -> Setting<Duration>? in
                 if text == "never" { return .never }
                 return Duration(configurationText: text).flatMap { $0 >= .seconds(3600) ? .value($0) : nil }
-            }, expected: "a duration of an hour or more, or never", fix: "write such as 7d")
+            }, expected: "a duration of an hour or more, or never", fix: "write for example 7d")
         if let every { policy.every = every.value }
         return policy
     }

@@ -14,7 +14,7 @@ extension ConfigurationParser {
             if let written {
                 bot.name = written
             } else {
-                bot.name = freeName(bot.name, names)
+                bot.name = uniqueName(bot.name, names)
                 names.insert(bot.name)
             }
             return bot
@@ -22,7 +22,7 @@ extension ConfigurationParser {
     }
 
     /// Returns the name, with a number appended if it is taken.
-    private func freeName(_ name: String, _ taken: Set<String>) -> String {
+    private func uniqueName(_ name: String, _ taken: Set<String>) -> String {
         var candidate = name
         var place = 1
         while taken.contains(candidate) {
@@ -39,7 +39,7 @@ extension ConfigurationParser {
         let letters = Set("abcdefghijklmnopqrstuvwxyz0123456789-_")
         let name = place.parsed(
             { (1...32).contains($0.count) && $0.allSatisfy(letters.contains) ? $0 : nil },
-            expected: "1 to 32 of a-z, 0-9, - and _", fix: "write such as name: helper")
+            expected: "1 to 32 characters from a-z, 0-9, - and _", fix: "write for example name: helper")
         guard let name else { return nil }
         if !names.insert(name).inserted {
             place.fail(expected: "a name that no other bot of the account has", fix: "rename one of the two")
@@ -54,7 +54,7 @@ extension ConfigurationParser {
         case (true, true):
             value.fail(
                 expected: "one of use, command", found: "both",
-                fix: "keep use: for a bot of this program, or command: for a program of its own")
+                fix: "keep use: for a built-in bot, or command: for an external bot")
             return nil
         case (false, true): return externalBot(value)
         case (true, false): return includedBot(value)
@@ -83,7 +83,7 @@ extension ConfigurationParser {
             settings = with.settings
         }
         guard let use else { return nil }
-        for problem in known.judge(use, settings) { value.problems.add(problem, below: "\(value.keyPath).with") }
+        for problem in known.validate(use, settings) { value.problems.add(problem, below: "\(value.keyPath).with") }
         return BotConfiguration(name: use, source: .included(use, settings), policy: policy)
     }
 
@@ -91,7 +91,7 @@ extension ConfigurationParser {
         let names = known.names
         return value.word(
             in: names,
-            expected: names.isEmpty ? "a registered bot, of which there are none" : "a bot: \(oneOf(names))",
-            fix: "use a bot that this program has", advice: { "write use: \($0)" })
+            expected: names.isEmpty ? "a built-in bot, but this program has none" : "a bot: \(oneOf(names))",
+            fix: "name a built-in bot", advice: { "write use: \($0)" })
     }
 }

@@ -18,12 +18,13 @@ extension ConfigurationParser {
         var groups = GroupPolicy()
         groups.standard = fields.optional("default")?.choice(of: GroupPolicy.Scope.self) ?? groups.standard
         let chats = fields.optional("chats")?
-            .members(of: "chat ids and scopes", fix: "write such as chats: { CHATID: all }")
+            .members(of: "chat ids and scopes", fix: "write for example chats: { CHATID: all }")
         for (name, value) in chats ?? [] {
             guard let scope = value.choice(of: GroupPolicy.Scope.self), let chat = chatID(name) else { continue }
             if groups.exceptions.updateValue(scope, forKey: chat) != nil {
                 name.fail(
-                    expected: "each chat once", found: "one again, in other letters", fix: "remove one of the two")
+                    expected: "each chat once", found: "a duplicate that differs only in case",
+                    fix: "remove one of the two")
             }
         }
         return groups
@@ -32,7 +33,7 @@ extension ConfigurationParser {
     func chatID(_ value: ConfigurationValue) -> String? {
         value.parsed(
             { ChatReference.parse($0) }, expected: "a chat id",
-            fix: "write its hex digits, as pikabot groups shows them")
+            fix: "write its hex digits, as shown by pikabot groups")
     }
 
     private func triggers(_ value: ConfigurationValue) -> TriggerPolicy? {

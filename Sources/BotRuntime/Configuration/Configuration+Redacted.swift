@@ -173,7 +173,7 @@ extension BotSettings {
 
     /// Returns the printable value of a setting with this name.
     func redactedDescription(under name: String) -> String {
-        guard SecretNames.speaksOfSecret(name) else { return redactedDescription }
+        guard SecretNames.suggestsSecret(name) else { return redactedDescription }
         // Only a reference is safe to show.
         if case .object(let members) = self, ConfigurationSchema.secret.names.contains(where: { members[$0] != nil }) {
             return redactedDescription

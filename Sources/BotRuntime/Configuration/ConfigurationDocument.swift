@@ -11,7 +11,7 @@ enum ConfigurationDocument {
         guard text.utf8.count <= maximumBytes else {
             problems.add(
                 nil, "", expected: "at most \(maximumBytes) bytes", found: "\(text.utf8.count)",
-                fix: "move what is long into files of its own")
+                fix: "move long values to separate files")
             throw problems.error
         }
         // Some editors write a byte order mark, which is not part of the first line.
@@ -45,7 +45,7 @@ enum ConfigurationDocument {
         switch error as? YamlError {
         case .parser(_, let problem, let mark, _) where problem.contains("nesting level"):
             problems.add(
-                mark, "", expected: "at most \(maximumDepth) levels", found: "more", fix: "make the file simpler")
+                mark, "", expected: "at most \(maximumDepth) levels", found: "more", fix: "simplify the file")
         case .reader(let problem, let offset, _, let text):
             let before = text.utf8.prefix(offset ?? 0)
             let line = before.count { $0 == UInt8(ascii: "\n") } + 1
@@ -63,7 +63,7 @@ enum ConfigurationDocument {
                 fix: "remove one of them")
         default:
             problems.add(
-                nil, "", expected: "valid YAML", found: "text that is no YAML", fix: fix(at: 1, of: text))
+                nil, "", expected: "valid YAML", found: "invalid YAML", fix: fix(at: 1, of: text))
         }
     }
 
@@ -71,9 +71,9 @@ enum ConfigurationDocument {
     private static func fix(at line: Int, of text: String) -> String {
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         guard lines.indices.contains(line - 1), lines[line - 1].contains("${") else {
-            return "correct the YAML there; quotes around a text with special characters often help"
+            return "correct the YAML there; strings with special characters often need quotes"
         }
-        return "write the value itself in place of ${…}: variables are not filled in"
+        return "write the value instead of ${…}: variables are not expanded"
     }
 
     /// Returns the line of an alias in a key. Yams hashes keys while composing, which takes exponential time for nested

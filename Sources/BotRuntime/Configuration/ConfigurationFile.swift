@@ -39,7 +39,7 @@ public struct ConfigurationFile: Sendable {
             let data = try? handle.read(upToCount: limit + 1) ?? Data()
         else {
             throw ConfigurationError(
-                file: path, expected: "a file that can be read", found: "none",
+                file: path, expected: "a readable file", found: "none",
                 fix: "check the path and its permissions")
         }
         guard let text = String(validating: data, as: UTF8.self) else {

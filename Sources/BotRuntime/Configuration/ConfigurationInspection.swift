@@ -13,13 +13,13 @@ struct ConfigurationInspection {
                 budget < 0
                 ? "\(ConfigurationDocument.maximumValues) values, aliases followed"
                 : "\(ConfigurationDocument.maximumDepth) levels"
-            value.fail(expected: "at most \(limit)", found: "more", fix: "make the file simpler")
+            value.fail(expected: "at most \(limit)", found: "more", fix: "simplify the file")
             return false
         }
         value.problems.note(value.keyPath, at: value.node.mark, key: key?.mark)
         switch value.node {
         case .scalar(let scalar):
-            judge(scalar, value, key)
+            check(scalar, value, key)
             return true
         case .sequence(let sequence):
             for (index, item) in sequence.enumerated() {
@@ -43,11 +43,11 @@ struct ConfigurationInspection {
             }
             if key.scalar?.style == .plain, key.string == "<<" {
                 value.problems.addOnly(
-                    key.mark, value.keyPath, expected: "keys that are written out", found: "a merge key",
-                    fix: "repeat the keys; a whole value may be used again with & and *")
+                    key.mark, value.keyPath, expected: "explicit keys", found: "a merge key",
+                    fix: "repeat the keys; only whole values can be reused with & and *")
             }
             budget -= 1
-            if let scalar = key.scalar { judge(scalar, place, nil) }
+            if let scalar = key.scalar { check(scalar, place, nil) }
             guard key.scalar != nil || inspect(place, key: nil, depth: depth + 1) else { return false }
             let inner = child(of: value, item, Self.pathComponent(key, after: value))
             guard inspect(inner, key: key, depth: depth + 1) else { return false }
@@ -60,12 +60,12 @@ struct ConfigurationInspection {
     }
 
     /// - Parameter key: The key of the value, or of the list that contains it.
-    private func judge(_ scalar: Node.Scalar, _ value: ConfigurationValue, _ key: Node?) {
+    private func check(_ scalar: Node.Scalar, _ value: ConfigurationValue, _ key: Node?) {
         if containsSecretKey(scalar.string) {
             value.problems.addOnly(
                 scalar.mark, value.keyPath, expected: "no secret in this file",
-                found: "what looks like a secret key (not shown)",
-                fix: "move it to a file of mode 0600, write key: { file: PATH }, and treat the key as known to others")
+                found: "a likely secret key (not shown)",
+                fix: "move it to a file of mode 0600, write key: { file: PATH }, and treat the key as compromised")
         } else if SecretNames.isSecret(scalar, under: key?.string) {
             value.problems.addOnly(
                 scalar.mark, value.keyPath, expected: "a reference to a secret", found: "a value (not shown)",
@@ -73,23 +73,23 @@ struct ConfigurationInspection {
         } else if SecretNames.isOption(scalar.string) {
             value.problems.addOnly(
                 scalar.mark, value.keyPath, expected: "no secret among the arguments, which all users can see",
-                found: "an option with one (not shown)",
-                fix: "hand it over by a file or the environment, such as environment: { TOKEN: { file: PATH } }")
+                found: "an option with a secret (not shown)",
+                fix: "pass it in a file or environment variable, such as environment: { TOKEN: { file: PATH } }")
         } else if SecretNames.hasPassword(scalar.string) {
             value.problems.addOnly(
-                scalar.mark, value.keyPath, expected: "an address without user name and password",
-                found: "one with them (not shown)",
+                scalar.mark, value.keyPath, expected: "a URL without user name and password",
+                found: "a URL with them (not shown)",
                 fix:
-                    "remove them from the address; where a secret may stand, it is a reference such as token: { file: PATH }"
+                    "remove them from the URL; keys for secrets take a reference such as token: { file: PATH }"
             )
         } else if let variable = Self.variable(in: scalar.string) {
             value.problems.addOnly(
-                scalar.mark, value.keyPath, expected: "a value that is written out: variables are not filled in",
+                scalar.mark, value.keyPath, expected: "a literal value: variables are not expanded",
                 found: quoted(variable),
-                fix: "write the value itself, and a secret as { env: NAME } or { file: PATH }")
+                fix: "write the value, or for a secret { env: NAME } or { file: PATH }")
         } else if scalar.string.contains("\0") {
             value.problems.addOnly(
-                scalar.mark, value.keyPath, expected: "a text", found: "one with the character of number 0",
+                scalar.mark, value.keyPath, expected: "a string without NUL characters", found: "a string with one",
                 fix: "remove the character")
         }
     }

@@ -45,7 +45,7 @@ struct ConfigurationParser {
         let current = "\(Configuration.currentVersion)"
         guard let value = fields.required("version") else { return }
         _ = value.parsed(
-            { $0 == current ? $0 : nil }, expected: "version \(current), the only one there is",
+            { $0 == current ? $0 : nil }, expected: "version \(current), the only supported one",
             fix: "write version: \(current)")
     }
 

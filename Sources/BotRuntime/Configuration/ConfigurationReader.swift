@@ -66,7 +66,8 @@ struct ConfigurationValue {
     func integer(in range: ClosedRange<Int>) -> Int? {
         parsed(
             { Int($0).flatMap { range.contains($0) ? $0 : nil } },
-            expected: "a whole number from \(range.lowerBound) to \(range.upperBound)", fix: "write such a number")
+            expected: "a whole number from \(range.lowerBound) to \(range.upperBound)",
+            fix: "write a number in this range")
     }
 
     func duration(upTo limit: Duration? = nil) -> Duration? {
@@ -170,7 +171,7 @@ func oneOf(_ names: [String]) -> String {
 /// Returns a text of the file in quotes, on one line and shortened; secret keys are redacted.
 func quoted(_ text: String) -> String {
     let isHexKey = text.count == 64 && text.allSatisfy(\.isHexDigit)
-    guard !containsSecretKey(text), !isHexKey else { return "what looks like a key (not shown)" }
+    guard !containsSecretKey(text), !isHexKey else { return "a value that looks like a key (not shown)" }
     let line = text.prefix(60).map { $0.isNewline ? " " : String($0) }.joined()
     return "\"\(line)\(text.count > 60 ? "…" : "")\""
 }

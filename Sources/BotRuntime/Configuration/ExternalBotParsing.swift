@@ -6,10 +6,10 @@ extension ConfigurationParser {
     func externalBot(_ value: ConfigurationValue) -> BotConfiguration? {
         guard let fields = value.fields(ConfigurationSchema.externalBot) else { return nil }
         let command = fields.required("command")
-            .flatMap { words($0, fix: "write such as command: [python3, bots/scribe.py]") }
+            .flatMap { words($0, fix: "write for example command: [python3, bots/scribe.py]") }
         var program = ExternalBotConfiguration(command: command ?? [], directory: folder)
         if let allow = fields.optional("allow") { read(allow, into: &program) }
-        let directory = fields.optional("directory")?.string(expected: "a path", fix: "write such as directory: .")
+        let directory = fields.optional("directory")?.string(expected: "a path", fix: "write for example directory: .")
         program.directory = directory.map(resolved) ?? program.directory
         program.environment = fields.optional("environment").map(environment) ?? [:]
         program.restart = fields.optional("restart")?.choice(of: RestartKind.self) ?? program.restart
@@ -21,13 +21,13 @@ extension ConfigurationParser {
     private func read(_ value: ConfigurationValue, into program: inout ExternalBotConfiguration) {
         guard let fields = value.fields(ConfigurationSchema.allow) else { return }
         let known = ExternalBotConfiguration.knownCommands
-        let commands = fields.optional("commands")?.list(of: "commands", fix: "write such as [send_message, react]")
+        let commands = fields.optional("commands")?.list(of: "commands", fix: "write for example [send_message, react]")
         if let commands {
             program.commands = Set(
                 commands.compactMap {
                     $0.word(
-                        in: known, expected: "a command that programs may be allowed",
-                        fix: "write one of those in docs/configuration.md, such as send_message")
+                        in: known, expected: "a daemon command",
+                        fix: "write a command listed in docs/configuration.md, such as send_message")
                 })
         }
         guard let groups = fields.optional("groups"), groups.node.scalar?.string != "all" else { return }
@@ -36,11 +36,11 @@ extension ConfigurationParser {
     }
 
     private func environment(_ value: ConfigurationValue) -> [String: ExternalBotConfiguration.Variable] {
-        let members = value.members(of: "variables and values", fix: "write such as environment: { MODE: quiet }")
+        let members = value.members(of: "variables and values", fix: "write for example environment: { MODE: quiet }")
         var environment: [String: ExternalBotConfiguration.Variable] = [:]
         for (name, value) in members ?? [] {
             let variable = name.parsed(
-                variableName, expected: "the name of an environment variable", fix: "write such as MODE: quiet")
+                variableName, expected: "the name of an environment variable", fix: "write for example MODE: quiet")
             let content = self.content(value)
             if let variable, let content { environment[variable] = content }
         }
@@ -48,9 +48,9 @@ extension ConfigurationParser {
     }
 
     private func content(_ value: ConfigurationValue) -> ExternalBotConfiguration.Variable? {
-        let fix = "write a text in quotes, or such as { file: secrets/token }"
+        let fix = "write a quoted string, or a reference such as { file: secrets/token }"
         if value.node.mapping != nil { return reference(value, fix: fix).map { .secret($0) } }
-        return value.parsed({ $0 }, expected: "a text or a reference to a secret", fix: fix)
+        return value.parsed({ $0 }, expected: "a string or a reference to a secret", fix: fix)
             .map { .text($0) }
     }
 }

@@ -24,13 +24,13 @@ extension KeyReference {
             return try Self.decrypt(key, password, environment, commandLimit)
         }
         if case .bunker = self {
-            throw KeyLoadingError(.remote, "the key is kept by a remote signer; this needs the key itself")
+            throw KeyLoadingError(.remote, "a remote signer holds the key; this command needs the key itself")
         }
         let text = try line(environment, commandLimit)
         // The cause is omitted, since it is about secret bytes.
         guard let pair = try? KeyPair(parsing: text) else {
             throw KeyLoadingError(
-                .malformed, "\(source): must hold an nsec or 64 hex digits and nothing else (one line end may follow)")
+                .malformed, "\(source): expected only an nsec or 64 hex digits (one trailing line break is allowed)")
         }
         return pair
     }
@@ -39,7 +39,7 @@ extension KeyReference {
     public func loadSecret(environment: [String: String]) throws(KeyLoadingError) -> String {
         let text = try line(environment, Self.commandLimit, isASCII: false)
         guard !text.isEmpty, !text.contains(where: { $0.isNewline || $0 == "\0" }) else {
-            throw KeyLoadingError(.malformed, "\(source): must hold one line of text and nothing else")
+            throw KeyLoadingError(.malformed, "\(source): expected exactly one line of text")
         }
         return text
     }
@@ -53,14 +53,14 @@ extension KeyReference {
             let reason = error.code == .tooCostly ? "; \(error.message)" : ""
             throw KeyLoadingError(
                 .malformed,
-                "\(key.source): must hold an ncryptsec and nothing else (one line end may follow)\(reason)")
+                "\(key.source): expected only an ncryptsec (one trailing line break is allowed)\(reason)")
         }
         let typed = try password.line(environment, limit, isASCII: false)
         do { return try encrypted.decrypt(password: NIP49.Password(typed)) } catch {
             guard error.code == .wrongPassword else {
                 throw KeyLoadingError(.malformed, "\(key.source): \(error.message)")
             }
-            throw KeyLoadingError(.wrongPassword, "\(password.source): is not the password of \(key.source)")
+            throw KeyLoadingError(.wrongPassword, "\(password.source): wrong password for \(key.source)")
         }
     }
 
@@ -76,15 +76,16 @@ extension KeyReference {
     /// Loads the URL of the remote signer that holds the key; blocks like ``load(environment:)``.
     public func loadBunker(environment: [String: String]) throws(KeyLoadingError) -> BunkerURL {
         guard case .bunker(let reference) = self else {
-            throw KeyLoadingError(.malformed, "\(source): is for the key itself, not for a remote signer")
+            throw KeyLoadingError(
+                .malformed, "\(source): expected a remote signer, found a reference to the key itself")
         }
         let text = try reference.line(environment, Self.commandLimit)
         // The cause is omitted for the same reason.
         guard let url = try? BunkerURL(text) else {
             throw KeyLoadingError(
                 .malformed,
-                "\(reference.source): must hold bunker://KEY?relay=ADDRESS&secret=SECRET and nothing else "
-                    + "(one line end may follow)")
+                "\(reference.source): expected only bunker://KEY?relay=ADDRESS&secret=SECRET "
+                    + "(one trailing line break is allowed)")
         }
         return url
     }
@@ -105,7 +106,7 @@ extension KeyReference {
         of bytes: [UInt8], _ source: String, isASCII: Bool
     ) throws(KeyLoadingError) -> String {
         guard let text = String(validating: bytes, as: UTF8.self), !isASCII || text.allSatisfy(\.isASCII) else {
-            throw KeyLoadingError(.malformed, "\(source): holds bytes that are no text")
+            throw KeyLoadingError(.malformed, "\(source): expected ASCII or UTF-8 text, found other bytes")
         }
         return text
     }
@@ -140,7 +141,7 @@ extension KeyReference {
     ) throws(KeyLoadingError) -> [UInt8] {
         let program = arguments.first ?? ""
         guard let path = executablePath(program, environment) else {
-            throw KeyLoadingError(.commandFailed, "command \(program): there is no such program")
+            throw KeyLoadingError(.commandFailed, "command \(program): program not found")
         }
         let process = Process()
         let pipe = Pipe()
@@ -154,7 +155,7 @@ extension KeyReference {
         do {
             try process.run()
         } catch {
-            throw KeyLoadingError(.commandFailed, "command \(program): cannot be run")
+            throw KeyLoadingError(.commandFailed, "command \(program): cannot be started")
         }
         guard ended.wait(timeout: .now() + limit.inSeconds) == .success else {
             kill(process.processIdentifier, SIGKILL)

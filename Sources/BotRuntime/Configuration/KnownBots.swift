@@ -3,18 +3,18 @@ import BotKit
 /// The bots that a file may name with `use:`, and the validation of their settings.
 struct KnownBots {
     let names: [String]
-    let judge: (String, BotSettings) -> [BotSettingsError.Problem]
+    let validate: (String, BotSettings) -> [BotSettingsError.Problem]
 
     /// Creates bots whose settings are not validated.
     init(names: some Collection<String>) {
         self.names = names.sorted()
-        judge = { _, _ in [] }
+        validate = { _, _ in [] }
     }
 
     /// Creates bots that validate their settings: each is created once and discarded.
     init(_ registry: BotRegistry) {
         names = registry.names
-        judge = { name, settings in
+        validate = { name, settings in
             do throws(WorkerError) {
                 _ = try registry.makeBot(name, settings: settings)
                 return []
@@ -23,8 +23,8 @@ struct KnownBots {
                 let reason = error.cause.map { ($0 as? BotError)?.message ?? "\($0)" } ?? error.message
                 return [
                     BotSettingsError.Problem(
-                        path: "", expected: "settings that the bot takes", found: "others: \(reason)",
-                        fix: "read the page of the bot")
+                        path: "", expected: "valid settings of the bot", found: "an error: \(reason)",
+                        fix: "see the documentation of the bot")
                 ]
             }
         }

@@ -14,18 +14,18 @@ extension ConfigurationParser {
         supervisor.period = restart.optional("period")?.duration() ?? supervisor.period
         let backoff = restart.optional("backoff")?.parsed(
             { durationRange(configurationText: $0).flatMap { $0.lowerBound > .zero ? $0 : nil } },
-            expected: "a range of durations, the smaller first", fix: "write such as 1s..30s")
+            expected: "a range of durations, the smaller first", fix: "write for example 1s..30s")
         supervisor.backoff = backoff ?? supervisor.backoff
     }
 
     /// Parses a socket path. The kernel's limit is `sun_path`: 108 bytes including the terminating zero.
     private func socketPath(_ value: ConfigurationValue) -> String? {
-        guard let path = value.string(expected: "a path", fix: "write such as ./state/control.sock").map(resolved)
+        guard let path = value.string(expected: "a path", fix: "write for example ./state/control.sock").map(resolved)
         else { return nil }
         guard path.utf8.count <= 107 else {
             value.fail(
-                expected: "a path of at most 107 bytes, as sockets' paths are", found: "\(path.utf8.count) bytes",
-                fix: "write a shorter one, such as /run/pikabot/control.sock")
+                expected: "a path of at most 107 bytes (the limit for Unix sockets)", found: "\(path.utf8.count) bytes",
+                fix: "write a shorter path, such as /run/pikabot/control.sock")
             return nil
         }
         return path
@@ -35,8 +35,8 @@ extension ConfigurationParser {
         guard let fields = value.fields(ConfigurationSchema.observe) else { return }
         observe.listen = fields.optional("listen")?.parsed(
             ListenAddress.init(configurationText:), expected: "HOST:PORT",
-            fix: "write such as 127.0.0.1:9464 or [::1]:9464")
-        let fix = "write such as hosts: [bots.example]"
+            fix: "write for example 127.0.0.1:9464 or [::1]:9464")
+        let fix = "write for example hosts: [bots.example]"
         observe.hosts = (fields.optional("hosts")?.list(of: "host names", fix: fix) ?? []).compactMap {
             $0.parsed(hostName(configurationText:), expected: "a host name without a port", fix: fix)
         }
@@ -50,7 +50,7 @@ extension ConfigurationParser {
             guard value.node.scalar?.string == "never" else {
                 value.fail(
                     expected: "never or a mapping with one of every, budget",
-                    fix: "write such as canary: { every: 60s, budget: 10s }")
+                    fix: "write for example canary: { every: 60s, budget: 10s }")
                 return
             }
             observe.canary = nil
@@ -61,9 +61,9 @@ extension ConfigurationParser {
         observe.canaryBudget = fields.optional("budget")?.duration() ?? observe.canaryBudget
         if let every, every < observe.canaryBudget {
             value.fail(
-                expected: "a budget within the time between two tries",
+                expected: "a budget of at most the interval (every)",
                 found: "\(observe.canaryBudget.configurationText) in \(every.configurationText)",
-                fix: "make every longer or budget shorter")
+                fix: "increase every or decrease budget")
         }
         observe.canary = every
     }

@@ -10,7 +10,7 @@ extension ConfigurationParser {
             { text -> Setting<Int>? in
                 if text == "all" { return .never }
                 return Int(text).flatMap { (1...1_000_000_000).contains($0) ? .value($0) : nil }
-            }, expected: "a number from 1 on, or all", fix: "write such as 10000")
+            }, expected: "a number of at least 1, or all", fix: "write for example 10000")
         if let newest { policy.newestMessages = newest.value }
         if let unhandled = fields.optional("unhandled").flatMap(age) { policy.unhandled = unhandled.value }
         let maximum = fields.optional("maximumUnhandled")?.integer(in: 1...1_000_000)
@@ -23,7 +23,7 @@ extension ConfigurationParser {
             { text -> Setting<Duration>? in
                 if text == "forever" { return .never }
                 return Duration(configurationText: text).flatMap { $0 >= .seconds(3600) ? .value($0) : nil }
-            }, expected: "a duration of an hour or more, or forever", fix: "write such as 90d")
+            }, expected: "a duration of an hour or more, or forever", fix: "write for example 90d")
     }
 }
 

@@ -57,7 +57,7 @@ enum SecretFile {
         }
         guard bytes.count <= maximumBytes else {
             throw KeyLoadingError(
-                .malformed, "\(source): longer than \(maximumBytes) bytes, the most that a secret may have")
+                .malformed, "\(source): longer than \(maximumBytes) bytes, the limit for secrets")
         }
         return bytes
     }

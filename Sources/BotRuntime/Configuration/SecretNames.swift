@@ -9,7 +9,7 @@ enum SecretNames {
     ]
     private static let wordsBeforeKey: Set<String> = ["api", "access", "private", "secret", "auth"]
 
-    static func speaksOfSecret(_ name: String) -> Bool {
+    static func suggestsSecret(_ name: String) -> Bool {
         let words = words(of: name)
         guard let last = words.last else { return false }
         if last == "key", let before = words.dropLast().last { return wordsBeforeKey.contains(before) }
@@ -20,13 +20,13 @@ enum SecretNames {
     static func isSecret(_ scalar: Node.Scalar, under name: String?) -> Bool {
         let isWord = scalar.style == .plain && ["~", "null", "true", "false"].contains(scalar.string)
         guard let name, !scalar.string.isEmpty, !isWord else { return false }
-        return speaksOfSecret(name)
+        return suggestsSecret(name)
     }
 
     /// Returns whether the text is a command option with a secret, such as `--token=…`.
     static func isOption(_ text: String) -> Bool {
         guard text.hasPrefix("--"), let end = text.firstIndex(of: "="), text[end...].count > 1 else { return false }
-        return speaksOfSecret(String(text[..<end]))
+        return suggestsSecret(String(text[..<end]))
     }
 
     /// Returns whether a URL in a text contains a password: `https://user:password@host`. A user name alone counts for

@@ -6,13 +6,13 @@ extension ConfigurationParser {
         let keys = value.node.mapping?.keys.compactMap(\.string) ?? []
         if keys.contains("bunker") { return bunker(value) }
         guard keys.contains("ncryptsec") || keys.contains("password") else {
-            return reference(value, fix: "write such as key: { file: secrets/account.nsec }")
+            return reference(value, fix: "write for example key: { file: secrets/account.nsec }")
         }
         guard let fields = value.fields(ConfigurationSchema.encryptedKey) else { return nil }
         let key = fields.required("ncryptsec")
-            .flatMap { reference($0, fix: "write such as ncryptsec: { file: secrets/account.ncryptsec }") }
+            .flatMap { reference($0, fix: "write for example ncryptsec: { file: secrets/account.ncryptsec }") }
         let password = fields.required("password")
-            .flatMap { reference($0, fix: "write such as password: { credential: password }") }
+            .flatMap { reference($0, fix: "write for example password: { credential: password }") }
         guard let key, let password else { return nil }
         return .encrypted(key, password: password)
     }
@@ -21,7 +21,7 @@ extension ConfigurationParser {
     private func bunker(_ value: ConfigurationValue) -> KeyReference? {
         guard let fields = value.fields(ConfigurationSchema.bunker) else { return nil }
         return fields.required("bunker")
-            .flatMap { reference($0, fix: "write such as key: { bunker: { file: secrets/bunker.url } }") }
+            .flatMap { reference($0, fix: "write for example key: { bunker: { file: secrets/bunker.url } }") }
             .map { .bunker($0) }
     }
 
@@ -55,15 +55,15 @@ extension ConfigurationParser {
         case "env":
             return source.parsed(
                 variableName, expected: "the name of an environment variable",
-                fix: "write such as env: GREETER_KEY"
+                fix: "write for example env: GREETER_KEY"
             ).map { .environment($0) }
         case "credential":
             return source.parsed(
                 credentialName, expected: "the name of a systemd credential",
-                fix: "write such as credential: greeter.nsec"
+                fix: "write for example credential: greeter.nsec"
             ).map { .credential($0) }
         default:
-            let words = words(source, fix: "write such as command: [pass, show, greeter]")
+            let words = words(source, fix: "write for example command: [pass, show, greeter]")
             return words.map { .command([$0[0].contains("/") ? resolved($0[0]) : $0[0]] + $0.dropFirst()) }
         }
     }

@@ -17,12 +17,12 @@ extension RelayPool: CanaryTransport {}
 
 /// Sends canaries through each configured relay, and measures how long they take to return from it.
 struct CanaryService: Service {
-    let relays: WatchedRelays
+    let relays: ConfiguredRelays
     let interval: Duration
     let budget: Duration
     let transport: any CanaryTransport
     let clock: any CoreClock
-    let board: CanaryBoard
+    let canaryResults: CanaryResults
     let generator: any RandomNumberGenerator & Sendable
     let logger: Logger
 
@@ -32,7 +32,7 @@ struct CanaryService: Service {
                 try await withThrowingDiscardingTaskGroup { group in
                     for (index, relay) in relays.current.enumerated() {
                         group.addTask {
-                            var watch = CanaryWatch(service: self, relay: relay, id: "canary-\(index)")
+                            var watch = RelayCanary(service: self, relay: relay, id: "canary-\(index)")
                             await watch.run()
                         }
                     }
@@ -45,7 +45,7 @@ struct CanaryService: Service {
 }
 
 /// The running canary of one relay.
-struct CanaryWatch {
+struct RelayCanary {
     private enum Input: Sendable {
         case update(RelayUpdate)
         case report(EventID, PublishReport.Outcome)
@@ -85,13 +85,13 @@ struct CanaryWatch {
             let nextInput = nextInput
             group.addTask { for await update in updates { nextInput.yield(.update(update)) } }
             await perform(canary.begin(now: service.clock.nowMilliseconds), &group)
-            for await input in inputs { await perform(take(input), &group) }
+            for await input in inputs { await perform(handle(input), &group) }
             group.cancelAll()
         }
         await service.transport.stopListening(to: id)
     }
 
-    private mutating func take(_ input: Input) -> [Canary.Action] {
+    private mutating func handle(_ input: Input) -> [Canary.Action] {
         let now = service.clock.nowMilliseconds
         switch input {
         case .update(.event(_, _, let event)): return canary.returned(event.id, now: now)
@@ -136,13 +136,13 @@ struct CanaryWatch {
     }
 
     private func note(_ outcome: Canary.Outcome) {
-        service.board.note(outcome, of: relay, at: service.clock.nowMilliseconds)
+        service.canaryResults.note(outcome, of: relay, at: service.clock.nowMilliseconds)
         switch outcome {
         case .returned(let milliseconds): roundTrip.recordMilliseconds(milliseconds)
         case .failed(let failure, let detail):
             failures[failure]?.increment()
             service.logger.warning(
-                "A canary did not come back",
+                "Canary did not come back",
                 metadata: [
                     "relay": "\(relay.authority)", "reason": "\(failure.rawValue)", "detail": "\(detail.prefix(200))",
                 ])

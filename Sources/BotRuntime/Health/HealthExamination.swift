@@ -13,23 +13,27 @@ struct HealthExamination: Sendable {
     }
 
     /// The relays of the configuration. Other relays are named by inviters, and must not make the account unready.
-    let relays: WatchedRelays
+    let relays: ConfiguredRelays
     /// Interval and budget of the canaries in milliseconds; nil if none are sent.
     let canary: (interval: Int64, budget: Int64)?
     var limits = Limits()
 
     /// - Parameter now: Unix milliseconds.
-    func checks(_ vitals: CoreVitals, _ canaries: (RelayURL) -> CanaryBoard.Entry?, now: Int64) -> [HealthCheck] {
+    func checks(_ vitals: CoreVitals, _ canaries: (RelayURL) -> CanaryResults.Entry?, now: Int64) -> [HealthCheck] {
         // The core answers only after a successful write.
-        var checks = [HealthCheck(check: "store", ok: true, message: "the state can be written")]
+        var checks = [HealthCheck(check: "store", ok: true, message: "the state is writable")]
         let relays = relays.current
         checks += relays.map { connection(of: $0, vitals.state) }
         if let canary { checks += relays.map { self.canary($0, canaries($0), canary, now) } }
         let seconds = now / 1000
         checks.append(
-            age("inbox", vitals.oldestInboxAt, limits.inboxAge, seconds, "the oldest event waits for the bots"))
+            age(
+                "inbox", vitals.oldestInboxAt, limits.inboxAge, seconds,
+                "the oldest event has been waiting for the bots"))
         checks.append(
-            age("outbox", vitals.oldestOutboxAt, limits.outboxAge, seconds, "the oldest event waits for a relay"))
+            age(
+                "outbox", vitals.oldestOutboxAt, limits.outboxAge, seconds,
+                "the oldest event has been waiting for a relay"))
         if vitals.announcesKeyPackage { checks.append(keyPackage(vitals, seconds)) }
         return checks
     }
@@ -38,8 +42,8 @@ struct HealthExamination: Sendable {
         let status = state.relays.first { $0.url == relay }
         let (ok, message) =
             switch (status?.connection, status?.isCaughtUp) {
-            case (.connected, true): (true, "connected, and read to its newest event")
-            case (.connected, _): (false, "connected, and what it holds is still being read")
+            case (.connected, true): (true, "connected and caught up")
+            case (.connected, _): (false, "connected, still catching up")
             case (.connecting, _): (false, "connecting")
             case (.retrying(let attempt, _), _): (false, "not connected after \(attempt) attempts")
             case (.disconnected, _), (nil, _): (false, "not connected")
@@ -48,14 +52,14 @@ struct HealthExamination: Sendable {
     }
 
     private func canary(
-        _ relay: RelayURL, _ entry: CanaryBoard.Entry?, _ times: (interval: Int64, budget: Int64), _ now: Int64
+        _ relay: RelayURL, _ entry: CanaryResults.Entry?, _ times: (interval: Int64, budget: Int64), _ now: Int64
     ) -> HealthCheck {
         // A canary more than a round late means that the canary service has stopped.
         let oldest = max(times.interval, times.budget) + 2 * times.budget
         let (ok, message) =
             switch entry?.outcome {
-            case nil: (false, "none has come back yet")
-            case .returned where now - (entry?.at ?? 0) > oldest: (false, "none has been sent lately")
+            case nil: (false, "no canary has come back yet")
+            case .returned where now - (entry?.at ?? 0) > oldest: (false, "no canary has been sent recently")
             case .returned(let milliseconds): (true, "came back after \(milliseconds) ms")
             case .failed(let failure, _): (false, "did not come back: \(failure.rawValue)")
             }
@@ -74,20 +78,21 @@ struct HealthExamination: Sendable {
         guard areServed else { return HealthCheck(check: "bots", ok: false, message: "the dispatcher does not answer") }
         let bots = hanging.filter { $0.value > 0 }.sorted { $0.key < $1.key }
         guard !bots.isEmpty else {
-            return HealthCheck(check: "bots", ok: true, message: "events are handed to the bots")
+            return HealthCheck(check: "bots", ok: true, message: "events are dispatched to the bots")
         }
         let counts = bots.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
-        return HealthCheck(check: "bots", ok: false, message: "handlers that hang past their timeout: \(counts)")
+        return HealthCheck(check: "bots", ok: false, message: "handlers running past their timeout: \(counts)")
     }
 
     private func keyPackage(_ vitals: CoreVitals, _ now: Int64) -> HealthCheck {
         let (ok, message): (Bool, String) =
             switch vitals.keyPackageEndsAt {
-            case nil: (false, "none is announced: nobody can invite the account")
-            case _ where !vitals.state.hasPublishedKeyPackage: (false, "no relay has acknowledged it since the start")
+            case nil: (false, "no key package is announced: nobody can invite the account")
+            case _ where !vitals.state.hasPublishedKeyPackage:
+                (false, "no relay has acknowledged the key package since the start")
             case .some(let end) where end - now < limits.keyPackageLeft:
-                (false, "it ends in \(max(0, end - now) / 3600) h and was not replaced")
-            case .some(let end): (true, "published, and good for \((end - now) / 86_400) days")
+                (false, "expires in \(max(0, end - now) / 3600) h and was not replaced")
+            case .some(let end): (true, "published, valid for \((end - now) / 86_400) days")
             }
         return HealthCheck(check: "key_package", ok: ok, message: message)
     }

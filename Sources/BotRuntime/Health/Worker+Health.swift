@@ -11,10 +11,11 @@ extension Worker {
     }
 
     /// Returns the canary service; nil if the configuration disables it.
-    func canaries(_ pool: RelayPool, _ board: CanaryBoard, _ clock: any CoreClock) -> CanaryService? {
+    func canaries(_ pool: RelayPool, _ canaryResults: CanaryResults, _ clock: any CoreClock) -> CanaryService? {
         guard let interval = configuration.observe.canary else { return nil }
         return CanaryService(
             relays: relays, interval: interval, budget: configuration.observe.canaryBudget,
-            transport: pool, clock: clock, board: board, generator: SystemRandomNumberGenerator(), logger: logger)
+            transport: pool, clock: clock, canaryResults: canaryResults, generator: SystemRandomNumberGenerator(),
+            logger: logger)
     }
 }

@@ -11,7 +11,7 @@ struct WorkerHealth: Service {
 
     let core: AppCore
     let examination: HealthExamination
-    let board: CanaryBoard
+    let canaryResults: CanaryResults
     let registry: MetricRegistry
     let clock: any CoreClock
     /// Returns whether the bots' dispatcher is responsive; waits for its answer.
@@ -19,22 +19,22 @@ struct WorkerHealth: Service {
     /// Returns the number of hanging handlers of each bot.
     let hanging: @Sendable () -> [String: Int]
     private let gauges: WorkerGauges
-    private let deafTime: DeafTime
+    private let disconnectedTime: DisconnectedTime
 
     init(
-        core: AppCore, examination: HealthExamination, board: CanaryBoard, registry: MetricRegistry,
+        core: AppCore, examination: HealthExamination, canaryResults: CanaryResults, registry: MetricRegistry,
         clock: any CoreClock, isDispatching: @escaping @Sendable () async -> Bool,
         hanging: @escaping @Sendable () -> [String: Int]
     ) {
         self.core = core
         self.examination = examination
-        self.board = board
+        self.canaryResults = canaryResults
         self.registry = registry
         self.clock = clock
         self.isDispatching = isDispatching
         self.hanging = hanging
         gauges = WorkerGauges()
-        deafTime = DeafTime(now: clock.nowMilliseconds)
+        disconnectedTime = DisconnectedTime(now: clock.nowMilliseconds)
     }
 
     /// Follows the snapshots, for metrics that depend on every change.
@@ -52,8 +52,8 @@ struct WorkerHealth: Service {
     /// responsive.
     func report() async -> HealthReport? {
         guard let vitals = await core.vitals() else { return nil }
-        var checks = examination.checks(vitals, { board[$0] }, now: clock.nowMilliseconds)
-        checks.append(HealthExamination.bots(areServed: await isDispatchingInTime(), hanging: hanging()))
+        var checks = examination.checks(vitals, { canaryResults[$0] }, now: clock.nowMilliseconds)
+        checks.append(HealthExamination.bots(areServed: await isDispatcherResponsive(), hanging: hanging()))
         gauges.set(checks)
         gauges.set(core.quarantine)
         gauges.set(vitals, relays: examination.relays.current)
@@ -67,7 +67,7 @@ struct WorkerHealth: Service {
         return registry.families() + ProcessMetrics.families()
     }
 
-    private func isDispatchingInTime() async -> Bool {
+    private func isDispatcherResponsive() async -> Bool {
         let end = clock.nowMilliseconds + Self.dispatcherPatience
         return await withTaskGroup(of: Bool.self) { group in
             group.addTask { await isDispatching() }
@@ -83,7 +83,7 @@ struct WorkerHealth: Service {
     private func note(_ state: AppState) {
         let relays = examination.relays.current
         let isConnected = state.relays.contains { $0.connection == .connected && relays.contains($0.url) }
-        deafTime.note(isConnected: isConnected, now: clock.nowMilliseconds)
+        disconnectedTime.note(isConnected: isConnected, now: clock.nowMilliseconds)
     }
 }
 

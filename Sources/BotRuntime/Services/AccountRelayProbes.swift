@@ -10,7 +10,7 @@ struct AccountRelayProbes: BotRelayProbes {
     let key: AccountKey
     let pool: RelayPool
     /// The relays to which results are published.
-    let relays: WatchedRelays
+    let relays: ConfiguredRelays
     /// The base of relative file names.
     let folder: String
     let clock: SystemClock
@@ -34,16 +34,16 @@ struct AccountRelayProbes: BotRelayProbes {
         if case .relay(let report) = announcement, !report.isForAll { return }
         let event: Event
         do { event = try await key.signed(draft(announcement)) } catch {
-            throw BotError(.requestFailed, "the account's key did not sign what was to be told of relays")
+            throw BotError(.requestFailed, "the account's key did not sign the relay monitoring event")
         }
-        var reason = "there are none"
+        var reason = "no relays are configured"
         for await report in await pool.publish(event, to: relays.current) {
             switch report.outcome {
             case .accepted: return
             case .refused(let text), .unreachable(let text): reason = text
             }
         }
-        throw BotError(.requestFailed, "no relay took what was to be told of relays: \(reason)")
+        throw BotError(.requestFailed, "no relay accepted the relay monitoring event: \(reason)")
     }
 
     private func draft(_ announcement: RelayAnnouncement) -> UnsignedEvent {

@@ -5,7 +5,7 @@ import Diagnosis
 package struct DeadlineExceeded: Error, CustomStringConvertible {
     package let limit: Duration
 
-    package var description: String { "not done within \(limit.configurationText)" }
+    package var description: String { "exceeded the deadline of \(limit.configurationText)" }
 }
 
 /// Runs an operation under a deadline and throws ``DeadlineExceeded`` when it is exceeded. The operation must respond

@@ -30,11 +30,13 @@ public struct HTTPRequests: BotHTTP {
     public func send(_ request: BotHTTPRequest) async throws(BotError) -> BotHTTPResponse {
         guard let url = URL(string: request.url), let scheme = url.scheme?.lowercased(), url.user == nil,
             ["http", "https"].contains(scheme), let host = url.host, !host.isEmpty
-        else { throw BotError(.requestFailed, "the address is no http:// or https:// URL with a host") }
+        else {
+            throw BotError(.requestFailed, "expected an http:// or https:// URL with a host and without a user name")
+        }
         let bare = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
         // The HTTP client must parse exactly the name that was resolved, so ambiguous characters are rejected.
         guard bare.utf8.allSatisfy(Self.isPlain) else {
-            throw BotError(.requestFailed, "the host is written with more than letters, digits, . : - and _")
+            throw BotError(.requestFailed, "the host name may contain only letters, digits, . : - and _")
         }
         do {
             return try await withDeadline(request.timeout) { try await perform(request, host: bare) }
@@ -58,7 +60,7 @@ public struct HTTPRequests: BotHTTP {
             case .privateAddress:
                 throw BotError(
                     .requestFailed,
-                    "\(host) is at a private or special address, where bots may go only if the host is listed as private"
+                    "\(host) has a private or special address, which bots may contact only if the settings list the host as private"
                 )
             }
         }
@@ -114,7 +116,7 @@ public struct HTTPRequests: BotHTTP {
     }
 
     private static func tooLong(_ request: BotHTTPRequest) -> BotError {
-        BotError(.requestFailed, "the answer is longer than \(request.maximumBytes) bytes")
+        BotError(.requestFailed, "the response is longer than \(request.maximumBytes) bytes")
     }
 
     private static func isUnconnected(_ error: any Error) -> Bool {
@@ -127,7 +129,7 @@ public struct HTTPRequests: BotHTTP {
         case is CancellationError: "cancelled"
         case let error as HTTPClientError: error.shortDescription
         case is NIOConnectionError, is IOError: "no connection"
-        default: "the exchange failed (\(type(of: error)))"
+        default: "the request failed (\(type(of: error)))"
         }
     }
 }

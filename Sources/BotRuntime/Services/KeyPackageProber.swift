@@ -13,7 +13,7 @@ import RelayClient
 struct KeyPackageProber: BotKeyPackageProbes {
     let transport: any RelayTransport
     /// The relays of the configuration.
-    let home: WatchedRelays
+    let home: ConfiguredRelays
     /// The account's address guard, which is told the relays named by bots' settings.
     let addresses: AddressGuard
     var lookUp: @Sendable (String) async -> [HostAddress] = HostAddresses.of
@@ -24,7 +24,7 @@ struct KeyPackageProber: BotKeyPackageProbes {
         let home = home.current
         let trusted = Set(home + request.relays)
         addresses.nameAlso(request.relays)
-        let report = await withStrangers { [transport, lookUp] strangers in
+        let report = await withUntrustedRelays { [transport, lookUp] strangers in
             let probe = KeyPackageProbe(home: home, objection: { await Self.objection($0, lookUp) }) {
                 filters, relays, timeout in
                 async let near = transport.fetch(filters, from: relays.filter(trusted.contains), timeout: timeout)
@@ -39,7 +39,7 @@ struct KeyPackageProber: BotKeyPackageProbes {
     }
 
     /// Runs `body` with separate connections to unknown relays, which are closed at the end.
-    private func withStrangers(
+    private func withUntrustedRelays(
         _ body: (@escaping KeyPackageProbe.Fetch) async -> KeyPackageReport
     ) async -> KeyPackageReport {
         let pool: RelayPool
@@ -66,9 +66,9 @@ struct KeyPackageProber: BotKeyPackageProbes {
             _ = try await withDeadline(.seconds(3)) { try await AddressGuard.judged(relay.host, addresses: lookUp) }
             return nil
         } catch AddressRefusal.privateAddress {
-            return "not asked: it is in a network of this machine, and only a list names it"
+            return "not queried: it has a private address and only a relay list names it"
         } catch {
-            return "its name is unknown"
+            return "unknown host name"
         }
     }
 }

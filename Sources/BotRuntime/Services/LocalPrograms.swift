@@ -34,7 +34,7 @@ public struct LocalPrograms: BotPrograms {
 
     public func run(_ program: BotProgramRun) async throws(BotError) -> [UInt8] {
         let name = program.command.first ?? ""
-        guard !name.isEmpty else { throw BotError(.programFailed, "there is no program to run") }
+        guard !name.isEmpty else { throw BotError(.programFailed, "the command is empty") }
         do {
             return try await withDeadline(program.timeout) { try await output(of: program, name) }
         } catch let error as BotError {
@@ -59,7 +59,7 @@ public struct LocalPrograms: BotPrograms {
         switch result.terminationStatus {
         case .exited(0): return result.standardOutput
         case .exited(let status): throw BotError(.programFailed, "\(name) ended with status \(status)")
-        case .signaled(let signal): throw BotError(.programFailed, "\(name) was ended by signal \(signal)")
+        case .signaled(let signal): throw BotError(.programFailed, "\(name) was terminated by signal \(signal)")
         }
     }
 
@@ -81,10 +81,10 @@ public struct LocalPrograms: BotPrograms {
     private static func reason(_ error: any Error, limit: Int) -> String {
         guard let error = error as? SubprocessError else { return "cancelled" }
         return switch error.code {
-        case .executableNotFound: "there is no such program"
-        case .outputLimitExceeded: "its output is longer than \(limit) bytes"
-        case .failedToChangeWorkingDirectory: "its working directory is not there"
-        default: "it could not be run"
+        case .executableNotFound: "program not found"
+        case .outputLimitExceeded: "its output exceeds \(limit) bytes"
+        case .failedToChangeWorkingDirectory: "its working directory does not exist"
+        default: "it could not be started"
         }
     }
 }

@@ -23,7 +23,7 @@ public struct FileIdentityStore: IdentityStore {
         // The cause is omitted, since the message must not show any part of the key.
         guard let json = try? JSONValue(json: bytes), let identity = AccountIdentity(json) else {
             throw KeyLoadingError(
-                .malformed, "\(path): does not hold an identity and the public key that belongs to it")
+                .malformed, "\(path): expected an identity and its public key")
         }
         return identity
     }
@@ -34,7 +34,8 @@ public struct FileIdentityStore: IdentityStore {
         let bytes = identity.json.json()
         guard bytes.count <= SecretFile.maximumBytes else {
             throw KeyLoadingError(
-                .malformed, "\(path): an identity of \(bytes.count) bytes; at most \(SecretFile.maximumBytes) are kept")
+                .malformed,
+                "\(path): an identity of \(bytes.count) bytes exceeds the limit of \(SecretFile.maximumBytes)")
         }
         try SecretFile.write(bytes, to: path)
     }

@@ -42,10 +42,10 @@ public struct LocalAccountHost: AccountHost {
             store: store, transport: pool, media: media, run: { try await pool.run() },
             close: {
                 do { try await media.shutdown() } catch {
-                    logger.warning("The media client did not close", metadata: ["error": "\(error)"])
+                    logger.warning("Closing the media client failed", metadata: ["error": "\(error)"])
                 }
                 do { try store.close() } catch {
-                    logger.warning("The account's store did not close", metadata: ["error": "\(error)"])
+                    logger.warning("Closing the account's store failed", metadata: ["error": "\(error)"])
                 }
             })
     }

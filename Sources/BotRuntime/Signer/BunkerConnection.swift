@@ -35,7 +35,7 @@ struct BunkerConnection: Service {
 }
 
 /// Asks a new signer whose key it holds, until it answers or refuses, or the worker is told to end.
-struct FirstContact: Service {
+struct SignerHandshake: Service {
     let signer: BunkerSigner
     let clock: SystemClock
     let logger: Logger
@@ -53,10 +53,10 @@ struct FirstContact: Service {
                 } catch let error as SignerError where error.code == .away {
                     if Task.isCancelled { return }
                     self.logger.warning(
-                        "the account's remote signer is away; it is asked again",
+                        "the account's remote signer is away; retrying",
                         metadata: ["reason": "\(error.message)", "seconds": "\(pause / 1000)"])
                 } catch let error as SignerError {
-                    throw WorkerError(.signerRefused, "the account's remote signer refuses this client", cause: error)
+                    throw WorkerError(.signerRefused, "the remote signer refuses this client", cause: error)
                 }
                 try? await self.clock.sleep(untilMilliseconds: self.clock.nowMilliseconds + pause)
                 pause = min(pause * 2, Self.longestPause)

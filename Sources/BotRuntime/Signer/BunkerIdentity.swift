@@ -41,7 +41,7 @@ struct BunkerIdentity: Sendable, Equatable {
             let signer = json["signer"]?.string.flatMap({ try? PublicKey(hex: $0) })
         else {
             throw WorkerError(
-                .noKey, "\(file): is damaged; remove it, and ask the remote signer's owner for a new address")
+                .noKey, "\(file): is damaged; remove it, and get a new bunker:// address from the signer's owner")
         }
         return BunkerIdentity(
             clientKey: client, remoteSigner: signer,
@@ -56,7 +56,7 @@ struct BunkerIdentity: Sendable, Equatable {
         ]
         if let account { json["account"] = .string(account.hex) }
         do { try SecretFile.write(JSONValue.object(json).json(), to: file) } catch {
-            throw WorkerError(.noKey, "the client's key for the remote signer cannot be kept", cause: error)
+            throw WorkerError(.noKey, "the client's key for the remote signer cannot be stored", cause: error)
         }
     }
 }

@@ -17,7 +17,8 @@ extension Worker {
         guard case .bunker = account.key else { return HeldKey(key: .local(try loadKeys()), bunker: nil) }
         let url: BunkerURL
         do { url = try account.key.loadBunker(environment: environment) } catch {
-            throw WorkerError(.noKey, "account \(account.name) has no remote signer", cause: error)
+            throw WorkerError(
+                .noKey, "account \(account.name): cannot load the address of the remote signer", cause: error)
         }
         try PrivateFolder.create(directory)
         let file = "\(directory)/\(BunkerIdentity.fileName)"
@@ -34,7 +35,7 @@ extension Worker {
     /// Returns when the signer has named its account, which is saved by then, or when the worker is told to end.
     private func meet(_ url: BunkerURL, _ identity: BunkerIdentity, _ file: String, _ clock: SystemClock) async throws {
         let bunker = try BunkerConnection(url, identity, clock: clock, logger: logger)
-        let contact = FirstContact(signer: bunker.signer, clock: clock, logger: logger) { account in
+        let contact = SignerHandshake(signer: bunker.signer, clock: clock, logger: logger) { account in
             var identity = identity
             identity.account = account
             try identity.save(file)

@@ -9,7 +9,8 @@ package enum PrivateFolder {
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
             throw WorkerError(
-                .noStateDirectory, "\(path): cannot be made; check who may write above it", cause: error)
+                .noStateDirectory, "\(path): cannot be created; check the permissions of its parent directory",
+                cause: error)
         }
     }
 }

@@ -71,7 +71,7 @@ final class SupervisorChannel: Sendable {
                 room.signal()
                 guard let question = question(in: line) else { continue }
                 guard begin(question.kind) else {
-                    refuse(question.id, "too many questions at once")
+                    refuse(question.id, "too many concurrent questions")
                     continue
                 }
                 group.addTask { await self.answer(question) }
@@ -129,7 +129,7 @@ extension SupervisorChannel {
         guard case .text(let bytes) = line, let body = try? JSONValue(json: bytes), let id = body["id"]?.integer,
             let name = body["ask"]?.string
         else {
-            logger.warning("A line from the supervisor is no question")
+            logger.warning("Ignored an invalid line from the supervisor")
             return nil
         }
         return Question(name: name, id: id, body: body)
@@ -176,7 +176,7 @@ extension SupervisorChannel {
 
     private func ending(of question: Question) async -> Ending {
         guard let answer = state.withLock({ $0.requests[question.name] }) else {
-            return .refused("this worker cannot be asked \"\(question.name.prefix(40))\" now")
+            return .refused("this worker does not answer \"\(question.name.prefix(40))\" now")
         }
         do { return .answered(try await answer(question.body)) } catch { return .refused(String(describing: error)) }
     }

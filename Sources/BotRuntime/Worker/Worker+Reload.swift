@@ -9,7 +9,7 @@ extension Worker {
     func reload(
         _ question: JSONValue, _ core: AppCore, _ dispatcher: BotDispatcher, _ admission: Admission
     ) async throws -> JSONValue {
-        guard let read = options.reload else { throw WorkerRefusal("this worker reads no other configuration") }
+        guard let read = options.reload else { throw WorkerRefusal("this worker does not support reloading") }
         let configuration = try read(question)
         guard let account = configuration.accounts.first(where: { $0.name == self.account.name }) else {
             throw WorkerRefusal("the account is not in the configuration")

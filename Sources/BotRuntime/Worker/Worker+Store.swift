@@ -30,13 +30,14 @@ extension Worker {
     private func report(_ crashes: CrashLedger) {
         for entry in crashes.quarantine {
             logger.error(
-                "Set aside, because processes have died of it",
+                "Quarantined because it crashed the worker repeatedly",
                 metadata: [
                     "subject": "\(entry.subject)", "stage": "\(entry.stage.rawValue)", "deaths": "\(entry.deaths)",
                 ])
         }
         if crashes.hasFailed {
-            logger.warning("The journal of crashes cannot be written: what kills the worker would come again and again")
+            logger.warning(
+                "The crash journal cannot be written; an input that crashes the worker would be retried forever")
         }
         #if DEBUG
             if let file = environment["PIKABOT_TRAP"] { crashes.set(.ofFile(file)) }

@@ -27,7 +27,7 @@ public struct Worker: Service {
     private let lines: WorkerLines
     let channel: SupervisorChannel
     /// The relays of the configuration, also after a reload.
-    let relays: WatchedRelays
+    let relays: ConfiguredRelays
     /// Checks the addresses of relays and media servers that others name.
     let addresses: AddressGuard
     let logger: Logger
@@ -45,7 +45,7 @@ public struct Worker: Service {
     ) throws(WorkerError) {
         guard let account = configuration.accounts.first(where: { $0.name == name }) else {
             let names = configuration.accounts.map(\.name).joined(separator: ", ")
-            throw WorkerError(.unknownAccount, "no account is named \(name); there are \(names)")
+            throw WorkerError(.unknownAccount, "unknown account \(name); known accounts: \(names)")
         }
         self.configuration = configuration
         self.account = account
@@ -59,7 +59,7 @@ public struct Worker: Service {
             limit: max(configuration.supervisor.patience, SupervisorChannel.shortestLimit), write: output,
             logger: logger)
         self.registry = registry
-        relays = WatchedRelays(configuration.relays)
+        relays = ConfiguredRelays(configuration.relays)
         addresses = AddressGuard(allowsPrivate: configuration.allowsPrivateAddresses)
         (bots, programs) = try Self.install(account.bots, from: registry, environment)
     }
@@ -116,13 +116,13 @@ public struct Worker: Service {
         dispatching.admission = admission
         dispatching.parallelChats = options.parallelChats
         dispatching.services = botServices(core, held.key, pool, clock)
-        dispatching.handPage = StoredHandPage(try store.openCrashPage(), logger: logger)
+        dispatching.handPage = StoredInFlightStorage(try store.openCrashPage(), logger: logger)
         let dispatcher = BotDispatcher(
             bots: bots, core: core, clock: clock, configuration: dispatching, logger: logger, observe: lines.observe)
         let drain = configuration.supervisor.drain
-        let board = CanaryBoard()
+        let canaryResults = CanaryResults()
         let health = WorkerHealth(
-            core: core, examination: examination, board: board, registry: options.metrics, clock: clock,
+            core: core, examination: examination, canaryResults: canaryResults, registry: options.metrics, clock: clock,
             isDispatching: dispatcher.isResponsive, hanging: { dispatcher.hangingHandlers })
         channel.install(requests(to: core, dispatcher, admission, health))
         let coreService = CoreService(core: core, clock: clock, deadline: drain / 2, logger: logger)
@@ -138,7 +138,7 @@ public struct Worker: Service {
             .init(service: dispatcher),
             .init(service: StatusService(core: core, lines: lines)), .init(service: health),
         ]
-        if let canaries = canaries(pool, board, clock) { services.append(.init(service: canaries)) }
+        if let canaries = canaries(pool, canaryResults, clock) { services.append(.init(service: canaries)) }
         if options.endsWithStandardInput {
             services.append(
                 .init(service: EndOfInput(channel: channel), successTerminationBehavior: .gracefullyShutdownGroup))

@@ -14,7 +14,7 @@ extension WorkerRequests {
                 let explanation = EventExplanation(of: event, from: admission.journal)
             else {
                 throw WorkerRefusal(
-                    "an event is named by its id in hex, or at least \(EventExplanation.minimumDigits) digits of it")
+                    "expected an event id in hex, or its first digits (at least \(EventExplanation.minimumDigits))")
             }
             return explanation.json.withQuarantine(quarantine(), of: event)
         }
@@ -28,7 +28,7 @@ extension WorkerRequests {
         let name = question["bot"]?.string
         let named = name.map { name in bots.filter { $0 == name } } ?? bots
         guard !named.isEmpty else {
-            throw WorkerRefusal("no bot is named \(name ?? ""); there are: \(bots.joined(separator: ", "))")
+            throw WorkerRefusal("unknown bot \(name ?? ""); known bots: \(bots.joined(separator: ", "))")
         }
         for bot in named { admission.setPaused(isPaused, bot) }
         let effects = named.map { Admission.pauseEffect(isPaused, $0, id: "\(Admission.scope)/\($0)/\(isPaused)") }

@@ -12,7 +12,7 @@ extension WorkerRequests {
         on("probe") { question in
             guard let module = question["module"]?.string, let target = question["target"]?.string,
                 let milliseconds = question["milliseconds"]?.integer, milliseconds > 0
-            else { throw WorkerRefusal("a probe has a module, a target and milliseconds") }
+            else { throw WorkerRefusal("a probe needs module, target and milliseconds") }
             let request = ProbeRequest(module: module, target: target, timeout: .milliseconds(milliseconds))
             return try await dispatcher.probe(request).json
         }

@@ -10,7 +10,7 @@ extension WorkerRequests {
         on("quarantine") { question in
             for order in QuarantineOrder.allCases {
                 guard let name = question[order.rawValue]?.string else { continue }
-                if let error = await core.order(order, try core.setAside(as: name)) {
+                if let error = await core.order(order, try core.quarantined(as: name)) {
                     throw WorkerRefusal(error.message)
                 }
             }
@@ -20,13 +20,13 @@ extension WorkerRequests {
 }
 
 extension AppCore {
-    fileprivate nonisolated func setAside(as name: String) throws(WorkerRefusal) -> CrashSubject {
+    fileprivate nonisolated func quarantined(as name: String) throws(WorkerRefusal) -> CrashSubject {
         let found = quarantine.map(\.subject).filter { subject in
             "\(subject)".hasPrefix(name) || subject.name.hasPrefix(name)
         }
-        guard let first = found.first else { throw WorkerRefusal("nothing is set aside as \(name)") }
+        guard let first = found.first else { throw WorkerRefusal("no quarantined item is named \(name)") }
         guard found.count == 1 || found.contains(where: { "\($0)" == name }) else {
-            throw WorkerRefusal("\(found.count) entries begin with \(name); give more of the name")
+            throw WorkerRefusal("\(found.count) entries begin with \(name); use a longer prefix")
         }
         return found.first { "\($0)" == name } ?? first
     }
@@ -41,9 +41,9 @@ extension JSONValue {
         let earlier = known ? [] : object["lines"]?.array ?? []
         let lines = entries.flatMap { entry in
             [
-                "set aside as \(entry.subject): the worker ended \(entry.deaths) times while it worked on it "
+                "quarantined as \(entry.subject): the worker ended \(entry.deaths) times while processing it "
                     + "(\(entry.stage.rawValue))",
-                "  It is skipped until it is released: pikabot quarantine FILE ACCOUNT --release \(entry.subject)",
+                "  Skipped until released: pikabot quarantine FILE ACCOUNT --release \(entry.subject)",
             ]
         }
         object["lines"] = .array(earlier + lines.map { .string($0) })

@@ -30,7 +30,7 @@ extension Supervisor {
         }
         guard let id = asks.nextID(isSignOfLife: isSignOfLife) else {
             let count = PendingAsks.maximum
-            return .failure(SupervisorError(.tooManyAsks, "\(count) questions wait for an answer already"))
+            return .failure(SupervisorError(.tooManyAsks, "\(count) questions are already in flight"))
         }
         var line = parameters
         // Questions of control clients are not health checks.
@@ -42,7 +42,7 @@ extension Supervisor {
             await withCheckedContinuation { continuation in
                 asks.add(id, worker: worker, isSignOfLife: isSignOfLife, continuation)
                 if !control.send(json) {
-                    let error = SupervisorError(.noAnswer, "\(name) does not read what it is asked")
+                    let error = SupervisorError(.noAnswer, "\(name) does not read its input")
                     asks.answer(id, .failure(error))
                 } else if let limit {
                     nextStep.yield(.expire(ask: id, of: name, after: limit))
@@ -58,7 +58,7 @@ extension Supervisor {
         asks.answer(id, .failure(SupervisorError(.noAnswer, "\(worker) did not answer within \(limit)")))
     }
 
-    func abandon(_ id: Int64) { asks.answer(id, .failure(SupervisorError(.noAnswer, "nobody waits for the answer"))) }
+    func abandon(_ id: Int64) { asks.answer(id, .failure(SupervisorError(.noAnswer, "the request was cancelled"))) }
 
     func received(_ answer: WorkerLine.Answer, from worker: Int) {
         switch answer.outcome {

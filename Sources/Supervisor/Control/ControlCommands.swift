@@ -10,7 +10,7 @@
 /// | `why`, `quarantine`, `pause`, `resume` | `account`?, and the worker's parameters | the worker's; without `account` an object by account, of `result` or `error` |
 public struct ControlCommands<WorkerClock: Clock>: Sendable where WorkerClock.Duration == Duration {
     /// Commands that are forwarded to the workers.
-    static var passedOn: Set<String> { ["why", "quarantine", "pause", "resume"] }
+    static var forwarded: Set<String> { ["why", "quarantine", "pause", "resume"] }
     static var longestLog: Int64 { 10_000 }
 
     private let supervisor: Supervisor<WorkerClock>
@@ -33,10 +33,10 @@ public struct ControlCommands<WorkerClock: Clock>: Sendable where WorkerClock.Du
 
     public func answer(_ request: ControlValue) async -> ControlReply {
         guard let command = request["command"]?.string else {
-            return .badRequest("a command is an object with the member \"command\"")
+            return .badRequest("expected an object with the member \"command\"")
         }
         guard request["account"] == nil || request["account"]?.string != nil else {
-            return .badRequest("\"account\" must be a name")
+            return .badRequest("\"account\" must be a string")
         }
         let account = request["account"]?.string
         do throws(SupervisorError) {
@@ -46,8 +46,8 @@ public struct ControlCommands<WorkerClock: Clock>: Sendable where WorkerClock.Du
             case "restart": return try await restart(account)
             case "stop": return try await stop(account)
             case "reload": return await reload()
-            case _ where Self.passedOn.contains(command): return try await pass(command, request, account)
-            default: return .badRequest("there is no command \"\(command.prefix(40))\"")
+            case _ where Self.forwarded.contains(command): return try await pass(command, request, account)
+            default: return .badRequest("unknown command \"\(command.prefix(40))\"")
             }
         } catch {
             return .failure(error)

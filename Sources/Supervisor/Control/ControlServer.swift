@@ -67,17 +67,20 @@ public struct ControlServer: Service {
         do {
             try await connection.executeThenClose { inbound, outbound in
                 guard hasEntered else {
-                    let failure = ControlReply.failure(code: "tooManyClients", message: "no more clients are served")
+                    let failure = ControlReply.failure(code: "tooManyClients", message: "too many clients")
                     return try await write(failure, to: connection.channel, outbound)
                 }
                 for try await line in inbound {
                     let request = ControlValue(json: String(buffer: line))
-                    let reply = if let request { await answer(request) } else { ControlReply.badRequest("no JSON") }
+                    let reply =
+                        if let request { await answer(request) } else {
+                            ControlReply.badRequest("expected one JSON object per line")
+                        }
                     try await write(reply, to: connection.channel, outbound)
                 }
             }
         } catch {
-            logger.debug("A control connection has ended", metadata: ["reason": "\(error)"])
+            logger.debug("Control connection failed", metadata: ["reason": "\(error)"])
         }
     }
 

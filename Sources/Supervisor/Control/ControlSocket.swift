@@ -31,7 +31,7 @@ enum ControlSocket {
         guard lstat(path, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFSOCK else {
             throw SupervisorError(
-                .noControlSocket, "\(path): something else is there; remove it, or set supervisor.control")
+                .noControlSocket, "\(path): exists and is not a socket; remove it, or set supervisor.control")
         }
         let descriptor = socket(AF_UNIX, kind, 0)
         guard descriptor >= 0 else { throw failure(path) }
@@ -42,7 +42,7 @@ enum ControlSocket {
             errno == ECONNREFUSED
         else {
             throw SupervisorError(
-                .noControlSocket, "\(path): another supervisor listens there; end it, or set supervisor.control")
+                .noControlSocket, "\(path): another supervisor listens on it; stop that one, or set supervisor.control")
         }
         unlink(path)
     }
@@ -55,7 +55,7 @@ enum ControlSocket {
         guard bytes.count <= room else {
             throw SupervisorError(
                 .noControlSocket,
-                "\(path): \(bytes.count) bytes are too long for a socket, \(room) is the most; set supervisor.control to a shorter path"
+                "\(path): expected at most \(room) bytes for a socket path, found \(bytes.count); set supervisor.control to a shorter path"
             )
         }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }

@@ -16,13 +16,14 @@ enum PeerCredentials {
     static func check(_ channel: any Channel) -> EventLoopFuture<Void> {
         #if os(Linux)
             guard let provider = channel as? any SocketOptionProvider else {
-                return channel.eventLoop.makeFailedFuture(SupervisorError(.noControlSocket, "no socket"))
+                return channel.eventLoop.makeFailedFuture(
+                    SupervisorError(.noControlSocket, "expected a socket channel"))
             }
             let credentials: EventLoopFuture<Credentials> = provider.unsafeGetSocketOption(
                 level: .socket, name: .init(rawValue: CInt(SO_PEERCRED)))
             return credentials.flatMapThrowing { credentials in
                 guard mayCommand(credentials.user) else {
-                    throw SupervisorError(.noControlSocket, "user \(credentials.user) may not command this supervisor")
+                    throw SupervisorError(.noControlSocket, "user \(credentials.user) may not control this supervisor")
                 }
             }
         #else

@@ -13,7 +13,7 @@ extension RestartPolicy {
     ) -> Verdict {
         let kind = worker.restart
         if kind != .temporary {
-            guard worker.finality(of: exit) == nil else { return .quarantine }
+            guard worker.finalReason(of: exit) == nil else { return .quarantine }
             if worker.waits(after: exit) { return wait(history: &history, using: &generator) }
         }
         return verdict(afterSuccess: exit.isSuccess, of: kind, history: &history, now: now, using: &generator)

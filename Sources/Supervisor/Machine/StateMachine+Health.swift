@@ -1,7 +1,7 @@
 extension SupervisorStateMachine {
     /// Handles a worker's answer to a health check; answers of an earlier run are ignored.
     mutating func answered(_ worker: Int, generation: Int) -> [Action] {
-        guard workers[worker].generation == generation, workers[worker].pulse.answered(),
+        guard workers[worker].generation == generation, workers[worker].liveness.answered(),
             let pause = configuration.pause
         else { return [] }
         let next = Timer.question(worker: worker, generation: generation)
@@ -12,16 +12,17 @@ extension SupervisorStateMachine {
     mutating func question(_ worker: Int) -> [Action] {
         guard workers[worker].isRunning, let patience = configuration.patience else { return [] }
         let generation = workers[worker].generation
-        let number = workers[worker].pulse.ask()
+        let number = workers[worker].liveness.ask()
         return [
             .ask(worker: worker, generation: generation),
             .schedule(
-                .silence(worker: worker, generation: generation, question: number), after: patience / Pulse.chances),
+                .answerDeadline(worker: worker, generation: generation, question: number),
+                after: patience / LivenessTracker.chances),
         ]
     }
 
-    mutating func silence(_ worker: Int, _ number: Int) -> [Action] {
-        switch workers[worker].pulse.elapsed(number) {
+    mutating func missedAnswer(_ worker: Int, _ number: Int) -> [Action] {
+        switch workers[worker].liveness.elapsed(number) {
         case .answered: []
         case .askAgain: question(worker)
         case .lost: [.emit(.hung(worker: name(worker))), .signal(worker: worker, .kill)]
@@ -31,7 +32,7 @@ extension SupervisorStateMachine {
 
 extension Worker {
     func restartReason(_ exit: WorkerExit) -> RestartReason {
-        if pulse.isLost { return .hang }
+        if liveness.isLost { return .hang }
         return switch exit {
         case .exited: .exit
         case .signaled: .signal
@@ -48,10 +49,10 @@ extension Worker {
     }
 
     func reasonForQuarantine(_ exit: WorkerExit, _ configuration: SupervisorConfiguration) -> String {
-        let end = pulse.isLost ? "it did not answer and was killed" : exit.description
-        let words = record.lastWords
-        if let finality = specification.finality(of: exit) { return words ?? finality }
+        let end = liveness.isLost ? "it did not answer and was killed" : exit.description
+        let words = record.lastFailure
+        if let reason = specification.finalReason(of: exit) { return words ?? reason }
         let limit = "more than \(configuration.intensity) restarts within \(configuration.period)"
-        return "\(limit); the last time: \(words ?? end)"
+        return "\(limit); last exit: \(words ?? end)"
     }
 }

@@ -11,7 +11,7 @@ struct SupervisorStateMachine {
         /// Time of the next health check.
         case question(worker: Int, generation: Int)
         /// Deadline of a health check.
-        case silence(worker: Int, generation: Int, question: Int)
+        case answerDeadline(worker: Int, generation: Int, question: Int)
         case drainDeadline
     }
 
@@ -84,7 +84,7 @@ extension SupervisorStateMachine {
             return [.emit(.ready(worker: name(worker)))]
         case .draining: return [.emit(.draining(worker: name(worker)))]
         case .failed(let words):
-            workers[worker].record.lastWords = words
+            workers[worker].record.lastFailure = words
             return []
         }
     }
@@ -120,9 +120,9 @@ extension SupervisorStateMachine {
         case .question(let worker, let generation):
             guard workers[worker].generation == generation else { return [] }
             return question(worker)
-        case .silence(let worker, let generation, let question):
+        case .answerDeadline(let worker, let generation, let question):
             guard workers[worker].generation == generation, workers[worker].isRunning else { return [] }
-            return silence(worker, question)
+            return missedAnswer(worker, question)
         case .drainDeadline:
             return workers.indices.filter { workers[$0].isAlive }.map { .signal(worker: $0, .kill) }
         }
@@ -222,7 +222,7 @@ extension SupervisorStateMachine {
             guard workers[worker].state == .held else { return [.emit(.stopped(worker: name(worker)))] }
             workers[worker].record.restarts += 1
             return [.emit(.restarting(worker: name(worker), after: .zero, .together))]
-        case .quarantine: return quarantine(worker, "a worker whose fate it shares was quarantined")
+        case .quarantine: return quarantine(worker, "a worker of the same restart group was quarantined")
         case .restart:
             workers[worker].record.restarts += 1
             return [.emit(.restarting(worker: name(worker), after: .zero, .request))] + spawn(worker)
@@ -246,7 +246,7 @@ extension SupervisorStateMachine {
             case .terminate: terminate(companion)
             case .stopped:
                 reason == .quarantine
-                    ? quarantine(companion, "\(name(worker)), whose fate it shares, was quarantined") : []
+                    ? quarantine(companion, "\(name(worker)) of the same restart group was quarantined") : []
             }
         }
     }

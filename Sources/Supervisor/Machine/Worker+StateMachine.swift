@@ -67,7 +67,7 @@ struct Worker: Equatable {
     /// Number of starts; identifies timers and answers of earlier runs.
     private(set) var generation = 0
     var history = RestartPolicy.History()
-    var pulse = Pulse()
+    var liveness = LivenessTracker()
     var record = WorkerRecord()
 
     init(_ specification: WorkerSpecification, state: State = .idle) {
@@ -101,7 +101,7 @@ extension Worker {
         case .idle, .backingOff, .held:
             generation += 1
             state = .spawning(stop: nil)
-            pulse = Pulse()
+            liveness = LivenessTracker()
             record.began()
             return true
         case .spawning, .running, .stopping, .quarantined, .finished, .stopped, .removed:

@@ -8,9 +8,9 @@ struct WorkerRecord: Equatable {
     var restarts = 0
     var lastExit: WorkerExit?
     /// The worker's last report of its own failure in this run.
-    var lastWords: String?
+    var lastFailure: String?
     /// The last report of the previous run: while the worker restarts repeatedly, it is the reason.
-    var earlierWords: String?
+    var previousFailure: String?
     /// Reason of its quarantine.
     var quarantine: String?
     /// Configuration changes that apply only from its next start.
@@ -18,7 +18,7 @@ struct WorkerRecord: Equatable {
 
     mutating func began() {
         pid = nil
-        lastWords = nil
+        lastFailure = nil
         quarantine = nil
         needsRestart = []
     }
@@ -26,7 +26,7 @@ struct WorkerRecord: Equatable {
     mutating func ended(_ exit: WorkerExit) {
         pid = nil
         startedAt = nil
-        earlierWords = lastWords
+        previousFailure = lastFailure
         lastExit = exit
     }
 }

@@ -12,7 +12,7 @@ struct LineSplitter {
     mutating func append(_ bytes: UnsafeRawBufferPointer) -> [String] {
         var lines: [String] = []
         for part in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
-            if part.offset > 0 { lines.append(take()) }
+            if part.offset > 0 { lines.append(flush()) }
             line.append(contentsOf: part.element.prefix(limit - line.count))
         }
         return lines
@@ -20,10 +20,10 @@ struct LineSplitter {
 
     /// Returns the last line, if the stream ended without LF.
     mutating func finish() -> String? {
-        line.isEmpty ? nil : take()
+        line.isEmpty ? nil : flush()
     }
 
-    private mutating func take() -> String {
+    private mutating func flush() -> String {
         defer { line.removeAll(keepingCapacity: true) }
         return String(decoding: line.last == 0x0D ? line.dropLast() : line[...], as: UTF8.self)
     }

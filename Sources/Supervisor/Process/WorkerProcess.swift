@@ -77,7 +77,7 @@ struct WorkerProcess: Sendable {
 
     private func spawnAndWait(_ callbacks: Callbacks) async -> WorkerExit {
         let session = Mutex<Int32?>(nil)
-        defer { if let session = session.withLock({ $0 }) { LeftProcesses.kill(session: session) } }
+        defer { if let session = session.withLock({ $0 }) { OrphanedProcesses.kill(session: session) } }
         do {
             let result = try await Subprocess.run(
                 configuration, input: .inputWriter, output: .sequence, error: .sequence

@@ -36,7 +36,7 @@ public struct WorkerSpecification: Hashable, Sendable {
     }
 
     /// Returns why restarting after this exit is useless; nil if it is not.
-    func finality(of exit: WorkerExit) -> String? {
+    func finalReason(of exit: WorkerExit) -> String? {
         if case .exited(let status) = exit { finalStatuses[status] } else { nil }
     }
 

@@ -13,8 +13,8 @@ extension SupervisorEvent {
         case .draining(let worker): logger.debug("Worker draining", metadata: ["worker.name": "\(worker)"])
         case .alive, .workerEvent: break
         case .hung(let worker):
-            logger.error("Worker does not answer and is killed", metadata: ["worker.name": "\(worker)"])
-            log.add("supervisor: it does not answer and is killed", of: worker)
+            logger.error("Worker does not answer; killing it", metadata: ["worker.name": "\(worker)"])
+            log.add("supervisor: worker does not answer; killing it", of: worker)
         case .exited(let worker, let exit):
             logger.info("Worker ended", metadata: ["worker.name": "\(worker)", "worker.exit": "\(exit)"])
             log.add("supervisor: ended, \(exit)", of: worker)
@@ -24,10 +24,10 @@ extension SupervisorEvent {
                 metadata: [
                     "worker.name": "\(worker)", "restart.after": "\(wait)", "restart.reason": "\(reason.rawValue)",
                 ])
-            log.add("supervisor: starts again in \(wait)", of: worker)
+            log.add("supervisor: restarts in \(wait)", of: worker)
         case .quarantined(let worker, let why):
             logger.error(
-                "Worker quarantined: it is not started again by itself",
+                "Worker quarantined; it needs a manual restart",
                 metadata: ["worker.name": "\(worker)", "reason": "\(why)"])
             log.add("supervisor: quarantined: \(why)", of: worker)
         case .stopped(let worker):

@@ -36,9 +36,10 @@ extension SupervisorStateMachine {
             let worker = workers[index]
             let record = worker.record
             return WorkerStatus(
-                name: worker.specification.name, state: worker.state.word, pid: record.pid,
+                name: worker.specification.name, state: worker.state.name, pid: record.pid,
                 age: record.startedAt.map { now - $0 }, restarts: record.restarts, lastExit: record.lastExit,
-                reason: record.quarantine ?? record.lastWords ?? record.earlierWords, needsRestart: record.needsRestart,
+                reason: record.quarantine ?? record.lastFailure ?? record.previousFailure,
+                needsRestart: record.needsRestart,
                 // Ending because of a shutdown is not ending as intended.
                 isExpected: isDraining || worker.state != .finished || record.lastExit?.isSuccess != true)
         }
@@ -46,7 +47,7 @@ extension SupervisorStateMachine {
 }
 
 extension Worker.State {
-    var word: String {
+    var name: String {
         switch self {
         case .idle, .spawning(stop: nil), .running(isReady: false): "starting"
         case .running: "ready"

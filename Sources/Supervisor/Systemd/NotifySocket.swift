@@ -14,10 +14,10 @@ public struct NotifySocket: Sendable, Hashable {
         guard let path = environment["NOTIFY_SOCKET"], !path.isEmpty else { return nil }
         // A leading @ stands for the zero byte of an abstract name.
         guard path.hasPrefix("/") || path.hasPrefix("@"), path.utf8.count > 1 else {
-            throw SupervisorError(.invalidConfiguration, "NOTIFY_SOCKET is neither a path nor an abstract name")
+            throw SupervisorError(.invalidConfiguration, "NOTIFY_SOCKET: expected a path or an abstract name")
         }
         guard path.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else {
-            throw SupervisorError(.invalidConfiguration, "NOTIFY_SOCKET is too long for a socket")
+            throw SupervisorError(.invalidConfiguration, "NOTIFY_SOCKET: too long for a socket address")
         }
         name = path.hasPrefix("@") ? [0] + path.utf8.dropFirst() : Array(path.utf8)
         let isOurs = environment["WATCHDOG_PID"].map { Int32($0) == process } ?? true

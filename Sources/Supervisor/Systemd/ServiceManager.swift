@@ -41,9 +41,9 @@ struct ServiceManager {
     /// Sends readiness and status if they have changed.
     mutating func show(_ machine: SupervisorStateMachine) {
         guard let socket else { return }
-        let words = Self.words(machine)
-        if !isReady, !isStopping, Self.isReady(machine) { isReady = socket.send("READY=1\nSTATUS=\(words)") }
-        if words != status, socket.send("STATUS=\(words)") { status = words }
+        let text = Self.statusText(machine)
+        if !isReady, !isStopping, Self.isReady(machine) { isReady = socket.send("READY=1\nSTATUS=\(text)") }
+        if text != status, socket.send("STATUS=\(text)") { status = text }
     }
 
     /// Sends the periodic notifications, provided that the workers have answered.
@@ -51,7 +51,7 @@ struct ServiceManager {
         guard let socket, let beat else { return }
         show(machine)
         let answering = machine.workers.indices.filter {
-            machine.workers[$0].isRunning && machine.workers[$0].pulse.hasAnswered
+            machine.workers[$0].isRunning && machine.workers[$0].liveness.hasAnswered
         }
         guard heard.isSuperset(of: answering) else { return }
         var lines = socket.watchdog == nil ? [] : ["WATCHDOG=1"]
@@ -85,7 +85,7 @@ struct ServiceManager {
     }
 
     /// Returns a status text such as `2 of 3 accounts ready; quarantined: greeter`.
-    static func words(_ machine: SupervisorStateMachine) -> String {
+    static func statusText(_ machine: SupervisorStateMachine) -> String {
         let workers = machine.order.map { machine.workers[$0] }
         let ready = workers.count { $0.state == .running(isReady: true) }
         let quarantined = workers.filter { $0.state == .quarantined }.map(\.specification.name)

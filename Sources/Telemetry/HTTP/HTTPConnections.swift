@@ -4,16 +4,16 @@ import Synchronization
 
 /// The open connections of an endpoint, and their requests.
 final class HTTPConnections: Sendable {
-    typealias Asked = (channel: any Channel, question: HTTPQuestion)
+    typealias Arrival = (channel: any Channel, request: IncomingRequest)
 
-    let questions: AsyncStream<Asked>
-    private let asked: AsyncStream<Asked>.Continuation
+    let arrivals: AsyncStream<Arrival>
+    private let nextArrival: AsyncStream<Arrival>.Continuation
     private let limits: HTTPLimits
     private let open = Mutex<[ObjectIdentifier: any Channel]>([:])
 
     init(_ limits: HTTPLimits) {
         self.limits = limits
-        (questions, asked) = AsyncStream.makeStream()
+        (arrivals, nextArrival) = AsyncStream.makeStream()
     }
 
     /// Registers an accepted connection; throws above the limit, which closes the connection.
@@ -30,7 +30,8 @@ final class HTTPConnections: Sendable {
         try channel.pipeline.syncOperations.addHandlers([
             HTTPRequestLimit(bytes: limits.requestBytes),
             ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes)),
-            HTTPQuestionReader(time: TimeAmount(limits.requestTime)) { [asked] in asked.yield(($0, $1)) },
+            IncomingRequestReader(time: TimeAmount(limits.requestTime)) { [nextArrival] in nextArrival.yield(($0, $1))
+            },
         ])
     }
 

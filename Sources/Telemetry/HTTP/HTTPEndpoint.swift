@@ -51,8 +51,8 @@ public struct HTTPEndpoint: Service {
         listening(port)
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
-                for await asked in connections.questions {
-                    group.addTask { await answer(asked) }
+                for await arrival in connections.arrivals {
+                    group.addTask { await answer(arrival) }
                 }
                 group.cancelAll()
             }
@@ -72,7 +72,8 @@ public struct HTTPEndpoint: Service {
                 .bind(host: host, port: port).get()
         } catch {
             throw TelemetryError(
-                .bindFailed, "\(host):\(port) cannot be listened on; is the address of this machine, and free?",
+                .bindFailed,
+                "\(host):\(port) cannot be bound; check that the address belongs to this machine and is free",
                 cause: error)
         }
     }
@@ -81,24 +82,24 @@ public struct HTTPEndpoint: Service {
 // MARK: One connection
 
 extension HTTPEndpoint {
-    private func answer(_ asked: HTTPConnections.Asked) async {
-        switch asked.question {
-        case .malformed: await write(.text("not HTTP\n", status: 400), to: asked.channel)
-        case .tooLarge: await write(.text("the request is too large\n", status: 431), to: asked.channel)
+    private func answer(_ arrival: HTTPConnections.Arrival) async {
+        switch arrival.request {
+        case .malformed: await write(.text("malformed HTTP request\n", status: 400), to: arrival.channel)
+        case .tooLarge: await write(.text("the request is too large\n", status: 431), to: arrival.channel)
         case .request(_, _, let host?, _) where !hosts.admits(host):
             await write(
-                .text("unknown host; use an address, or add its name to observe.hosts\n", status: 421),
-                to: asked.channel)
+                .text("unknown host; use an IP address, or add the name to observe.hosts\n", status: 421),
+                to: arrival.channel)
         case .request(let method, _, _, _) where method != .GET && method != .HEAD:
-            await write(.text("only GET and HEAD\n", status: 405), to: asked.channel)
+            await write(.text("only GET and HEAD are allowed\n", status: 405), to: arrival.channel)
         case .request(let method, let target, _, let scrapeTimeout):
             guard let request = HTTPRequest(target: target, scrapeTimeout: scrapeTimeout) else {
-                return await write(.text("not a path\n", status: 400), to: asked.channel)
+                return await write(.text("malformed request target\n", status: 400), to: arrival.channel)
             }
             guard let route = routes[request.path] else {
-                return await write(.text("nothing is here\n", status: 404), to: asked.channel)
+                return await write(.text("not found\n", status: 404), to: arrival.channel)
             }
-            await answer(request, route, isHead: method == .HEAD, to: asked.channel)
+            await answer(request, route, isHead: method == .HEAD, to: arrival.channel)
         }
     }
 
@@ -109,7 +110,7 @@ extension HTTPEndpoint {
             group.addTask { await route(request) }
             group.addTask {
                 try? await Task.sleep(for: limits.answerTime)
-                return .text("the answer takes too long\n", status: 503)
+                return .text("the response exceeded its deadline\n", status: 503)
             }
             // Written before the route has ended, since it may ignore its cancellation.
             if let first = await group.next() { await write(first, isHead: isHead, to: channel) }
@@ -128,7 +129,7 @@ extension HTTPEndpoint {
         if !isHead { buffer.writeBytes(response.body) }
         let deadline = channel.eventLoop.scheduleTask(in: TimeAmount(limits.writeTime)) { channel.close(promise: nil) }
         do { try await channel.writeAndFlush(buffer) } catch {
-            logger.debug("Answer not written", metadata: ["reason": "\(error)"])
+            logger.debug("Response not written", metadata: ["reason": "\(error)"])
         }
         deadline.cancel()
         try? await channel.close()

@@ -21,10 +21,10 @@ extension Client {
         let announcement = state.keyPackage.explained(by: state.relays)
         guard announcement.isStored else { throw CommandError(announcement.failure) }
         for relay in announcement.keyPackage where relay.answer != .stored {
-            Console.printError("The key package is not on every relay: \(relay)")
+            Console.printError("The key package was not stored on every relay: \(relay)")
         }
         for relay in announcement.relayLists where relay.answer != .stored {
-            Console.printError("The relay lists are not on every relay: \(relay)")
+            Console.printError("The relay lists were not stored on every relay: \(relay)")
         }
         return announcement
     }

@@ -21,12 +21,12 @@ enum Password {
     private static func ask() throws -> String {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard terminal >= 0 else {
-            throw CommandError("the key has a password: name a file with --password-file, or set \(variable)")
+            throw CommandError("the key has a password: pass a file with --password-file, or set \(variable)")
         }
         defer { close(terminal) }
         var before = termios()
         guard tcgetattr(terminal, &before) == 0 else {
-            throw CommandError("the terminal cannot be asked for a password")
+            throw CommandError("the terminal cannot prompt for a password")
         }
         var silent = before
         silent.c_lflag &= ~tcflag_t(ECHO)
@@ -39,7 +39,7 @@ enum Password {
         var byte: UInt8 = 0
         while Foundation.read(terminal, &byte, 1) == 1, byte != UInt8(ascii: "\n") { bytes.append(byte) }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw CommandError("the password is not text in UTF-8")
+            throw CommandError("the password must be UTF-8")
         }
         return text
     }

@@ -16,12 +16,12 @@ struct StoredIdentity {
     static func load(from stateDirectory: String) throws -> StoredIdentity {
         let path = path(in: stateDirectory)
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw CommandError("\(path): there is no identity yet; run: pikabot init")
+            throw CommandError("\(path): no identity found; run: pikabot init")
         }
         // No details: the message must not disclose any part of the key.
         guard let json = try? JSONValue(json: data), let text = json["secret_key_hex"]?.string,
             let key = try? KeyPair(parsing: text), json["public_key_hex"]?.string == key.publicKey.hex
-        else { throw CommandError("\(path): does not hold a secret_key_hex and the public_key_hex that belongs to it") }
+        else { throw CommandError("\(path): expected secret_key_hex and the matching public_key_hex") }
         return StoredIdentity(key: key)
     }
 
@@ -31,7 +31,7 @@ struct StoredIdentity {
         var generator = SystemRandomNumberGenerator()
         let identity = StoredIdentity(key: KeyPair.generate(using: &generator))
         try identity.save(to: stateDirectory)
-        Console.printError("\(stateDirectory) had no identity; it has a new one: \(identity.key.publicKey.npub)")
+        Console.printError("\(stateDirectory) had no identity; created a new one: \(identity.key.publicKey.npub)")
         return identity
     }
 
@@ -45,7 +45,7 @@ struct StoredIdentity {
     /// Moves the identity and all of its state to a backup folder, and returns that folder.
     ///
     /// Throws when another process uses the state directory.
-    static func setAside(in stateDirectory: String) throws -> String {
+    static func archive(in stateDirectory: String) throws -> String {
         let lock = try StateDirectoryLock(directory: stateDirectory, program: "pikabot init")
         defer { lock.release() }
         let folder = stateDirectory + "/replaced-\(UUID().uuidString.prefix(8))"

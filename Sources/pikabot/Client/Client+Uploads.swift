@@ -12,7 +12,7 @@ extension Client {
     func publish(_ file: MediaFile, to servers: [MediaURL]) async throws -> String {
         Console.progress("uploading \(file.filename)…")
         guard let hash = Bytes32(SHA256Derivation.digest(file.bytes)) else {
-            throw CommandError("\(file.filename): its digest has not 32 bytes")
+            throw CommandError("\(file.filename): its digest must have 32 bytes")
         }
         var generator = SystemRandomNumberGenerator()
         let authorization = BlossomAuthorization.event(
@@ -25,7 +25,7 @@ extension Client {
             do {
                 let stored = try await account.media.upload(upload, to: server)
                 guard stored.hash == hash else {
-                    reasons.append("\(server): it keeps something else")
+                    reasons.append("\(server): the stored file differs")
                     continue
                 }
                 return stored.url
@@ -33,6 +33,6 @@ extension Client {
                 throw error
             } catch { reasons.append("\(server): \(error)") }
         }
-        throw CommandError("no media server took \(file.filename): \(reasons.joined(separator: "; "))")
+        throw CommandError("no media server accepted \(file.filename): \(reasons.joined(separator: "; "))")
     }
 }

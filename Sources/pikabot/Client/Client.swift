@@ -30,18 +30,18 @@ struct Client: Sendable {
         let isAnyRead = relays.contains(where: \.isCaughtUp)
         let reasons = problems.joined(separator: "; ")
         guard isAnyRead || !needed else {
-            throw CommandError("no relay answered (\(reasons)); try again, or name another with --relay")
+            throw CommandError("no relay answered (\(reasons)); try again, or add another relay with --relay")
         }
         Console.printError(
             isAnyRead
                 ? "Not all relays answered: \(reasons)"
-                : "No relay answered, so this is what was known before: \(reasons)")
+                : "No relay answered; showing the stored state: \(reasons)")
     }
 
     /// Sends a message and waits until a relay has accepted it; returns its id and that of the kind 445 event.
     func send(_ action: AppAction) async throws -> (messageID: EventID, wrapper: EventID) {
         guard case .queued(let messageID, let wrapper) = try await account.perform(action) else {
-            throw CommandError("the message was not queued")
+            throw CommandError("the message could not be queued")
         }
         try await awaitDelivery(of: messageID)
         return (messageID, wrapper)
@@ -55,7 +55,7 @@ struct Client: Sendable {
                 try await account.deliveries.first { $0.messageID == messageID ? $0.delivery : nil }
             }
         } catch let error as DeadlineExceeded {
-            throw CommandError("the message was \(error); it stays queued, and the next command sends it")
+            throw CommandError("sending the message \(error); it stays queued, and the next command sends it")
         }
         if case .failed(let reason) = delivery {
             throw CommandError("every relay refused the message: \(reason)")
@@ -96,25 +96,25 @@ struct Client: Sendable {
     /// Returns the chat with only `peer` as the other member, and creates it if there is none.
     func directChat(with peer: PublicKey) async throws -> (chatID: String, isNew: Bool) {
         guard peer != key.publicKey else {
-            throw CommandError("--to names this account itself; `pikabot identity` shows its key")
+            throw CommandError("--to is this account itself; `pikabot identity` shows its key")
         }
         let chats = await account.core.state.chatList.filter { chat in
             chat.isActive && !chat.needsInvitation
                 && chat.members.map(\.publicKey).filter { $0 != key.publicKey } == [peer]
         }
         if let chat = chats.first(where: { !$0.isGroup }) ?? chats.first { return (chat.chatID, false) }
-        return (try await found(.createChat(peer: peer)), true)
+        return (try await createChat(.createChat(peer: peer)), true)
     }
 
     /// Creates a chat and waits until a relay has accepted the invitation; returns its id.
-    func found(_ action: AppAction) async throws -> String {
+    func createChat(_ action: AppAction) async throws -> String {
         Console.progress("looking for the peer's key package…")
         switch try await account.perform(action) {
         case .done(let chatID?): return chatID
         case .partlyDone(let chatID, let left):
             let reasons = left.map { "\($0.key.npub): \($0.value.words)" }.sorted().joined(separator: "; ")
-            throw CommandError("the group \(chatID) is there, but its invitation was not delivered (\(reasons))")
-        default: throw CommandError("the group was not founded")
+            throw CommandError("the group \(chatID) was created, but the invitation was not delivered (\(reasons))")
+        default: throw CommandError("the group was not created")
         }
     }
 }
@@ -152,7 +152,7 @@ extension CommandError {
     static func inUse(_ error: StoreError, stateDirectory: String) -> CommandError {
         let socket = DaemonSocketPath.path(stateDirectory: stateDirectory)
         guard FileManager.default.fileExists(atPath: socket) else { return CommandError(error.message) }
-        return CommandError("\(error.message). It is a daemon: add --remote, and it does this for you.")
+        return CommandError("\(error.message). A daemon holds it: add --remote to run the command there.")
     }
 }
 
@@ -169,6 +169,6 @@ extension AppCoreError {
     /// Description for people, including each affected peer.
     var explanation: String {
         let details = peers.map { "\($0.key.npub): \($0.value)" }.sorted().joined(separator: "; ")
-        return details.isEmpty ? message : "\(message) (\(details)). Has the peer run `pikabot publish-kp`?"
+        return details.isEmpty ? message : "\(message) (\(details)). Check that the peer has run `pikabot publish-kp`."
     }
 }

@@ -26,13 +26,13 @@ struct MediaFile: Sendable {
         let size: Int
         do {
             let values = try url.resourceValues(forKeys: [.fileSizeKey, .isRegularFileKey])
-            guard values.isRegularFile == true else { throw CommandError("\(path): is no file") }
+            guard values.isRegularFile == true else { throw CommandError("\(path): not a regular file") }
             size = values.fileSize ?? 0
         } catch let error as CommandError {
             throw error
         } catch { throw CommandError("\(path): cannot be read: \(error.localizedDescription)") }
         guard size > 0 else { throw CommandError("\(path): is empty") }
-        guard size <= limit else { throw CommandError("\(path): has \(size) bytes, \(limit) are allowed") }
+        guard size <= limit else { throw CommandError("\(path): has \(size) bytes, but at most \(limit) are allowed") }
         do { self.bytes = Array(try Data(contentsOf: url)) } catch {
             throw CommandError("\(path): cannot be read: \(error.localizedDescription)")
         }

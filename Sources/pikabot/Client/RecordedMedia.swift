@@ -13,18 +13,18 @@ final class RecordedMedia: MediaStore {
     }
 
     private let servers: BlossomClient
-    private let taken = Mutex<[Upload]>([])
+    private let recorded = Mutex<[Upload]>([])
 
     init(_ servers: BlossomClient) { self.servers = servers }
 
     /// All uploads, in order.
-    var uploads: [Upload] { taken.withLock { $0 } }
+    var uploads: [Upload] { recorded.withLock { $0 } }
 
     func nameServers(_ servers: [MediaURL]) async { await self.servers.nameServers(servers) }
 
     func upload(_ blob: MediaUpload, to server: MediaURL) async throws -> StoredBlob {
         let stored = try await servers.upload(blob, to: server)
-        taken.withLock { $0.append(Upload(server: server, url: stored.url, hash: stored.hash)) }
+        recorded.withLock { $0.append(Upload(server: server, url: stored.url, hash: stored.hash)) }
         return stored
     }
 

@@ -17,7 +17,7 @@ extension Pikabot {
 
         func validate() throws {
             guard (try? EventID(hex: eventID)) != nil else {
-                throw ValidationError("--event-id is not an event id of 64 hex digits")
+                throw ValidationError("--event-id: expected an event id of 64 hex digits")
             }
         }
 

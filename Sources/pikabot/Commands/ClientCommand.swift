@@ -24,7 +24,7 @@ extension ClientCommand {
     func remoteRequest() throws -> JSONObject {
         throw CommandError(
             "--remote works with groups, welcomes, accept-welcome, messages, send, send-hypernote, invite and "
-                + "publish-kp; leave it out here")
+                + "publish-kp; omit it here")
     }
 
     func run() async throws {

@@ -20,7 +20,7 @@ struct ClientOptions: ParsableArguments {
         withValue: ["--state-dir", "--relay", "--kp-relay"],
         flags: ["--remote", "--json", "--table", "--allow-private-addresses"])
 
-    @Option(name: .customLong("state-dir"), help: "Folder of the account's key and state.")
+    @Option(name: .customLong("state-dir"), help: "Directory of the account's key and state.")
     var stateDirectory = ClientOptions.defaultStateDirectory(ProcessInfo.processInfo.environment)
 
     @Option(name: .customLong("relay"), help: "Relay for messages; may be repeated. (default: five public relays)")
@@ -34,18 +34,18 @@ struct ClientOptions: ParsableArguments {
     @Flag(
         name: .customLong("allow-private-addresses"),
         help: """
-            Relays and media servers that others name may be at private addresses. (default: only those that --relay \
-            and --kp-relay name)
+            Relays and media servers named by others may have private addresses. (default: only those given by --relay \
+            and --kp-relay)
             """)
     var allowsPrivateAddresses = false
 
-    @Flag(help: "Let the daemon that runs on the state directory do it.") var remote = false
+    @Flag(help: "Run the command in the daemon of the state directory.") var remote = false
 
-    @Flag(help: "Print JSON on a terminal too; into a pipe it is always JSON.") var json = false
-    @Flag(help: ArgumentHelp("Print for people, also into a pipe.", visibility: .hidden)) var table = false
+    @Flag(help: "Print JSON on a terminal too; output to a pipe is always JSON.") var json = false
+    @Flag(help: ArgumentHelp("Print tables, also into a pipe.", visibility: .hidden)) var table = false
 
     func validate() throws {
-        guard !stateDirectory.isEmpty else { throw ValidationError("--state-dir needs the name of a folder") }
+        guard !stateDirectory.isEmpty else { throw ValidationError("--state-dir: expected a directory") }
     }
 
     /// Whether results are formatted for people: on a terminal, unless JSON was requested.

@@ -9,12 +9,12 @@ import PikaCore
 extension Pikabot {
     struct DaemonCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "daemon", abstract: "Run the account for a program that speaks JSON lines (pikachat daemon).",
+            commandName: "daemon", abstract: "Serve the account to programs over JSON lines, like pikachat daemon.",
             discussion: """
-                Commands come in on standard input and on daemon.sock in the state directory, one JSON object a line; \
-                replies and events go out the same way. The first line is `ready`. The end of standard input does not \
-                end it; `shutdown`, SIGTERM and SIGINT do. It ends with status 79 when a later copy of the account is \
-                started. Without --relay it uses ws://127.0.0.1:18080.
+                Commands are read from standard input and from daemon.sock in the state directory, one JSON object per \
+                line; replies and events are written the same way. The first line is `ready`. The end of standard input \
+                does not end the daemon; `shutdown`, SIGTERM and SIGINT do. The exit status is 79 if a later copy of the \
+                account is started. Without --relay it uses ws://127.0.0.1:18080.
                 """,
             subcommands: [Run.self, Token.self], defaultSubcommand: Run.self)
 
@@ -41,12 +41,12 @@ extension Pikabot {
 
         struct Token: AsyncParsableCommand {
             static let configuration = CommandConfiguration(
-                commandName: "token", abstract: "Make a token for a client of the daemon's socket.",
-                discussion: "Prints it once; the state directory keeps its hash. A running daemon takes note of it.")
+                commandName: "token", abstract: "Create a token for a client of the daemon's socket.",
+                discussion: "The token is printed once; only its hash is stored. A running daemon accepts it at once.")
 
             @OptionGroup var client: ClientOptions
-            @Option(help: "What it allows: read or full.") var scope: TokenScope = .read
-            @Option(help: "What to call it.") var name = "client"
+            @Option(help: "Permissions of the token: read or full.") var scope: TokenScope = .read
+            @Option(help: "Name of the token.") var name = "client"
 
             func run() async throws {
                 let text = try TokenFile(stateDirectory: client.stateDirectory).add(name: name, scope: scope.value)
@@ -63,21 +63,21 @@ extension Pikabot {
 struct DaemonOptions: ParsableArguments {
     @Option(
         name: .customLong("giftwrap-lookback-sec"),
-        help: "Taken for the sake of callers: invitations are read from where the last run has ended.")
+        help: "Ignored, for compatibility: invitations are always read from the end of the last run.")
     var giftwrapLookback: UInt64 = 259_200
 
     @Option(
         name: .customLong("allow-pubkey"),
-        help: "Only this account may invite and be heard; may be repeated. (default: everybody)")
+        help: "Accept invitations and messages only from this account; may be repeated. (default: from anyone)")
     var allowed: [PublicKeyArgument] = []
 
-    @Flag(name: .customLong("auto-accept-welcomes"), help: "Accept invitations without being asked.")
+    @Flag(name: .customLong("auto-accept-welcomes"), help: "Accept invitations automatically.")
     var acceptsWelcomes = false
 
-    @Option(help: "Run this shell command: its output is the commands, its input the replies and events.")
+    @Option(help: "Run this shell command: its output is read as commands, its input receives replies and events.")
     var exec: String?
 
-    @Flag(name: .customLong("require-token"), help: "Clients of the socket must say hello with a token.")
+    @Flag(name: .customLong("require-token"), help: "Clients of the socket must authenticate with a token (hello).")
     var requiresToken = false
 }
 

@@ -5,9 +5,9 @@ import Logging
 extension Pikabot {
     struct Demo: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Watch the echo bot join an encrypted group over a relay, and answer.")
+            abstract: "Show the echo bot joining an encrypted group over a relay and answering.")
 
-        @Flag(help: "Leave relay and bot running afterwards, and say how to talk to the bot.") var keep = false
+        @Flag(help: "Keep relay and bot running afterwards, and show how to talk to the bot.") var keep = false
         @Flag(help: .hidden) var printConfiguration = false
 
         func run() async throws {

@@ -12,12 +12,12 @@ extension Pikabot {
         @OptionGroup var options: ClientOptions
 
         @Argument(help: "The message's id, as `pikabot messages` shows it.") var messageID: String
-        @Option(help: "The file to write. (default: the file's own name, if there is no such file yet)")
+        @Option(help: "The output file. (default: the file's own name, unless that exists)")
         var output: String?
 
         func validate() throws {
             guard (try? EventID(hex: messageID)) != nil else {
-                throw ValidationError("\(messageID) is not a message id of 64 hex digits")
+                throw ValidationError("\(messageID): expected a message id of 64 hex digits")
             }
         }
 
@@ -50,7 +50,7 @@ extension Pikabot {
             let isName = !file.filename.hasPrefix(".") && file.filename == file.filename.printable
             guard isName, !FileManager.default.fileExists(atPath: file.filename) else {
                 throw CommandError(
-                    "the file is called \(file.filename.printable), which cannot be written here; name another with --output"
+                    "the file name \(file.filename.printable) exists or cannot be used here; choose another with --output"
                 )
             }
             return file.filename

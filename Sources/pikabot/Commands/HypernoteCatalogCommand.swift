@@ -7,10 +7,10 @@ import PikaCore
 extension Pikabot {
     struct HypernoteCatalogCommand: ClientCommand {
         static let configuration = CommandConfiguration(
-            commandName: "hypernote-catalog", abstract: "Print what hypernotes can hold, as JSON.")
+            commandName: "hypernote-catalog", abstract: "Print the catalog of hypernote components as JSON.")
 
         @OptionGroup var options: ClientOptions
-        @Flag(help: "On one line.") var compact = false
+        @Flag(help: "Print on one line.") var compact = false
 
         func run() throws {
             StandardErrorLog.bootstrap(level: .error)

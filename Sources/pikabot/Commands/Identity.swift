@@ -4,7 +4,7 @@ import Nostr
 extension Pikabot {
     struct Identity: ClientCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show the public key of the account; a state directory without one gets a new one.")
+            abstract: "Show the public key of the account; creates an account if the state directory has none.")
 
         @OptionGroup var options: ClientOptions
 

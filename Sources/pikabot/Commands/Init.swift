@@ -7,17 +7,19 @@ import PikaCore
 extension Pikabot {
     struct Init: ClientCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make an account, or take one over, and publish its first key package.")
+            abstract: "Create an account, or import an existing key, and publish its first key package.")
 
         @OptionGroup var options: ClientOptions
 
         @Option(
-            help: "Take this key: nsec1…, 64 hex digits or, with its password, ncryptsec1…; - reads it from the input.")
+            help:
+                "Import this key: nsec1…, 64 hex digits or, with its password, ncryptsec1…; - reads it from standard input."
+        )
         var nsec: String?
 
         @Option(
             help: ArgumentHelp(
-                "A file with the password of an ncryptsec1… (default: PIKABOT_PASSWORD, or it is asked for)"))
+                "A file with the password of an ncryptsec1… (default: PIKABOT_PASSWORD, or a prompt)"))
         var passwordFile: String?
 
         func perform() async throws -> JSONValue {
@@ -36,7 +38,7 @@ extension Pikabot {
                 return announcement.event.map { .string($0.hex) } ?? .null
             } catch {
                 Console.printError(
-                    "The identity \(account.npub) exists in \(options.stateDirectory); only its key package is not "
+                    "The identity \(account.npub) exists in \(options.stateDirectory), but its key package is not "
                         + "published. Next, run: pikabot publish-kp")
                 throw error
             }
@@ -48,21 +50,21 @@ extension Pikabot {
         }
 
         private func replace() throws {
-            Console.printError("\(options.stateDirectory) has an identity already. Type yes to replace it.")
-            guard readLine() == "yes" else { throw CommandError("the identity was left as it is") }
-            let folder = try StoredIdentity.setAside(in: options.stateDirectory)
-            Console.printError("The former identity and its state are now in \(folder).")
+            Console.printError("\(options.stateDirectory) already has an identity. Type yes to replace it.")
+            guard readLine() == "yes" else { throw CommandError("the identity was not changed") }
+            let folder = try StoredIdentity.archive(in: options.stateDirectory)
+            Console.printError("The previous identity and its state were moved to \(folder).")
         }
 
         private func chooseKey() throws -> KeyPair {
             var generator = SystemRandomNumberGenerator()
             guard let nsec else { return KeyPair.generate(using: &generator) }
             guard let text = (nsec == "-" ? readLine() : nsec)?.trimmed else {
-                throw ValidationError("--nsec - found no key on the input")
+                throw ValidationError("--nsec -: expected a key on standard input, found none")
             }
             if text.lowercased().hasPrefix("ncryptsec1") { return try openKey(text) }
             guard let key = try? KeyPair(parsing: text) else {
-                throw ValidationError("--nsec is neither nsec1…, 64 hex digits nor ncryptsec1…")
+                throw ValidationError("--nsec: expected nsec1…, 64 hex digits or ncryptsec1…")
             }
             return key
         }
@@ -73,10 +75,10 @@ extension Pikabot {
                 let encrypted = try NIP49.EncryptedKey(parsing: text)
                 let password = try Password.read(
                     file: passwordFile, environment: ProcessInfo.processInfo.environment)
-                Console.progress("opening the key…")
+                Console.progress("decrypting the key…")
                 let normalized = Array(password.precomposedStringWithCompatibilityMapping.utf8)
                 return try encrypted.decrypt(password: NIP49.Password(normalizedUTF8: normalized))
-            } catch let error as NostrError { throw CommandError("the key cannot be opened: \(error.message)") }
+            } catch let error as NostrError { throw CommandError("the key cannot be decrypted: \(error.message)") }
         }
     }
 }

@@ -6,13 +6,13 @@ import PikaCore
 extension Pikabot {
     struct Invite: ClientCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Found a group with a peer, and invite it.",
-            discussion: "`pikabot send --to` does so by itself when there is no chat with the peer yet.")
+            abstract: "Create a group and invite a peer.",
+            discussion: "`pikabot send --to` does this automatically if there is no chat with the peer yet.")
 
         @OptionGroup var options: ClientOptions
 
         @Option(help: "The peer's public key: npub1… or 64 hex digits.") var peer: PeerArgument
-        @Option(help: "What the group is called.") var name = "DM"
+        @Option(help: "Name of the group.") var name = "DM"
 
         func remoteRequest() -> JSONObject {
             ["cmd": "init_group", "peer_pubkey": .string(peer.text), "group_name": .string(name)]
@@ -21,10 +21,10 @@ extension Pikabot {
         func perform() async throws -> JSONValue {
             try await withClient(options) { client in
                 guard peer.key != client.key.publicKey else {
-                    throw CommandError("--peer names this account itself; `pikabot identity` shows its key")
+                    throw CommandError("--peer is this account itself; `pikabot identity` shows its key")
                 }
                 try await client.catchUp(needed: true)
-                let chatID = try await client.found(.createChat(peer: peer.key, name: name))
+                let chatID = try await client.createChat(.createChat(peer: peer.key, name: name))
                 await client.settle()
                 var result = ResultJSON.groupIDs(try await client.chat(chatID))
                 result["peer_pubkey"] = .string(peer.key.hex)

@@ -20,15 +20,15 @@ extension Pikabot {
                 send_media {group, path, filename, mime, content, server}, \
                 download_media {group, message, index, path}, set_image {group, path, mime}, \
                 download_image {group, path}, start_call {group, moq_url}, accept_call {group, call_id}, \
-                reject_call {group, call_id, reason}, end_call {group, call_id, reason}, shutdown. Answers: ok, error; \
-                events: ready, message, commit, call, call_state, group. Its state is gone when it ends.
+                reject_call {group, call_id, reason}, end_call {group, call_id, reason}, shutdown. Replies: ok, error; \
+                events: ready, message, commit, call, call_state, group. The state is deleted at the end.
                 """, shouldDisplay: false)
 
-        @Option(help: "Address of the relay.") var relay: RelayArgument
-        @Option(help: "File with an nsec or 64 hex digits; without it a new key.") var key: String?
-        @Flag(help: "Renew the account's keys soon after it joins a group; without it only when told to.")
+        @Option(help: "URL of the relay.") var relay: RelayArgument
+        @Option(help: "File with an nsec or 64 hex digits. (default: a new key)") var key: String?
+        @Flag(help: "Rotate the account's keys soon after it joins a group. (default: only on command)")
         var renewKeys = false
-        @Option(help: "Address of a media server, http or https.") var media: String?
+        @Option(help: "URL of a media server, http or https.") var media: String?
 
         func run() async throws {
             StandardErrorLog.bootstrap(level: .notice)
@@ -66,7 +66,7 @@ private struct LabService: Service {
                     stateDirectory: directory, addresses: .unrestricted, logger: logger)
                 try await withLocalAccount(settings) { account in
                     let member = LabMember(account: account) { Console.print($0.jsonText) }
-                    await member.obey(StandardInput.lines())
+                    await member.execute(StandardInput.lines())
                 }
             }
         }

@@ -9,21 +9,21 @@ import PikaCore
 extension Pikabot {
     struct Listen: ClientCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print messages and invitations as they come, one line of JSON each.",
+            abstract: "Print messages and invitations as they arrive, one line of JSON each.",
             discussion: """
-                Each message of the others is printed once: also one that another command has received meanwhile. \
-                Invitations that wait for an answer are printed at each start.
+                Each message from others is printed once, including those received meanwhile by another command. \
+                Pending invitations are printed at each start.
                 """)
 
         @OptionGroup var options: ClientOptions
 
-        @Option(help: "Seconds after which it ends; 0 for never.") var timeout = 60
-        @Option(help: "Seconds; messages that are older are left out.") var lookback = 86_400
+        @Option(help: "Seconds to listen; 0 for no limit.") var timeout = 60
+        @Option(help: "Maximum age of messages in seconds.") var lookback = 86_400
 
         func validate() throws {
             let seconds = 0...1_000_000_000
             guard seconds.contains(timeout), seconds.contains(lookback) else {
-                throw ValidationError("--timeout and --lookback are 0 to \(seconds.upperBound) seconds")
+                throw ValidationError("--timeout and --lookback: expected 0 to \(seconds.upperBound) seconds")
             }
         }
 

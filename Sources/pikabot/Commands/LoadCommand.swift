@@ -12,27 +12,27 @@ import UnixSignals
 extension Pikabot {
     struct LoadCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "load", abstract: "Put many agents into groups, as a plan says, and measure what comes of it.",
+            commandName: "load", abstract: "Run a load test: many agents in groups, as described by a plan.",
             discussion: """
-                Exit status: 0 every threshold of the plan holds, 1 the test could not run, 5 a threshold does not hold, \
-                78 the plan is wrong, 130 it was interrupted; the reports are written all the same.
+                Exit status: 0 all thresholds of the plan hold, 1 the test could not run, 5 a threshold does not hold, 78 \
+                the plan is invalid, 130 interrupted; the reports are written in every case.
                 """)
 
         @Argument(help: "The plan: a YAML file.") var file: String
-        @Option(help: "The seed of all choices, in the place of the plan's.") var seed: UInt64?
-        @Option(help: "Relays in the place of the plan's.") var relay: [String] = []
-        @Option(help: "Folder of the reports, in the place of the plan's.") var report: String?
-        @Option(help: "New or empty folder for the agents' databases; one that is deleted afterwards unless given.")
+        @Option(help: "The seed of all random choices; overrides the plan.") var seed: UInt64?
+        @Option(help: "Relays; override those of the plan.") var relay: [String] = []
+        @Option(help: "Directory of the reports; overrides the plan.") var report: String?
+        @Option(help: "New or empty directory for the agents' databases. (default: a temporary one)")
         var state: String?
         @Flag(help: "Print no progress.") var quiet = false
-        @Flag(help: "Read the plan, say what is wrong with it, and do nothing.") var check = false
+        @Flag(help: "Only check the plan and report its errors.") var check = false
 
         func run() async throws {
             StandardErrorLog.bootstrap(level: .error)
             let (plan, text) = try readPlan()
             try await withTemporaryDirectory(named: "pikabot-load") { folder in
                 let test = try test(plan, text, directory: state ?? folder)
-                guard !check else { return Console.print("\(file) is right") }
+                guard !check else { return Console.print("\(file) is valid") }
                 let (result, isInterrupted) = try await measure(test)
                 try write(result, of: plan)
                 if isInterrupted { throw ExitCode.interrupted }
@@ -87,7 +87,9 @@ extension Pikabot {
                 let first = try await group.next() ?? nil
                 group.cancelAll()
                 if let first { return (first, false) }
-                guard let result = try await group.next() ?? nil else { throw CommandError("the test left no result") }
+                guard let result = try await group.next() ?? nil else {
+                    throw CommandError("the test produced no result")
+                }
                 return (result, true)
             }
         }

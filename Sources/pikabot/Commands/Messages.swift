@@ -16,10 +16,10 @@ extension Pikabot {
         @OptionGroup var options: ClientOptions
 
         @Option(help: "The group's id, as `pikabot groups` shows it.") var group: String
-        @Option(help: "How many at most, the newest first.") var limit = 50
+        @Option(help: "Maximum number of messages, newest first.") var limit = 50
 
         func validate() throws {
-            guard limit > 0 else { throw ValidationError("--limit is a number from 1 on") }
+            guard limit > 0 else { throw ValidationError("--limit: expected a number of at least 1") }
         }
 
         func remoteRequest() -> JSONObject {

@@ -6,18 +6,18 @@ import Nostr
 extension Pikabot {
     struct New: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Start something of your own.", subcommands: [NewBot.self])
+            abstract: "Create a project.", subcommands: [NewBot.self])
     }
 
     struct NewBot: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "bot", abstract: "Make a package with a bot that builds, a test that passes, and a key.")
+            commandName: "bot", abstract: "Create a package with a bot, a test, a configuration and a key.")
 
-        @Argument(help: "1 to 32 of a-z, 0-9 and \"-\", such as hello.") var name: String
-        @Option(help: "The folder to make. (default: NAME)") var directory: String?
-        @Option(help: "A clone of pikabot, or the address of its repository. (default: the clone this was built in)")
+        @Argument(help: "1 to 32 characters from a-z, 0-9 and \"-\", such as hello.") var name: String
+        @Option(help: "The directory to create. (default: NAME)") var directory: String?
+        @Option(help: "A clone of pikabot, or the URL of its repository. (default: the clone that built this program)")
         var pikabot: String?
-        @Option(help: "Of the repository, if --pikabot is an address.") var branch = "main"
+        @Option(help: "The branch of the repository, if --pikabot is a URL.") var branch = "main"
 
         func run() throws {
             let name = try NewBotName(name)
@@ -31,7 +31,7 @@ extension Pikabot {
             if let pikabot { return try PikabotSource(pikabot, branch: branch) }
             guard let source = PikabotSource(builtFrom: Executable.path) else {
                 throw CommandError(
-                    "\(Executable.path) is in no clone of pikabot; name a clone, or a repository's address, with --pikabot"
+                    "\(Executable.path) is not inside a clone of pikabot; pass a clone or a repository URL with --pikabot"
                 )
             }
             return source
@@ -39,12 +39,12 @@ extension Pikabot {
 
         private static func nextSteps(_ folder: String, _ name: NewBotName, _ key: PublicKey) -> String {
             """
-            \(folder) holds a bot, its program, its test, a configuration and a key. Next:
+            \(folder) contains a bot, its program, its test, a configuration and a key. Next:
                 cd \(folder)
                 swift test
                 \(Executable.path) relay --data :memory: --media :memory: &
                 swift run \(name.text) run \(name.text).yaml
-            and from another terminal:
+            and in another terminal:
                 \(Executable.path) send --state-dir guest --relay ws://127.0.0.1:3334 --to \(key.npub) --content /ping
                 \(Executable.path) listen --state-dir guest --relay ws://127.0.0.1:3334 --timeout 5
             """

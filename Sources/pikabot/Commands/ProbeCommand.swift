@@ -7,15 +7,16 @@ import Nostr
 extension Pikabot {
     struct ProbeCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "probe", abstract: "Look once whether encrypted groups work over a relay, or with an account.",
+            commandName: "probe",
+            abstract: "Check once whether encrypted groups work over a relay, or with an account.",
             discussion: """
-                A relay is named as wss://HOST or ws://HOST:PORT. Some thirty events are written to it by throwaway keys; \
-                nobody can read them, they end after an hour, and they are deleted again. Exit status: 0 if it is good \
-                (warnings do not count), 1 if it is not, 2 if it cannot be reached.
+                A relay is given as wss://HOST or ws://HOST:PORT. About thirty events are written to it with throwaway \
+                keys; nobody can decrypt them, they expire after an hour, and they are deleted afterwards. Exit status: 0 \
+                if the relay passes (warnings do not count), 1 if it fails, 2 if it is unreachable.
 
-                An account is named by its npub or 64 hex digits. Nothing is published: the invitation that is tried is \
-                thrown away. Exit status: 0 if the account can be found and invited, 1 if it cannot, 2 if no relay \
-                answered, so that nothing is known.
+                An account is given as npub or 64 hex digits. Nothing is published: the trial invitation is discarded. \
+                Exit status: 0 if the account can be found and invited, 1 if it cannot, 2 if no relay answered and \
+                nothing is known.
                 """)
 
         private enum Target {
@@ -34,29 +35,32 @@ extension Pikabot {
         }
 
         @Argument(help: "The relay, or the account.") var target: String
-        @Flag(help: "Of a relay: write nothing to it.") var readOnly = false
-        @Option(help: "Of a relay: a PEM file of an authority that is trusted besides the system's; may be repeated.")
+        @Flag(help: "For relays: write nothing.") var readOnly = false
+        @Option(
+            help: "For relays: a PEM file with a certificate authority trusted besides the system's; may be repeated.")
         var trust: [String] = []
         @Option(
             help: """
-                Of a relay: a file with the key to log in with where it asks for it (NIP-42); else a throwaway key does.
+                For relays: a file with the key for authentication (NIP-42). (default: a throwaway key)
                 """)
         var login: String?
         @Option(
             name: .customLong("relay"),
             help: """
-                Of an account: where to begin; may be repeated. The relays that the account's lists name are asked too.
+                For accounts: a relay to start from; may be repeated. The relays of the account's lists are queried too.
                 """)
         var relays: [RelayArgument] = []
-        @Option(help: "Of an account: days after which a key package is stale (30).") var stale: Int?
-        @Option(help: "Seconds that all of it may take (30 for a relay, 15 for an account).") var patience: Int?
-        @Flag(help: "Of an account: relays that only its lists name may be at private addresses.")
+        @Option(help: "For accounts: days after which a key package is stale. (default: 30)") var stale: Int?
+        @Option(help: "Deadline in seconds. (default: 30 for a relay, 15 for an account)") var patience: Int?
+        @Flag(help: "For accounts: relays named only by its lists may have private addresses.")
         var allowPrivateAddresses = false
         @Flag(help: "Print JSON.") var json = false
 
         func validate() throws {
-            guard (1...3650).contains(stale ?? 1) else { throw ValidationError("--stale is 1 to 3650 days") }
-            guard (1...300).contains(patience ?? 1) else { throw ValidationError("--patience is 1 to 300 seconds") }
+            guard (1...3650).contains(stale ?? 1) else { throw ValidationError("--stale: expected 1 to 3650 days") }
+            guard (1...300).contains(patience ?? 1) else {
+                throw ValidationError("--patience: expected 1 to 300 seconds")
+            }
             switch Target(target) {
             case .relay where !relays.isEmpty || stale != nil || allowPrivateAddresses:
                 throw ValidationError(
@@ -66,7 +70,7 @@ extension Pikabot {
             case .relay, .account: break
             case nil:
                 throw ValidationError(
-                    "\(target) is neither a relay nor an account; write wss://HOST, ws://HOST:PORT or an npub")
+                    "\(target): expected a relay or an account: wss://HOST, ws://HOST:PORT, an npub or 64 hex digits")
             }
         }
 

@@ -6,7 +6,7 @@ import PikaCore
 extension Pikabot {
     struct Profile: ClientCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show the account's public profile, as its relays have it.")
+            abstract: "Show the account's public profile as stored on its relays.")
 
         @OptionGroup var options: ClientOptions
 
@@ -25,14 +25,14 @@ extension Pikabot {
     struct UpdateProfile: ClientCommand {
         static let configuration = CommandConfiguration(
             commandName: "update-profile", abstract: "Change the account's public profile.",
-            discussion: "What is not named stays as it is; an empty text takes a field away.")
+            discussion: "Omitted fields stay unchanged; an empty string removes a field.")
         private static let maximumPicture = 8 << 20
 
         @OptionGroup var options: ClientOptions
 
-        @Option(help: "What the account is called.") var name: String?
-        @Option(help: "A text about it.") var about: String?
-        @Option(help: "A picture to upload, up to 8 MiB: JPEG, PNG, GIF or WebP.") var picture: String?
+        @Option(help: "Name of the account.") var name: String?
+        @Option(help: "Description of the account.") var about: String?
+        @Option(help: "Picture to upload, at most 8 MiB: JPEG, PNG, GIF or WebP.") var picture: String?
         @Option(name: .customLong("blossom"), help: "Media server, http or https; may be repeated.")
         var mediaServers: [MediaServerArgument] = []
 
@@ -41,14 +41,15 @@ extension Pikabot {
                 throw ValidationError("--name, --about or --picture is missing; `pikabot profile` shows the profile")
             }
             guard picture != nil || mediaServers.isEmpty else {
-                throw ValidationError("--blossom is about the file of --picture")
+                throw ValidationError("--blossom needs --picture")
             }
         }
 
         func perform() async throws -> JSONValue {
             let image = try picture.map { try MediaFile(path: $0, limit: Self.maximumPicture) }
             if let image, !["image/jpeg", "image/png", "image/gif", "image/webp"].contains(image.mediaType) {
-                throw CommandError("\(picture ?? ""): is no picture by the ending of its name: jpg, png, gif or webp")
+                throw CommandError(
+                    "\(picture ?? ""): unsupported image type (file extension); use jpg, png, gif or webp")
             }
             return try await withClient(options) { client in
                 try await client.catchUp(needed: true)
@@ -67,13 +68,13 @@ extension Pikabot {
 
     struct UpdateGroupProfile: ClientCommand {
         static let configuration = CommandConfiguration(
-            commandName: "update-group-profile", abstract: "Change what the account is called in one group.")
+            commandName: "update-group-profile", abstract: "Change the account's profile in one group.")
 
         @OptionGroup var options: ClientOptions
 
         @Option(help: "The group's id, as `pikabot groups` shows it.") var group: String
-        @Option(help: "What the account is called there.") var name: String?
-        @Option(help: "A text about it.") var about: String?
+        @Option(help: "Name of the account in the group.") var name: String?
+        @Option(help: "Description of the account.") var about: String?
 
         func validate() throws {
             guard name != nil || about != nil else { throw ValidationError("--name or --about is missing") }

@@ -5,7 +5,7 @@ import Nostr
 extension Pikabot {
     struct PublishKeyPackage: ClientCommand {
         static let configuration = CommandConfiguration(
-            commandName: "publish-kp", abstract: "Publish a key package, so that others can invite the account.")
+            commandName: "publish-kp", abstract: "Publish a key package, so that the account can be invited.")
 
         @OptionGroup var options: ClientOptions
 

@@ -13,7 +13,7 @@ extension Pikabot {
 
         @OptionGroup var options: ClientOptions
 
-        @Option(help: "Which build of the app: prod, dev or test. (default: prod)") var channel: AppChannel?
+        @Option(help: "Build of the app: prod, dev or test. (default: prod)") var channel: AppChannel?
         @Option(help: "The scheme of the link instead of the app's.") var scheme: String?
 
         func validate() throws { _ = try linkScheme(ProcessInfo.processInfo.environment) }
@@ -49,14 +49,14 @@ extension Pikabot {
                             || $0 == 0x2e
                     }
                 guard isScheme else {
-                    throw ValidationError("--scheme is a letter, then letters, digits, + - and .")
+                    throw ValidationError("--scheme: expected a letter followed by letters, digits, + - and .")
                 }
                 return scheme
             }
             if let channel { return channel.scheme }
             guard let name = environment["PIKA_CHANNEL"], !name.isEmpty else { return AppChannel.prod.scheme }
             guard let channel = AppChannel(rawValue: name) else {
-                throw ValidationError("PIKA_CHANNEL is prod, dev or test, not \(name)")
+                throw ValidationError("PIKA_CHANNEL: expected prod, dev or test, found \(name)")
             }
             return channel.scheme
         }

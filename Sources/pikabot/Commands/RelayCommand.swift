@@ -10,37 +10,36 @@ extension Pikabot {
         static let configuration = CommandConfiguration(
             commandName: "relay", abstract: "Run a Nostr relay and Blossom media store in the foreground.",
             discussion: """
-                Takes PORT (0 for any free one, default 3334), HOST, DATA_DIR (default ./data) and MEDIA_DIR (default \
-                ./media) from the environment; options come first. So it does SERVICE_URL (where files are reached), \
-                RELAY_NAME, RELAY_DESCRIPTION, RELAY_PUBKEY, and PIKA_RELAY_LOG_EVENTS=1 for a line on everything \
-                that clients send. Prints PIKA_RELAY_PORT=<n> on standard \
-                error when it listens.
+                Reads PORT (0 for any free port, default 3334), HOST, DATA_DIR (default ./data), MEDIA_DIR (default \
+                ./media), SERVICE_URL (public URL of the files), RELAY_NAME, RELAY_DESCRIPTION, RELAY_PUBKEY, and \
+                PIKA_RELAY_LOG_EVENTS=1 (logs every client message) from the environment; options take precedence. \
+                Prints PIKA_RELAY_PORT=<n> on standard error when it listens.
                 """)
 
         @Option(help: "HOST:PORT to listen on.") var listen: ListenArgument?
-        @Option(help: "Folder of the events, or :memory: to keep none.") var data: String?
-        @Option(help: "Folder of the media store's files, or :memory: to keep none.") var media: String?
-        @Option(help: "Open connections at once, over all clients (default 1024).") var connections: Int?
-        @Option(help: "Open connections at once of one address (default 256, 0 for no limit).")
+        @Option(help: "Directory of the events, or :memory: to store none.") var data: String?
+        @Option(help: "Directory of the media files, or :memory: to store none.") var media: String?
+        @Option(help: "Concurrent connections of all clients. (default: 1024)") var connections: Int?
+        @Option(help: "Concurrent connections per address; 0 for no limit. (default: 256)")
         var addressConnections: Int?
         @Option(
             help: """
-                Messages that a connection may send per second, twice as many in a burst; an address may send four \
-                times that over all its connections (default 100, 0 for no limit).
+                Messages per second and connection, with bursts of twice as many; an address may send four times that \
+                over all its connections. 0 for no limit. (default: 100)
                 """)
         var rate: Int?
         @Flag(help: "Apply --rate and --address-connections to loopback addresses too.") var limitLoopback = false
-        @Option(help: "Disk quota of the events, such as 500MiB (default 16GiB).") var dataQuota: ByteCountArgument?
-        @Option(help: "Disk quota of the media store, such as 500MiB (default 16GiB).")
+        @Option(help: "Disk quota of the events, such as 500MiB. (default: 16GiB)") var dataQuota: ByteCountArgument?
+        @Option(help: "Disk quota of the media store, such as 500MiB. (default: 16GiB)")
         var mediaQuota: ByteCountArgument?
 
         func validate() throws {
             if let connections, connections < 1 {
-                throw ValidationError("--connections: expected a whole number from 1 on, found \(connections)")
+                throw ValidationError("--connections: expected a whole number of at least 1, found \(connections)")
             }
             for (name, value) in [("--rate", rate), ("--address-connections", addressConnections)] {
                 guard value.map({ $0 >= 0 }) ?? true else {
-                    throw ValidationError("\(name): expected a whole number from 0 on, found \(value ?? 0)")
+                    throw ValidationError("\(name): expected a whole number of at least 0, found \(value ?? 0)")
                 }
             }
         }

@@ -9,8 +9,8 @@ extension Pikabot {
         static let configuration = CommandConfiguration(
             abstract: "Send a message, or a file with a caption, to a group or a peer.",
             discussion: """
-                With --to it goes into the chat with that peer, which is made if there is none yet. A file is encrypted \
-                before it is uploaded to the first media server that takes it.
+                With --to the message goes to the chat with that peer, which is created if necessary. A file is encrypted \
+                before it is uploaded to the first media server that accepts it.
                 """)
 
         @OptionGroup var options: ClientOptions
@@ -18,8 +18,8 @@ extension Pikabot {
 
         @Option(help: "The text, or the caption of the file.") var content = ""
         @Option(help: "A file to send.") var media: String?
-        @Option(help: "The file's type, as image/png. (default: by the ending of its name)") var mimeType: String?
-        @Option(help: "What the file is called for the others. (default: its name)") var filename: String?
+        @Option(help: "The media type, such as image/png. (default: from the file extension)") var mimeType: String?
+        @Option(help: "The file name shown to recipients. (default: the file's own name)") var filename: String?
         @Option(name: .customLong("blossom"), help: "Media server, http or https; may be repeated.")
         var mediaServers: [MediaServerArgument] = []
 
@@ -28,7 +28,7 @@ extension Pikabot {
                 throw ValidationError("--content is missing; --media <file> sends a file")
             }
             guard media != nil || (mimeType == nil && filename == nil && mediaServers.isEmpty) else {
-                throw ValidationError("--mime-type, --filename and --blossom are about the file of --media")
+                throw ValidationError("--mime-type, --filename and --blossom need --media")
             }
         }
 
@@ -92,7 +92,7 @@ extension Client {
     fileprivate func uploaded(_ file: MediaFile, chatID: String, messageID: EventID) async throws -> JSONValue {
         let attachment = try await account.core.attachments(chatID: chatID, messageID: messageID).first
         guard let attachment, let upload = account.media.uploads.last(where: { $0.url == attachment.url }) else {
-            throw CommandError("the message was sent, but without its file")
+            throw CommandError("the message was sent without its file")
         }
         return [
             "blossom_server": .string(upload.server.description), "uploaded_url": .string(upload.url),

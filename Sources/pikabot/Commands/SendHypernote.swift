@@ -7,10 +7,11 @@ import PikaCore
 extension Pikabot {
     struct SendHypernote: ClientCommand {
         static let configuration = CommandConfiguration(
-            commandName: "send-hypernote", abstract: "Send a text with buttons, fields and the like.",
+            commandName: "send-hypernote",
+            abstract: "Send a hypernote: a text with buttons, fields and other components.",
             discussion: """
-                `pikabot hypernote-catalog` lists what there is. A file may begin with a block ```hnmd that holds a \
-                JSON object with title and state; --title and --state come before it.
+                `pikabot hypernote-catalog` lists the components. A file may begin with a block ```hnmd that contains a \
+                JSON object with title and state; --title and --state take precedence.
                 """)
 
         @OptionGroup var options: ClientOptions
@@ -18,8 +19,8 @@ extension Pikabot {
 
         @Option(help: "The text.") var content: String?
         @Option(help: "A file with the text.") var file: String?
-        @Option(help: "What it is about.") var title: String?
-        @Option(help: "A JSON object: what the components show at first.") var state: String?
+        @Option(help: "The title.") var title: String?
+        @Option(help: "A JSON object: the initial state of the components.") var state: String?
 
         func validate() throws {
             guard content == nil || file == nil else { throw ValidationError("give --content or --file, not both") }
@@ -58,7 +59,7 @@ extension Pikabot {
             if let file {
                 guard let data = FileManager.default.contents(atPath: file),
                     let text = String(validating: data, as: UTF8.self)
-                else { throw CommandError("\(file): cannot be read as a text") }
+                else { throw CommandError("\(file): cannot be read as UTF-8 text") }
                 note = try HypernoteFile.parse(text, name: file)
             }
             note.title = title ?? note.title
@@ -77,20 +78,20 @@ enum HypernoteFile {
         var lines = start.split(separator: "\n", omittingEmptySubsequences: false).dropFirst()
         while let line = lines.popFirst(), !line.hasPrefix("```") {
             head.append(line)
-            guard !lines.isEmpty else { throw CommandError("\(name): its block ```hnmd does not end") }
+            guard !lines.isEmpty else { throw CommandError("\(name): the block ```hnmd is not closed") }
         }
         guard let json = try? JSONValue(json: head.joined(separator: "\n")), json.object != nil else {
-            throw CommandError("\(name): its block ```hnmd does not hold a JSON object")
+            throw CommandError("\(name): the block ```hnmd must contain a JSON object")
         }
         let content = lines.drop { $0.isEmpty }.joined(separator: "\n")
-        guard !content.isEmpty else { throw CommandError("\(name): there is no text behind its block ```hnmd") }
-        let state = try json["state"].map { try checked(state: $0.jsonText, from: "\(name): its state") }
+        guard !content.isEmpty else { throw CommandError("\(name): expected text after the block ```hnmd") }
+        let state = try json["state"].map { try checked(state: $0.jsonText, from: "\(name): state") }
         return Hypernote(content: content, title: json["title"]?.string, state: state)
     }
 
     static func checked(state: String, from source: String) throws -> String {
         guard let json = try? JSONValue(json: state), json.object != nil else {
-            throw ValidationError("\(source) is no JSON object")
+            throw ValidationError("\(source) must be a JSON object")
         }
         return state
     }

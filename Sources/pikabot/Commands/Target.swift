@@ -6,13 +6,14 @@ import PikaCore
 /// Destination of a message: a group or a peer.
 struct TargetOptions: ParsableArguments {
     @Option(help: "The group's id, as `pikabot groups` shows it.") var group: String?
-    @Option(help: "A peer's public key (npub1… or hex): into the chat with it, which is made if there is none.")
+    @Option(
+        help: "A peer's public key (npub1… or hex): sends to the chat with the peer, which is created if necessary.")
     var to: PeerArgument?
 
     func validate() throws {
         guard group == nil || to == nil else { throw ValidationError("give --group or --to, not both") }
         guard group != nil || to != nil else {
-            throw ValidationError("--group <id> or --to <npub> is missing: where is it to go?")
+            throw ValidationError("--group <id> or --to <npub> is missing")
         }
     }
 

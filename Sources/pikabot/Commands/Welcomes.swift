@@ -4,7 +4,7 @@ import PikaCore
 
 extension Pikabot {
     struct Welcomes: ClientCommand {
-        static let configuration = CommandConfiguration(abstract: "List the invitations that wait for an answer.")
+        static let configuration = CommandConfiguration(abstract: "List pending invitations.")
         static let view = ResultView.list(
             of: "welcomes",
             [.init("EVENT", "wrapper_event_id"), .init("FROM", "from_pubkey", .person), .init("GROUP", "group_name")],

@@ -43,7 +43,7 @@ struct DaemonHost {
 
     func run() async throws {
         if options.allowed.isEmpty {
-            logger.warning("no --allow-pubkey was given: everybody may invite this account and be heard")
+            logger.warning("no --allow-pubkey was given: anyone may invite this account and send it messages")
         }
         // As the pikachat daemon does.
         let key = try StoredIdentity.loadOrCreate(in: stateDirectory).key
@@ -113,7 +113,7 @@ struct DaemonHost {
             relayPatience: waitsForRelay ? 90_000 : nil, requiresToken: options.requiresToken,
             tokens: {
                 do { return try file.tokens() } catch {
-                    logger.error("no token is good", metadata: ["reason": "\(error)"])
+                    logger.error("no token is valid", metadata: ["reason": "\(error)"])
                     return []
                 }
             }, mediaDirectory: stateDirectory + "/media")

@@ -37,7 +37,7 @@ struct ChildStreams: Service {
         child.standardOutput = output
         let logger = logger
         child.terminationHandler = { child in
-            logger.notice("the child has ended", metadata: ["status": "\(child.terminationStatus)"])
+            logger.notice("the --exec program has ended", metadata: ["status": "\(child.terminationStatus)"])
         }
         try child.run()
         await withTaskGroup(of: Void.self) { group in

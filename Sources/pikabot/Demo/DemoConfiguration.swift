@@ -40,8 +40,8 @@ struct DemoConfiguration: Sendable {
 extension DemoConfiguration {
     /// Copy of config/demo.yaml, for a program that was moved out of its checkout; `.ci/run` compares the two.
     static let embedded = """
-        # The bot that `pikabot demo` talks to. The demo puts its own relay in place of the one named here, keeps the state in
-        # a temporary folder, and makes the key.
+        # The bot of `pikabot demo`. The demo replaces the relay named here with its own, keeps the state in a temporary
+        # directory, and creates the key.
         version: 1
         relays: [ws://127.0.0.1:3334]
         state: { directory: ./state }

@@ -7,7 +7,7 @@ import Supervisor
 
 /// The demo's script: the guests' messages and the bot's expected answers.
 struct DemoConversation: Sendable {
-    let stage: DemoStage
+    let environment: DemoEnvironment
     let console: DemoConsole
     let steps: DemoSteps
     let summary: DemoSummary
@@ -18,10 +18,10 @@ struct DemoConversation: Sendable {
 
     /// Runs the whole script.
     func play() async throws {
-        console.introduce(stage.bot, as: Self.botName)
+        console.introduce(environment.bot, as: Self.botName)
         try await awaitWorker()
         try await withGuest("alice") { alice in
-            let chat = try await found(alice)
+            let chat = try await createGroup(by: alice)
             for text in ["Hello, echo!", "Zażółć gęślą jaźń 🦊", "What did I say?"] {
                 try await say(text, as: alice, in: chat)
             }
@@ -38,16 +38,16 @@ struct DemoConversation: Sendable {
 
 extension DemoConversation {
     private func awaitWorker() async throws {
-        console.tell("relay", "listens on \(stage.relay)")
+        console.tell("relay", "listens on \(environment.relay)")
         try await steps.run("start the bot's worker") {
-            let pid = try await stage.events.first { event in
+            let pid = try await environment.events.first { event in
                 if case .started(_, let pid) = event { pid } else { nil as Int32? }
             }
             console.tell("worker", "started by the supervisor, process \(pid)")
-            try await stage.events.first { event in
+            try await environment.events.first { event in
                 if case .ready = event { () } else { nil as Void? }
             }
-            console.tell("worker", "ready as \(stage.bot.npub)")
+            console.tell("worker", "ready as \(environment.bot.npub)")
         }
     }
 
@@ -61,8 +61,8 @@ extension DemoConversation {
         let settings = LocalAccountSettings(
             key: key,
             core: CoreConfiguration(
-                relays: [stage.relay], invites: .anyone, publishesKeyPackage: false, selfUpdate: .never),
-            stateDirectory: stage.directory + "/" + name, addresses: .unrestricted, logger: logger)
+                relays: [environment.relay], invites: .anyone, publishesKeyPackage: false, selfUpdate: .never),
+            stateDirectory: environment.directory + "/" + name, addresses: .unrestricted, logger: logger)
         return try await withLocalAccount(settings) { account in
             try await steps.run("publish the key package of \(name)") {
                 _ = try await account.publishKeyPackage()
@@ -72,17 +72,17 @@ extension DemoConversation {
         }
     }
 
-    private func found(_ alice: LocalAccount) async throws -> String {
+    private func createGroup(by alice: LocalAccount) async throws -> String {
         let package = try await steps.run("find the bot's key package") {
             let kinds: [Kind] = [.addressableKeyPackage, .keyPackage]
             // A worker that is ready has published its key package.
-            let event = await alice.newestEvent(of: stage.bot, kinds: kinds, on: [stage.relay])
-            guard let event else { throw CommandError("the relay has none") }
+            let event = await alice.newestEvent(of: environment.bot, kinds: kinds, on: [environment.relay])
+            guard let event else { throw CommandError("the relay has no key package") }
             return event
         }
         console.tell("alice", "found the key package of \(Self.botName), kind \(package.kind)")
         let chat = try await steps.run("create a group and invite the bot") {
-            try await alice.performInChat(.createGroupChat(name: Self.groupName, peers: [stage.bot]))
+            try await alice.performInChat(.createGroupChat(name: Self.groupName, peers: [environment.bot]))
         }
         console.tell("alice", "created \"\(Self.groupName)\" and invited \(Self.botName)")
         return chat
@@ -93,22 +93,22 @@ extension DemoConversation {
 
 extension DemoConversation {
     private func say(_ text: String, as alice: LocalAccount, in chat: String) async throws {
-        try await steps.run("hear the echo of \"\(text)\"") {
+        try await steps.run("receive the echo of \"\(text)\"") {
             console.say("alice", text)
             let asked = ContinuousClock.now
             _ = try await alice.perform(.sendMessage(chatID: chat, .text(text)))
-            let answer = try await alice.message(from: stage.bot) { $0.hasSuffix(text) }
+            let answer = try await alice.message(from: environment.bot) { $0.hasSuffix(text) }
             heard(answer.content, .echo, since: asked)
         }
     }
 
     private func rename(_ chat: String, by alice: LocalAccount) async throws {
-        try await steps.run("hear the renaming announced") {
+        try await steps.run("receive the announcement of the new name") {
             let name = "Renamed group"
             let asked = ContinuousClock.now
             _ = try await alice.perform(.renameGroup(chatID: chat, name: name))
             console.tell("alice", "renamed the group \"\(name)\"")
-            let answer = try await alice.message(from: stage.bot) { $0.contains("epoch") && $0.contains(name) }
+            let answer = try await alice.message(from: environment.bot) { $0.contains("epoch") && $0.contains(name) }
             heard(answer.content, .announcement, since: asked)
         }
     }
@@ -118,7 +118,7 @@ extension DemoConversation {
             let asked = ContinuousClock.now
             _ = try await alice.perform(.addGroupMembers(chatID: chat, peers: [bob.core.account]))
             console.tell("alice", "added bob")
-            let answer = try await alice.message(from: stage.bot) { $0.contains("epoch") && $0.contains("added") }
+            let answer = try await alice.message(from: environment.bot) { $0.contains("epoch") && $0.contains("added") }
             heard(answer.content, .announcement, since: asked)
         }
         let join = try await steps.run("join as the second guest") {
@@ -130,14 +130,14 @@ extension DemoConversation {
     }
 
     private func call(from alice: LocalAccount, in chat: String) async throws {
-        try await steps.run("hear the call refused") {
+        try await steps.run("receive the refusal of the call") {
             let session = CallSession(
                 moqURL: "https://moq.example", broadcastBase: "pika/calls/demo", tracks: [.audio])
             console.tell("alice", "calls")
             let asked = ContinuousClock.now
-            _ = try await alice.perform(.startCall(chatID: chat, session: session, peer: stage.bot))
+            _ = try await alice.perform(.startCall(chatID: chat, session: session, peer: environment.bot))
             let reason = try await alice.events.first { event in
-                guard case .call(let call) = event.content, call.sender == stage.bot,
+                guard case .call(let call) = event.content, call.sender == environment.bot,
                     case .reject(let reason) = call.signal.body
                 else { return nil as String? }
                 return reason

@@ -12,11 +12,11 @@ struct DemoService: Service {
 
     func run() async throws {
         let steps = DemoSteps()
-        let diagnostics = DemoStage.Diagnostics()
+        let diagnostics = DemoEnvironment.Diagnostics()
         do {
             try await withTemporaryDirectory(named: "pikabot-demo") { directory in
-                try await withDemoStage(in: directory, diagnostics: diagnostics, logger: logger) { stage in
-                    try await play(on: stage, steps)
+                try await withDemoEnvironment(in: directory, diagnostics: diagnostics, logger: logger) { environment in
+                    try await play(on: environment, steps)
                 }
             }
         } catch let status as ExitCode {
@@ -27,27 +27,27 @@ struct DemoService: Service {
         }
     }
 
-    private func play(on stage: DemoStage, _ steps: DemoSteps) async throws {
+    private func play(on environment: DemoEnvironment, _ steps: DemoSteps) async throws {
         let (console, summary) = (DemoConsole(), DemoSummary())
         let conversation = DemoConversation(
-            stage: stage, console: console, steps: steps, summary: summary, logger: logger)
+            environment: environment, console: console, steps: steps, summary: summary, logger: logger)
         try await cancelWhenGracefulShutdown { try await conversation.play() }
         Console.print(summary.text(after: console.elapsed))
         guard keeps else { return }
-        Console.printText(howToTalk(to: stage))
+        Console.printText(usageHints(for: environment))
         try? await gracefulShutdown()
     }
 
-    private func howToTalk(to stage: DemoStage) -> String {
+    private func usageHints(for environment: DemoEnvironment) -> String {
         """
 
-        Relay and bot stay until you press Control-C. Invite the bot from any Marmot client:
-            relay  \(stage.relay)
-            bot    \(stage.bot.npub)
-        or from another terminal, a line of JSON a command:
-            \(Executable.path) lab-member --relay \(stage.relay)
-            {"cmd": "create_group", "name": "mine", "members": ["\(stage.bot.npub)"]}
-            {"cmd": "send", "group": "<group of the answer>", "content": "Hello!"}
+        Relay and bot keep running until you press Control-C. Invite the bot from any Marmot client:
+            relay  \(environment.relay)
+            bot    \(environment.bot.npub)
+        or from another terminal, with one line of JSON per command:
+            \(Executable.path) lab-member --relay \(environment.relay)
+            {"cmd": "create_group", "name": "mine", "members": ["\(environment.bot.npub)"]}
+            {"cmd": "send", "group": "<group id from the response>", "content": "Hello!"}
         """
     }
 }

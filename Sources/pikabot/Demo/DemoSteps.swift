@@ -6,7 +6,7 @@ struct DemoFailure: Error, CustomStringConvertible {
     let step: String
     let reason: String
 
-    var description: String { "the demo failed when it was to \(step): \(reason)" }
+    var description: String { "the demo failed to \(step): \(reason)" }
 }
 
 /// Runs the demo's steps, each with a deadline, and keeps track of the current one.

@@ -26,7 +26,7 @@ final class DemoSummary: Sendable {
         answers.withLock { answers in
             let counts = Answer.allCases.map { kind in kind.counted(answers.count { $0.kind == kind }) }
             let sorted = answers.map(\.latency).sorted()
-            guard let fastest = sorted.first, let slowest = sorted.last else { return "nothing was answered" }
+            guard let fastest = sorted.first, let slowest = sorted.last else { return "no answers" }
             let median = sorted[sorted.count / 2]
             return "Done in \(total.inSeconds): " + counts.joined(separator: ", ")
                 + "; answers took \(fastest.inMilliseconds) to \(slowest.inMilliseconds),"

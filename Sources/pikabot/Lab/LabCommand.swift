@@ -54,7 +54,7 @@ struct LabCommand: Hashable, Sendable {
     /// Parses a line such as `{"cmd": "send", "group": "…", "content": "…"}`; public keys are npub or hex.
     init(line: String) throws(Problem) {
         guard let json = try? JSONValue(json: line), let name = json["cmd"]?.string else {
-            throw Problem(name: "", message: "not a JSON object with a cmd")
+            throw Problem(name: "", message: "expected a JSON object with cmd")
         }
         self.name = name
         self.operation = try Operation(name, Fields(json: json, command: name))
@@ -111,7 +111,7 @@ extension LabCommand.Operation {
                 .endCall(
                     group: try fields.group, callID: try fields.text("call_id"), reason: try fields.text("reason"))
             case "shutdown": .shutdown
-            default: throw LabCommand.Problem(name: name, message: "no such command")
+            default: throw LabCommand.Problem(name: name, message: "unknown command")
             }
     }
 }
@@ -126,17 +126,17 @@ private struct Fields {
     }
 
     func text(_ name: String) throws(LabCommand.Problem) -> String {
-        guard let text = json[name]?.string else { throw problem("\(name) is no text") }
+        guard let text = json[name]?.string else { throw problem("\(name) must be a string") }
         return text
     }
 
     func eventID(_ name: String) throws(LabCommand.Problem) -> EventID {
-        guard let id = try? EventID(hex: try text(name)) else { throw problem("\(name) is no event id") }
+        guard let id = try? EventID(hex: try text(name)) else { throw problem("\(name) must be an event id") }
         return id
     }
 
     func key(_ name: String) throws(LabCommand.Problem) -> PublicKey {
-        guard let key = try? PublicKey(parsing: try text(name)) else { throw problem("\(name) is no public key") }
+        guard let key = try? PublicKey(parsing: try text(name)) else { throw problem("\(name) must be a public key") }
         return key
     }
 
@@ -153,7 +153,9 @@ private struct Fields {
     ) throws(LabCommand.Problem) -> [Element] {
         let texts = json[name]?.array ?? []
         let elements = texts.compactMap { $0.string.flatMap(parse) }
-        guard !elements.isEmpty, elements.count == texts.count else { throw problem("\(name) is no list of \(what)") }
+        guard !elements.isEmpty, elements.count == texts.count else {
+            throw problem("\(name) must be a list of \(what)")
+        }
         return elements
     }
 

@@ -16,7 +16,7 @@ enum LabEvent {
     }
 
     /// Returns the line for an event in a group; nil for events without one.
-    static func happened(_ event: CoreEvent, inGroup nostrGroupID: String) -> JSONValue? {
+    static func event(_ event: CoreEvent, inGroup nostrGroupID: String) -> JSONValue? {
         let group = JSONValue.string(nostrGroupID)
         switch event.content {
         case .message(let message):

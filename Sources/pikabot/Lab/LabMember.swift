@@ -7,20 +7,20 @@ struct LabMember: Sendable {
     let write: @Sendable (JSONValue) -> Void
 
     /// Executes commands one at a time until `shutdown` or the end of the input.
-    func obey(_ lines: AsyncStream<String>) async {
+    func execute(_ lines: AsyncStream<String>) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await reportEvents() }
             group.addTask { await reportGroups() }
             write(LabEvent.ready(account.core.account))
             for await line in lines where !line.isEmpty {
-                guard await obey(line) else { break }
+                guard await execute(line) else { break }
             }
             group.cancelAll()
         }
     }
 
     /// Executes one line; returns false after `shutdown`.
-    private func obey(_ line: String) async -> Bool {
+    private func execute(_ line: String) async -> Bool {
         do {
             let command = try LabCommand(line: line)
             do {
@@ -40,9 +40,9 @@ struct LabMember: Sendable {
         case .publishKeyPackage:
             try await account.publishKeyPackage()
         case .createGroup(let name, let members):
-            return try await found(.createGroupChat(name: name, peers: members))
+            return try await createGroup(.createGroupChat(name: name, peers: members))
         case .createChat(let peer):
-            return try await found(.createChat(peer: peer))
+            return try await createGroup(.createChat(peer: peer))
         case .send(let group, let content):
             let outcome = try await account.perform(.sendMessage(chatID: group, .text(content)))
             if case .queued(let messageID, let wrapper) = outcome {
@@ -57,7 +57,7 @@ struct LabMember: Sendable {
     }
 
     /// Creates a group and returns its nostrGroupID, by which other implementations identify it.
-    private func found(_ action: AppAction) async throws -> JSONObject {
+    private func createGroup(_ action: AppAction) async throws -> JSONObject {
         let chatID = try await account.performInChat(action)
         return ["group": .string(await account.core.state.nostrGroupID(ofChat: chatID))]
     }
@@ -65,7 +65,7 @@ struct LabMember: Sendable {
     private func reportEvents() async {
         for await event in account.events.elements() {
             let group = await account.core.state.nostrGroupID(ofChat: event.chatID)
-            if let line = LabEvent.happened(event, inGroup: group) { write(line) }
+            if let line = LabEvent.event(event, inGroup: group) { write(line) }
         }
     }
 

@@ -17,11 +17,11 @@ struct NewBotName: Hashable, Sendable {
             && !text.hasSuffix("-")
         guard isName else {
             throw CommandError(
-                "\(text): a bot's name is 1 to 32 of a-z, 0-9 and \"-\", begins with a letter and ends with none of \"-\""
+                "\(text): expected 1 to 32 characters from a-z, 0-9 and \"-\", beginning with a letter and not ending with \"-\""
             )
         }
         guard !Self.taken.contains(text) else {
-            throw CommandError("\(text): a bot of this name comes with pikabot; choose another name")
+            throw CommandError("\(text): pikabot has a built-in bot of this name; choose another name")
         }
         self.text = text
     }

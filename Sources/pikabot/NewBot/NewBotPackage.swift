@@ -37,7 +37,7 @@ struct NewBotPackage: Sendable {
             guard rename(draft.path, target.path) == 0 else {
                 throw CommandError(
                     errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR
-                        ? "\(folder): is there already; choose another --directory"
+                        ? "\(folder): already exists; choose another --directory"
                         : "\(folder): \(String(cString: strerror(errno)))")
             }
             return key.publicKey

@@ -15,7 +15,7 @@ enum PikabotSource: Hashable, Sendable {
         }
         let path = URL(fileURLWithPath: text).standardizedFileURL.path
         guard Self.isPikabot(path) else {
-            throw CommandError("\(text): holds no clone of pikabot (its Package.swift); name one with --pikabot")
+            throw CommandError("\(text): expected a clone of pikabot (with its Package.swift); pass one with --pikabot")
         }
         self = .path(path)
     }

@@ -84,10 +84,10 @@ enum QRCodewords {
             rest = rest.dropFirst(length)
         }
         let corrections = blocks.map { ReedSolomon.correction(of: $0, length: version.correctionLength) }
-        return inTurn(blocks) + inTurn(corrections)
+        return interleave(blocks) + interleave(corrections)
     }
 
-    private static func inTurn(_ blocks: [[UInt8]]) -> [UInt8] {
+    private static func interleave(_ blocks: [[UInt8]]) -> [UInt8] {
         let longest = blocks.map(\.count).max() ?? 0
         return (0..<longest).flatMap { index in blocks.compactMap { index < $0.count ? $0[index] : nil } }
     }

@@ -30,7 +30,7 @@ struct QRVersion: Sendable, Hashable {
 
     /// - Parameter number: one of ``all``.
     init(_ number: Int, _ level: QRLevel) {
-        precondition(Self.all.contains(number), "there are versions 1 to 10 here")
+        precondition(Self.all.contains(number), "supported are versions 1 to 10")
         let (length, count) = level == .low ? Self.low[number - 1] : Self.medium[number - 1]
         self.number = number
         self.codewordCount = Self.codewords[number - 1]

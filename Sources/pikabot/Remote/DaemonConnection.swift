@@ -15,7 +15,7 @@ enum DaemonConnection {
         request["request_id"] = .string(id)
         guard let socket = try LineSocket(path: path) else {
             throw CommandError(
-                "\(path): no daemon listens there; start one with: pikabot daemon, or leave --remote out")
+                "\(path): no daemon is listening; start one with: pikabot daemon, or omit --remote")
         }
         try socket.write(JSONValue.object(request).jsonText)
         while let line = try socket.readLine() {
@@ -24,10 +24,10 @@ enum DaemonConnection {
             case "ok": return answer["result"] ?? .null
             case "error":
                 let code = answer["code"]?.string ?? "unknown"
-                throw CommandError("the daemon says \(code): \(answer["message"]?.string ?? "no reason")")
+                throw CommandError("the daemon answered \(code): \(answer["message"]?.string ?? "no reason")")
             default: continue
             }
         }
-        throw CommandError("the daemon ended the connection before it answered")
+        throw CommandError("the daemon closed the connection before answering")
     }
 }

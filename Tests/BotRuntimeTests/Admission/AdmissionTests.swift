@@ -5,7 +5,7 @@ import Testing
 @testable import BotDispatch
 @testable import PikaCore
 
-/// Every verdict, and nothing but the event, the configuration and the clock decides.
+/// Every verdict; only the event, the configuration and the clock decide.
 struct AdmissionTests {
     private static let now: Int64 = 1_700_000_000_000
 
@@ -27,7 +27,7 @@ struct AdmissionTests {
 
     @Test(arguments: [
         (TriggerPolicy.members, MemberRole?.some(.member), "admitted"), (.members, .some(.admin), "admitted"),
-        // MLS has proven a member, even if nobody knows its role any more.
+        // MLS proves membership even if the role is no longer known.
         (.members, nil, "admitted"),
         (.admins, .some(.admin), "admitted"), (.admins, .some(.member), "not_allowed"), (.admins, nil, "unknown_role"),
         (.allowlist([key("b")]), .some(.member), "admitted"), (.allowlist([key("b")]), nil, "admitted"),
@@ -120,7 +120,7 @@ struct AdmissionTests {
         for row in 1...50 { _ = verdict(admission, arrived("x", Int64(row)), policy) }
         #expect(verdict(admission, arrived("x", 51, from: key("c")), policy) == "admitted")
         #expect(verdict(admission, arrived("x", 52, from: key("d")), policy) == "rate_limited_group")
-        // Being refused for the group's sake costs the sender nothing either.
+        // A refusal by the group's limit does not count for the sender either.
         #expect(verdict(admission, arrived("x", 53, chat: "c2", from: key("d")), policy) == "admitted")
         #expect(verdict(admission, arrived("x", 54, chat: "c2", from: key("d")), policy) == "admitted")
     }
@@ -128,7 +128,7 @@ struct AdmissionTests {
     @Test func ratesCountReceiptTimes() {
         let admission = Admission()
         let policy = BotPolicy(limits: BotLimits(perSender: Rate(2, per: .minute)))
-        // All of them came at once; the turn of the last is an hour later.
+        // All arrived at once; the last is processed an hour later.
         let verdicts = (1...5).map { verdict(admission, arrived("x", $0), policy, now: Self.now + $0 * 3_600_000) }
         #expect(verdicts.filter { $0 == "admitted" }.count == 2)
     }

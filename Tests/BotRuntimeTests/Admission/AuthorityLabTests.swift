@@ -8,7 +8,7 @@ import Testing
 
 @testable import BotDispatch
 
-/// Answers whatever it hears, as a careless responder does.
+/// Answers every message, like a careless responder.
 private struct Parrot: Bot {
     static let name = "parrot"
     init(settings: BotSettings) {}
@@ -18,7 +18,7 @@ private struct Parrot: Bot {
     }
 }
 
-/// An account with a bot, as a worker would run it, in each of its lives anew.
+/// An account with a bot as run by a worker, recreated at each start.
 private final class Responder: Sendable {
     let policy: BotPolicy
     let operators: Set<PublicKey>
@@ -29,7 +29,7 @@ private final class Responder: Sendable {
         self.operators = operators
     }
 
-    /// Of the present life.
+    /// Of the current run.
     var admission: Admission { member.withLock { $0?.admission } ?? Admission() }
 
     func ignored(_ reason: IgnoreReason) -> Int {
@@ -56,11 +56,11 @@ struct AuthorityLabTests {
         try await alice.say("hello", in: chat)
         try await lab.settle()
         let heard = alice.heard(in: chat)
-        // Both answer her, and each other once or twice.
+        // Both answer Alice, and each other once or twice.
         #expect(heard.filter { $0 == "re: hello" }.count == 2)
         #expect((2...8).contains(heard.count), "\(heard)")
         #expect(one.ignored(.loop) + two.ignored(.loop) >= 1)
-        // A person speaks: it goes on.
+        // A person speaks: the bots answer again.
         try await alice.say("again", in: chat)
         #expect(alice.heard(in: chat).filter { $0 == "re: again" }.count == 2)
     }
@@ -82,10 +82,10 @@ struct AuthorityLabTests {
         try await alice.say("hello", in: chat)
         try await lab.settle()
         let answers = alice.heard(in: chat, from: ours).count
-        // One to her, one to the other bot's first words, and at most ten times the pair's budget to its answers.
+        // One answer to her, one to the other bot's first message, and at most ten budgets of answers to its answers.
         #expect((3...2 + LoopBreaker.unmarkedFactor).contains(answers), "\(answers)")
         #expect((1...2).contains(responder.ignored(.loop)))
-        // She is not held to account for it.
+        // The flood does not count against her.
         try await alice.say("and me?", in: chat)
         #expect(alice.heard(in: chat, from: ours).contains("re: and me?"))
     }

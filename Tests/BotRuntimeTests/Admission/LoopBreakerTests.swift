@@ -6,7 +6,7 @@ import Testing
 @testable import PikaCore
 
 struct LoopBreakerTests {
-    /// A chat in which this account may answer, with a clock.
+    /// A chat with a clock, in which this account may answer.
     private final class Chat {
         var breaker = LoopBreaker()
         var now: Int64 = 1_700_000_000
@@ -15,7 +15,7 @@ struct LoopBreakerTests {
 
         init(budget: Int = 3) { self.budget = budget }
 
-        /// Somebody says something; whether it may be answered. If so, it is.
+        /// Receives a message and returns whether it may be answered; if so, answers it.
         func hear(
             _ sender: Character = "b", depth: Int? = nil, after seconds: Int64 = 1, isAnswered: Bool = true,
             chat: String = "c1"
@@ -97,7 +97,7 @@ struct LoopBreakerTests {
     @Test func instantResponderIsNotAPerson() {
         let chat = Chat()
         let verdicts = (1...60).map { _ in chat.hear() }
-        // The first is no answer; then thirty quick ones.
+        // The first message is not an answer; then thirty quick answers follow.
         #expect(verdicts.firstIndex(of: false) == 30)
         #expect(!verdicts.dropFirst(30).prefix(20).contains(true))
         #expect(chat.hear(after: LoopBreaker.quietSeconds + 1))
@@ -106,7 +106,7 @@ struct LoopBreakerTests {
     @Test func personIsNotClassifiedAsBot() {
         let chat = Chat()
         for _ in 1...500 { #expect(chat.hear(after: 3)) }
-        // Nine quick ones, then a pause for thought.
+        // Nine quick answers, then a pause.
         for round in 1...200 { #expect(chat.hear(after: round % 10 == 0 ? 5 : 1)) }
     }
 
@@ -119,7 +119,7 @@ struct LoopBreakerTests {
                 CoreEvent(inboxID: Int64(row), chatID: "c1", receivedAt: 1_700_000_000, content: .message(message)))
             let objection = breaker.objection(to: message, in: "c1", budget: 3)
             #expect(objection == nil)
-            // All five hundred had come before the first answer left.
+            // All five hundred arrived before the first answer was sent.
             breaker.answer(message, in: "c1", at: 1_700_000_000, newest: 500)
         }
     }

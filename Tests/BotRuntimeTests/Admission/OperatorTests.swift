@@ -13,7 +13,7 @@ struct OperatorTests {
         ("@greeter !!status", .status), ("greeter, !!HELP", .help), ("@greeter !!pause echo", .pause(bot: "echo")),
         ("@greeter  !!pause", .pause(bot: nil)), ("!!resume echo @greeter", .resume(bot: "echo")),
         ("@greeter !!leave now", .leave), ("@greeter !!dance", .unknown("dance")), ("@greeter !!", .unknown("")),
-        // In a group with other bots they might be meant.
+        // In a group with other bots, the command may be meant for them.
         ("!!status", nil), ("@other !!status", nil), ("@greeter please !!status", nil), ("@greeter !status", nil),
         ("@greeter /status", nil), ("@greeter", nil), ("", nil),
     ]
@@ -35,7 +35,7 @@ struct OperatorTests {
         completion.effects.compactMap { if case .send(_, let message) = $0.operation { message.content } else { nil } }
     }
 
-    /// What a dispatcher with one bot does about these, for which `c` is an operator.
+    /// Returns the completions of a dispatcher with one bot for these messages; `c` is an operator.
     private func run(
         _ events: CoreEvent..., stored: [String: [UInt8]] = [:], admission: Admission = Admission(operators: [key("c")])
     ) async -> [Completion] {
@@ -66,7 +66,7 @@ struct OperatorTests {
                 ["bot: one"], ["paused: echo"], [],
                 ["echo: paused; since the start 1 handled, 1 ignored, 0 failed"], ["resumed: echo"], ["bot: three"],
             ])
-        // It lasts: the values are committed with the events.
+        // The pause is durable: its values are committed with the events.
         let pause = completions[1].effects.last?.operation
         #expect(pause == .putValue(scope: "pikabot/bots", key: "paused/echo", value: [1]))
         let resume = completions[4].effects.last?.operation
@@ -85,7 +85,7 @@ struct OperatorTests {
     @Test func ignoresNonOperatorsAndBots() async {
         let admission = Admission(operators: [key("c")])
         let completions = await run(arrived("@greeter !!leave", 1), arrived("!!leave", 2), admission: admission)
-        // The second is addressed to nobody: a message as any other.
+        // The second one addresses no bot, so it is an ordinary message.
         #expect(completions.map(texts) == [[], ["bot: !!leave"]])
         #expect(admission.journal.ignored.map(\.reason) == ["not_operator"])
         #expect(admission.journal.ignored.map(\.bot) == [nil])

@@ -5,7 +5,7 @@ import Testing
 @testable import BotKit
 @testable import PikaCore
 
-/// What a bot sends about a message.
+/// Returns the messages that a bot sends for a message.
 func said(_ bot: any Bot, to content: String) async throws -> [String] {
     let event = arrived(content)
     let scope = scope(chats: [chatSummary("c1", isGroup: true)])

@@ -7,7 +7,7 @@ import Testing
 @testable import BotDispatch
 @testable import PikaCore
 
-/// What a bot asks for when it meets an event.
+/// Returns the effects of a bot for an event.
 private func answer(of bot: any Bot, to event: CoreEvent) async throws -> [HandlerEffect.Operation] {
     let installed = InstalledBot(bot, label: "bot")
     let scope = scope(chats: [chatSummary("c1", isGroup: true)])

@@ -25,7 +25,7 @@ struct EventFilterTests {
 
     @Test func judgesAdminsByEventEpoch() {
         #expect(passes(.fromAdmin, messageEvent("", role: .admin)))
-        // The snapshot, in which d is an admin, does not count; nor does what nobody knows any more.
+        // The snapshot, in which d is an admin, does not count; nor do forgotten epochs.
         #expect(!passes(.fromAdmin, messageEvent("", from: key("d"), role: .member)))
         #expect(!passes(.fromAdmin, messageEvent("", from: key("d"), role: nil)))
     }

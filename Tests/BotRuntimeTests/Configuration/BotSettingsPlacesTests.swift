@@ -3,7 +3,7 @@ import Testing
 
 @testable import BotRuntime
 
-/// What bots say about their settings, with the places in the file.
+/// Problems that bots report in their settings, with their locations in the file.
 struct BotSettingsPlacesTests {
     /// A bot with settings of every kind.
     private struct Clock: Bot {
@@ -49,7 +49,7 @@ struct BotSettingsPlacesTests {
         return messages
     }
 
-    @Test func problemsHaveTheirPlace() throws {
+    @Test func problemsHaveLocations() throws {
         let found = try messages(
             """
             version: 1
@@ -81,15 +81,15 @@ struct BotSettingsPlacesTests {
             "bot.yaml:13:23: accounts[0].bots[0].with.alarms[2].volume: expected a whole number from 0 to 10, found "
                 + "\"11\"; write a number in this range",
             "bot.yaml:15:9: accounts[0].bots[1].with: expected the key greeting, found none; add greeting: …",
-            "bot.yaml:16:29: accounts[0].bots[2].with: expected settings that the bot takes, found others: not today; "
-                + "read the page of the bot",
+            "bot.yaml:16:29: accounts[0].bots[2].with: expected valid settings of the bot, found an error: not today; "
+                + "see the documentation of the bot",
             "bot.yaml:17:19: observe.level: expected one of trace, debug, info, notice, warning, error, critical, found "
                 + "\"loud\"; write one of them",
         ]
         #expect(found == expected)
     }
 
-    @Test func secretsInSettingsAreNotShownByBots() throws {
+    @Test func redactsSecretsInBotProblems() throws {
         let found = try messages(
             """
             version: 1

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BotRuntime
 
-/// Accounts whose key is kept by a remote signer.
+/// Accounts whose key is held by a remote signer.
 @Suite struct BunkerKeyTests {
     private static let signer = "fa984bd7dbb282f07e16e7ae87b26a2a7b9b90b7246a44771f0cf5ae58018f52"
     private static let address = "bunker://\(signer)?relay=wss%3A%2F%2Frelay.example&secret=hunter2"
@@ -13,7 +13,7 @@ import Testing
         try Configuration.parse(yaml, file: "bot.yaml", folder: "/etc/pikabot", knownBots: ["echo"])
     }
 
-    @Test func isAReferenceInAReference() throws {
+    @Test func parsesNestedReference() throws {
         let text = """
             version: 1
             relays: [wss://relay.example]
@@ -31,7 +31,7 @@ import Testing
         #expect(again.accounts.map(\.key) == configuration.accounts.map(\.key))
     }
 
-    @Test func loadsTheAddress() throws {
+    @Test func loadsBunkerURL() throws {
         let reference = KeyReference.bunker(.environment("B"))
         for text in [Self.address, Self.address + "\n"] {
             let url = try reference.loadBunker(environment: ["B": text])
@@ -45,7 +45,7 @@ import Testing
         #expect(missing?.code == .unreadable)
     }
 
-    @Test func thereIsNoKeyToLoad() throws {
+    @Test func refusesToLoadRemoteKey() throws {
         let reference = KeyReference.bunker(.environment("B"))
         let error = #expect(throws: KeyLoadingError.self) {
             try reference.loadKeyPair(environment: ["B": Self.address])
@@ -57,9 +57,9 @@ import Testing
         #expect(other?.code == .malformed)
     }
 
-    // MARK: What the signer knows this client by
+    // MARK: Client identity
 
-    @Test func theClientKeyIsKept() throws {
+    @Test func persistsClientKey() throws {
         try withTemporaryFolder { folder in
             let file = "\(folder)/bunker.json"
             let url = try BunkerURL(Self.address)
@@ -73,7 +73,7 @@ import Testing
             try known.save(file)
             #expect(try BunkerIdentity.loadOrCreate(file: file, for: url) == known)
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["bunker.json"])
-            // Another signer has not said whose key it holds.
+            // Another signer has not named its account yet.
             let other = BunkerURL(remoteSigner: first.clientKey.publicKey, relays: url.relays)
             let moved = try BunkerIdentity.loadOrCreate(file: file, for: other)
             #expect(moved.clientKey == first.clientKey && moved.account == nil)
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func aDamagedOrOpenFileIsRefused() throws {
+    @Test func refusesDamagedOrReadableFile() throws {
         try withTemporaryFolder { folder in
             let file = "\(folder)/bunker.json"
             let url = try BunkerURL(Self.address)

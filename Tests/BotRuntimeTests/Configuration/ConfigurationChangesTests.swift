@@ -3,7 +3,7 @@ import Testing
 
 @testable import BotRuntime
 
-/// What two files differ in, and what that needs.
+/// Differences of two files, and their effects.
 struct ConfigurationChangesTests {
     private static let base = """
         version: 1
@@ -112,17 +112,17 @@ struct ConfigurationChangesTests {
     }
 
     @Test(arguments: edits)
-    func saysWhatDiffers(edit: Edit) throws {
+    func describesChanges(edit: Edit) throws {
         let old = try parse(Self.base)
         let new = try parse(Self.base.replacing(edit.old, with: edit.new))
         #expect(old.changes(to: new).map(\.description) == edit.changes)
-        // The way back has as many steps, and each is of the same kind unless it starts or stops a worker.
+        // The reverse change has as many steps, each with the same effect unless it starts or stops a worker.
         let back = new.changes(to: old)
         #expect(back.count == edit.changes.count)
         #expect(new.changes(to: new) == [])
     }
 
-    @Test func changesKnowTheirAccount() throws {
+    @Test func changesNameTheirAccount() throws {
         let old = try parse(Self.base)
         let new = try parse(
             Self.base.replacing("{ env: SECOND }", with: "{ env: OTHER }").replacing("relay.", with: "relays."))
@@ -131,7 +131,7 @@ struct ConfigurationChangesTests {
         #expect(ConfigurationChange.Effect.live < .restartsWorker && .restartsWorker < .restartsSupervisor)
     }
 
-    @Test func orderMattersToTheSupervisorOnlyWhenTheRestFollowsOne() throws {
+    @Test func orderMattersOnlyForRestForOne() throws {
         func file(_ strategy: String, _ names: [String]) throws -> Configuration {
             let accounts = names.map { "{ name: \($0), key: { env: KEY } }" }.joined(separator: ", ")
             return try parse(
@@ -147,7 +147,7 @@ struct ConfigurationChangesTests {
         #expect(inserted.map(\.effect) == [.restartsSupervisor, .addsAccount])
     }
 
-    @Test func secretsAreComparedAndNotShown() throws {
+    @Test func comparesSecretsWithoutShowingThem() throws {
         var old = try parse(Self.base)
         var new = old
         old.accounts[0].bots[0].source = .included("echo", .object(["token": .string("abc")]))

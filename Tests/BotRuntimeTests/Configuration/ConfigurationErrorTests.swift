@@ -13,15 +13,15 @@ func configurationMessages(_ yaml: String) -> [String] {
     }
 }
 
-/// Every way in which a file can be wrong that somebody thought of, and all that is said about it.
+/// Known kinds of invalid files, with their exact messages.
 struct ConfigurationErrorTests {
     @Test(arguments: WrongConfiguration.all)
-    func saysExactly(wrong: WrongConfiguration) {
+    func reportsExactMessages(wrong: WrongConfiguration) {
         #expect(configurationMessages(wrong.yaml) == wrong.messages)
     }
 
     @Test(arguments: WrongConfiguration.settings)
-    func saysExactlyWhatBotsSay(wrong: WrongConfiguration) throws {
+    func reportsExactBotMessages(wrong: WrongConfiguration) throws {
         let error = #expect(throws: ConfigurationError.self) {
             try ConfigurationFile(
                 wrong.yaml, file: "bot.yaml", folder: "/etc/pikabot",
@@ -30,7 +30,7 @@ struct ConfigurationErrorTests {
         #expect(error?.problems.map(\.description) == wrong.messages)
     }
 
-    @Test func thereAreManyOfEveryKind() {
+    @Test func tablesAreLarge() {
         let all = WrongConfiguration.all + WrongConfiguration.settings
         #expect(Set(all.map(\.name)).count == all.count)
         #expect(all.count >= 150)

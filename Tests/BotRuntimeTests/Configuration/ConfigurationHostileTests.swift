@@ -2,16 +2,16 @@ import Testing
 
 @testable import BotRuntime
 
-/// Files made to exhaust the reader, and every cut of a good one.
+/// Files made to exhaust the reader, and every truncation of a valid one.
 struct ConfigurationHostileTests {
-    static let tooDeep = "expected at most 32 levels, found more; make the file simpler"
+    static let tooDeep = "expected at most 32 levels, found more; simplify the file"
 
     @Test(arguments: [
         String(repeating: "[", count: 100_000), String(repeating: "- ", count: 100_000),
         String(repeating: "? ", count: 100_000), "a: " + String(repeating: "[", count: 900),
         String(repeating: "{a: ", count: 900) + String(repeating: "}", count: 900),
     ])
-    func depthIsBounded(yaml: String) throws {
+    func boundsDepth(yaml: String) throws {
         let message = try #require(configurationMessages(yaml).first)
         #expect(message.hasSuffix(Self.tooDeep) || message.contains("expected valid YAML"))
     }
@@ -24,10 +24,10 @@ struct ConfigurationHostileTests {
         return yaml
     }
 
-    @Test func aliasesDoNotMultiply() {
+    @Test func boundsAliasExpansion() {
         #expect(
             configurationMessages(laughs).map { $0.drop { $0 != " " } } == [
-                " a4[1][2][7][3][2]: expected at most 20000 values, aliases followed, found more; make the file simpler"
+                " a4[1][2][7][3][2]: expected at most 20000 values, aliases followed, found more; simplify the file"
             ])
     }
 
@@ -35,7 +35,7 @@ struct ConfigurationHostileTests {
         "? *a29\n: 1\n", "*a29 : 1\n", "{ *a29 : 1 }\n", "- { [*a29]: 1 }\n", "k: { *a29: 1 }\n", "\t?\t*a29\n",
         "*a29\t: 1\n",
     ])
-    func aliasesAreNoKeys(key: String) {
+    func refusesAliasesAsKeys(key: String) {
         let found = configurationMessages(laughs + key)
         #expect(
             found == [
@@ -44,7 +44,7 @@ struct ConfigurationHostileTests {
             ])
     }
 
-    @Test func textThatLooksLikeAnAliasIsText() {
+    @Test func quotedAliasIsText() {
         let yaml = """
             version: 1
             relays: [wss://relay.example]
@@ -61,14 +61,14 @@ struct ConfigurationHostileTests {
         #expect(configurationMessages(yaml) == [])
     }
 
-    @Test func everyCutEndsInAnAnswer() {
+    @Test func survivesEveryTruncation() {
         for length in stride(from: 0, to: wholeConfiguration.utf8.count, by: 3) {
             let cut = String(decoding: wholeConfiguration.utf8.prefix(length), as: UTF8.self)
             for message in configurationMessages(cut) { #expect(message.hasPrefix("bot.yaml:")) }
         }
     }
 
-    @Test func mutationsEndInAnAnswer() {
+    @Test func survivesMutations() {
         var state: UInt64 = 42
         func draw(_ bound: Int) -> Int {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -85,7 +85,7 @@ struct ConfigurationHostileTests {
         }
     }
 
-    @Test func noMessageShowsASecret() {
+    @Test func messagesNeverShowSecrets() {
         let nsec = "nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5"
         let hex = "67dea2ed018072d675f5415ecfaed7d2597555e202d85b3d65ea4e58d2d92ffa"
         let lines = wholeConfiguration.split(separator: "\n", omittingEmptySubsequences: false)

@@ -42,7 +42,7 @@ struct ConfigurationKeyLoadingTests {
         }
     }
 
-    @Test func readsFilesOfBothForms() throws {
+    @Test func readsBothKeyFormats() throws {
         try withTemporaryFolder { folder in
             for text in [nsec, nsec + "\n", hex, hex + "\n"] {
                 for mode in [0o600, 0o400] {
@@ -55,7 +55,7 @@ struct ConfigurationKeyLoadingTests {
     }
 
     @Test(arguments: [(0o644, "0644"), (0o640, "0640"), (0o660, "0660"), (0o601, "0601"), (0o4755, "4755")])
-    func refusesFilesThatOthersCanRead(mode: Int, shown: String) throws {
+    func refusesFilesReadableByOthers(mode: Int, shown: String) throws {
         try withTemporaryFolder { folder in
             let path = folder + "/key"
             try writeFile(nsec, to: path, mode: mode)
@@ -65,7 +65,7 @@ struct ConfigurationKeyLoadingTests {
         }
     }
 
-    @Test func refusesFilesOfOthers() {
+    @Test func refusesForeignFiles() {
         #expect(throws: Never.self) { try SecretFile.checkPrivate("k", mode: 0o600, owner: geteuid()) }
         #expect(throws: Never.self) { try SecretFile.checkPrivate("k", mode: 0o600, owner: 0) }
         let error = #expect(throws: KeyLoadingError.self) {
@@ -76,7 +76,7 @@ struct ConfigurationKeyLoadingTests {
                 == "k: belongs to user 54321, not to user \(geteuid()) who runs this; run: chown \(geteuid()) k")
     }
 
-    @Test func refusesAnythingButAKey() throws {
+    @Test func refusesNonKeys() throws {
         try withTemporaryFolder { folder in
             let zero = String(repeating: "0", count: 64)
             let wrong = [
@@ -91,14 +91,16 @@ struct ConfigurationKeyLoadingTests {
                 #expect(error?.code == .malformed, "\(index)")
                 #expect(
                     error?.message
-                        == "\(path): must hold an nsec or 64 hex digits and nothing else (one line end may follow)")
+                        == "\(path): expected only an nsec or 64 hex digits (one trailing line break is allowed)")
             }
             try writeFile([0xFF, 0xFE], to: folder + "/bytes")
-            #expect(failure(.file(folder + "/bytes"))?.message == "\(folder)/bytes: holds bytes that are no text")
+            #expect(
+                failure(.file(folder + "/bytes"))?.message
+                    == "\(folder)/bytes: expected ASCII or UTF-8 text, found other bytes")
             try writeFile(String(repeating: "a", count: 5000), to: folder + "/long")
             #expect(
                 failure(.file(folder + "/long"))?.message
-                    == "\(folder)/long: longer than 4096 bytes, the most that a secret may have")
+                    == "\(folder)/long: longer than 4096 bytes, the limit for secrets")
             #expect(failure(.file(folder))?.message == "\(folder): not a regular file")
             #expect(failure(.file(folder + "/absent"))?.message == "\(folder)/absent: No such file or directory")
         }
@@ -123,7 +125,7 @@ struct ConfigurationKeyLoadingTests {
         }
     }
 
-    @Test func asksACommand() throws {
+    @Test func runsCommand() throws {
         let environment = ["PATH": "/usr/bin:/bin", "KEY": nsec]
         let echo = KeyReference.command(["sh", "-c", "echo $KEY"])
         #expect(Hex.encode(try echo.load(environment: environment)) == hex)
@@ -133,7 +135,7 @@ struct ConfigurationKeyLoadingTests {
                 == KeyLoadingError(.commandFailed, "command sh: ended with status 3"))
         #expect(
             failure(.command(["no-such-program"]), environment)
-                == KeyLoadingError(.commandFailed, "command no-such-program: there is no such program"))
+                == KeyLoadingError(.commandFailed, "command no-such-program: program not found"))
         #expect(failure(.command(["sh", "-c", "echo hello"]), environment)?.code == .malformed)
     }
 
@@ -141,7 +143,7 @@ struct ConfigurationKeyLoadingTests {
     private let ncryptsec =
         "ncryptsec1qgg9947rlpvqu76pj5ecreduf9jxhselq2nae2kghhvd5g7dgjtcxfqtd67p9m0w57lspw8gsq6yphnm8623nsl8xn9j4jdzz84zm3frztj3z7s35vpzmqf6ksu8r89qk5z2zxfmu5gv8th8wclt0h4p"
 
-    @Test func opensKeysUnderAPassword() throws {
+    @Test func decryptsPasswordProtectedKeys() throws {
         let secret = "3501454135014541350145413501453fefb02227e449e57cf4d3a3ce05378683"
         try withTemporaryFolder { folder in
             try writeFile(ncryptsec + "\n", to: folder + "/key")
@@ -154,16 +156,16 @@ struct ConfigurationKeyLoadingTests {
             #expect(
                 failure(.encrypted(.environment("K"), password: .environment("W")), environment)
                     == KeyLoadingError(
-                        .wrongPassword, "environment variable W: is not the password of environment variable K"))
+                        .wrongPassword, "environment variable W: wrong password for environment variable K"))
             #expect(
                 failure(.encrypted(.environment("N"), password: .environment("P")), environment)
                     == KeyLoadingError(
                         .malformed,
-                        "environment variable N: must hold an ncryptsec and nothing else (one line end may follow)"))
+                        "environment variable N: expected only an ncryptsec (one trailing line break is allowed)"))
             #expect(
                 failure(.encrypted(.environment("K"), password: .environment("absent")), environment)
                     == KeyLoadingError(.unreadable, "environment variable absent is not set"))
-            // The other way round, neither is shown.
+            // With swapped files, neither secret is shown.
             #expect(failure(.environment("K"), environment)?.code == .malformed)
             try writeFile("nostr", to: folder + "/open", mode: 0o644)
             #expect(
@@ -171,7 +173,7 @@ struct ConfigurationKeyLoadingTests {
         }
     }
 
-    @Test func passwordsMayBeOfAnyScript() throws {
+    @Test func acceptsUnicodePasswords() throws {
         var generator = SystemRandomNumberGenerator()
         let key = try KeyPair(parsing: nsec)
         // The same password, typed in two ways (NIP-49).
@@ -182,7 +184,7 @@ struct ConfigurationKeyLoadingTests {
         #expect(try reference.loadKeyPair(environment: environment) == key)
     }
 
-    @Test func killsACommandThatTakesTooLong() {
+    @Test func killsSlowCommand() {
         let endless = KeyReference.command(["/bin/sh", "-c", "exec cat /dev/zero >/dev/null"])
         let error = #expect(throws: KeyLoadingError.self) {
             try endless.loadKeyPair(environment: [:], commandLimit: .milliseconds(50))

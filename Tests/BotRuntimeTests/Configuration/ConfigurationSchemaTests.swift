@@ -24,20 +24,20 @@ struct ConfigurationSchemaTests {
         return try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
-    @Test func schemaOfTheRepositoryIsTheGeneratedOne() throws {
+    @Test func committedSchemaIsGenerated() throws {
         #expect(
             try file("config/schema.json") == ConfigurationDocuments.schema,
             "run: pikabot check --schema > config/schema.json")
         _ = try JSONValue(json: Array(ConfigurationDocuments.schema.utf8))
     }
 
-    @Test func referenceOfTheRepositoryIsTheGeneratedOne() throws {
+    @Test func committedReferenceIsGenerated() throws {
         #expect(
             try file("docs/configuration.md") == ConfigurationDocuments.reference,
             "run: pikabot check --reference > docs/configuration.md")
     }
 
-    @Test func everyKeyIsRead() {
+    @Test func parserReadsEveryKey() {
         for place in SchemaPlace.all {
             for wrong in [#"{ "no such": [] }"#, "[[]]"] {
                 if case .settings = place.key.value, wrong.hasPrefix("{") { continue }
@@ -47,32 +47,32 @@ struct ConfigurationSchemaTests {
         }
     }
 
-    @Test func requiredKeysAreMissed() {
+    @Test func reportsMissingRequiredKeys() {
         for place in SchemaPlace.all where place.key.absence == .refused {
-            // Without use or command, nobody knows which kind of bot it is.
+            // Without use or command, the kind of bot is unknown.
             let isKindOfBot = ["includedBot", "externalBot"].contains(place.steps[place.steps.count - 1].mapping.name)
             let expected = isKindOfBot ? "one of the keys use, command" : "the key \(place.key.name)"
-            // Without any key of its own, a key in a password is a reference like others.
+            // Without its own keys, the mapping is parsed as an ordinary reference.
             guard !["bunker", "ncryptsec"].contains(place.key.name) else { continue }
             #expect(problems(place.file(with: nil)).map(\.expected).contains(expected), "\(place)")
         }
     }
 
-    @Test func examplesAreRight() {
+    @Test func examplesAreValid() {
         for place in SchemaPlace.all {
             guard let example = place.key.example else { continue }
             #expect(problems(place.file(with: example)) == [], "\(place)")
         }
     }
 
-    @Test func defaultsAreAsTheyAreDescribed() throws {
+    @Test func defaultsMatchSchema() throws {
         for place in SchemaPlace.all {
             guard case .standard(let text) = place.key.absence else { continue }
             #expect(try parse(place.file(with: text)) == parse(place.file(with: nil)), "\(place)")
         }
     }
 
-    @Test func changesNeedWhatIsDescribed() throws {
+    @Test func changeEffectsMatchSchema() throws {
         for place in SchemaPlace.all where place.key.absence != .refused {
             guard let example = place.key.example, place.steps[place.steps.count - 1].mapping.rule == .each else {
                 continue
@@ -83,7 +83,7 @@ struct ConfigurationSchemaTests {
         }
     }
 
-    @Test func everyKeyThatHoldsAValueSaysWhatAChangeNeeds() {
+    @Test func everyValueDeclaresItsChangeEffect() {
         for place in SchemaPlace.all where place.key.value.mappings.isEmpty {
             #expect(ConfigurationSchema.effect(of: place.steps.map(\.key.name)) != nil, "\(place)")
         }
@@ -92,13 +92,13 @@ struct ConfigurationSchemaTests {
         #expect(ConfigurationSchema.effect(of: ["colour"]) == nil)
     }
 
-    @Test func namesOfPartsAreUnique() {
+    @Test func definitionNamesAreUnique() {
         let names = ConfigurationSchema.mappings.map(\.name) + SchemaText.all.map(\.name)
         #expect(Set(names).count == names.count)
         for mapping in ConfigurationSchema.mappings { #expect(Set(mapping.names).count == mapping.names.count) }
     }
 
-    @Test func everyKeyIsInTheExample() throws {
+    @Test func exampleContainsEveryKey() throws {
         let example = try file("config/echo.example.yaml")
         #expect(problems(example) == [])
         #expect(SchemaPlace.all.count > 80)

@@ -108,7 +108,7 @@ struct ConfigurationTests {
                     logs: .json, level: .debug))
     }
 
-    @Test func readsProgramsAsBots() throws {
+    @Test func readsExternalBots() throws {
         let bots = try parse(wholeConfiguration).accounts[1].bots
         #expect(bots.map(\.name) == ["echo", "scribe", "echo#2", "echo_2"])
         #expect(bots[0].policy.triggers == .nobody)
@@ -137,7 +137,7 @@ struct ConfigurationTests {
         (["./bin/scribe", "config.toml"], "scribe"), (["node", "index.min.js"], "index-min"), (["scribe"], "scribe"),
         (["deno", "run", "--allow-net", "bot.ts"], "bot"), (["env", "--"], "env"), (["/.hidden"], "-hidden"),
     ])
-    func programsAreNamedAfterTheirScript(command: [String], name: String) {
+    func namesProgramsAfterTheirScript(command: [String], name: String) {
         #expect(ExternalBotConfiguration(command: command).standardName == name)
     }
 
@@ -146,7 +146,7 @@ struct ConfigurationTests {
         ("{ urls: [wss://relay.example], private: refuse }", false),
         ("{ private: allow, urls: [wss://relay.example] }", true),
     ])
-    func relaysAreAListOrAMapping(relays: String, allowsPrivate: Bool) throws {
+    func acceptsRelaysAsListOrMapping(relays: String, allowsPrivate: Bool) throws {
         let text = "version: 1\nrelays: \(relays)\naccounts: [{ name: a, key: { env: A } }]\n"
         let configuration = try parse(text)
         #expect(configuration.relays.map(\.string) == ["wss://relay.example"])
@@ -154,7 +154,7 @@ struct ConfigurationTests {
         #expect(try parse(configuration.redactedDescription) == configuration)
     }
 
-    @Test func writtenNamesStandAndOthersGiveWay() throws {
+    @Test func explicitNamesTakePrecedence() throws {
         let configuration = try parse(
             """
             version: 1
@@ -171,7 +171,7 @@ struct ConfigurationTests {
         #expect(configuration.accounts[0].bots.map(\.name) == ["echo#2", "echo#3", "echo", "first"])
     }
 
-    @Test func settingsAreAValueTree() throws {
+    @Test func readsSettingsAsValueTree() throws {
         let bot = try parse(wholeConfiguration).accounts[0].bots[0]
         guard case .included("responder", let settings) = bot.source else {
             Issue.record("not the responder")
@@ -188,7 +188,7 @@ struct ConfigurationTests {
         #expect(settings["absent"] == nil)
     }
 
-    @Test func smallestFileTakesDefaults() throws {
+    @Test func minimalFileUsesDefaults() throws {
         let configuration = try parse(
             """
             version: 1
@@ -209,7 +209,7 @@ struct ConfigurationTests {
         #expect(configuration.observe.listen == nil)
     }
 
-    @Test func anchorsAndAliasesMayBeUsed() throws {
+    @Test func acceptsAnchorsAndAliases() throws {
         let configuration = try parse(
             """
             version: 1
@@ -224,7 +224,7 @@ struct ConfigurationTests {
                 == Array(repeating: Rate(1, per: .second), count: 2))
     }
 
-    @Test func redactedDescriptionShowsAllButSecrets() throws {
+    @Test func redactedDescriptionOmitsSecrets() throws {
         #expect(
             try parse(wholeConfiguration).redactedDescription == """
                 version: 1
@@ -302,12 +302,12 @@ struct ConfigurationTests {
                 """)
     }
 
-    @Test func redactedDescriptionReadsBackAsTheSame() throws {
+    @Test func redactedDescriptionRoundTrips() throws {
         let configuration = try parse(wholeConfiguration)
         #expect(try parse(configuration.redactedDescription) == configuration)
     }
 
-    @Test func readsAKeyUnderAPassword() throws {
+    @Test func readsPasswordProtectedKey() throws {
         let configuration = try parse(
             """
             version: 1
@@ -329,7 +329,7 @@ struct ConfigurationTests {
         #expect(try parse(redacted) == configuration)
     }
 
-    @Test func loadsAFileFromItsOwnFolder() throws {
+    @Test func resolvesPathsAgainstFileDirectory() throws {
         try withTemporaryFolder { folder in
             try writeFile(wholeConfiguration, to: folder + "/bot.yaml")
             let configuration = try Configuration.load(path: folder + "/bot.yaml", knownBots: ["echo", "responder"])
@@ -337,7 +337,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test func filesThatCannotBeRead() throws {
+    @Test func refusesUnreadableFiles() throws {
         try withTemporaryFolder { folder in
             func message(_ name: String) -> String {
                 do {
@@ -349,7 +349,7 @@ struct ConfigurationTests {
             }
             #expect(
                 message("absent.yaml")
-                    == "absent.yaml:1:1: expected a file that can be read, found none; check the path and its permissions"
+                    == "absent.yaml:1:1: expected a readable file, found none; check the path and its permissions"
             )
             try writeFile([0x61, 0xFF, 0xFE], to: folder + "/bytes.yaml")
             #expect(
@@ -359,7 +359,7 @@ struct ConfigurationTests {
             #expect(
                 message("large.yaml")
                     == "large.yaml:1:1: expected at most 1048576 bytes, found 1048577; "
-                    + "move what is long into files of its own")
+                    + "move long values to separate files")
         }
     }
 }

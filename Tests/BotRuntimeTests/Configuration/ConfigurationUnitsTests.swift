@@ -9,7 +9,7 @@ struct ConfigurationUnitsTests {
         ("250ms", Duration.milliseconds(250)), ("1s", .seconds(1)), ("5m", .seconds(300)), ("1h", .seconds(3600)),
         ("1d", .seconds(86_400)), ("0s", .zero), ("90s", .seconds(90)), ("3650d", .seconds(315_360_000)),
     ])
-    func durations(text: String, expected: Duration) {
+    func parsesDurations(text: String, expected: Duration) {
         #expect(Duration(configurationText: text) == expected)
     }
 
@@ -17,16 +17,16 @@ struct ConfigurationUnitsTests {
         "", "s", "1", "-1s", "1 s", "1.5s", "1S", "1sec", "1s1m", "٣s", "3651d", "99999999999999999999s",
         "9223372036854775807d", "+1s",
     ])
-    func noDurations(text: String) {
+    func rejectsInvalidDurations(text: String) {
         #expect(Duration(configurationText: text) == nil)
     }
 
     @Test(arguments: ["250ms", "1s", "90s", "5m", "1h", "1d", "0ms", "1500ms"])
-    func durationsReadBack(text: String) {
+    func durationsRoundTrip(text: String) {
         #expect(Duration(configurationText: text)?.configurationText == text)
     }
 
-    @Test func ranges() {
+    @Test func parsesRanges() {
         #expect(durationRange(configurationText: "1s..30s") == .seconds(1) ... .seconds(30))
         #expect(durationRange(configurationText: "1s..1s") == .seconds(1) ... .seconds(1))
         for text in ["", "1s", "1s..", "..1s", "2s..1s", "1s..2s..3s", "1s...2s", "1s .. 2s"] {
@@ -34,7 +34,7 @@ struct ConfigurationUnitsTests {
         }
     }
 
-    @Test func rates() {
+    @Test func parsesRates() {
         #expect(Rate(configurationText: "6/min") == Rate(6, per: .minute))
         #expect(Rate(configurationText: "1/s")?.per.duration == .seconds(1))
         #expect(Rate(configurationText: "30/h")?.description == "30/h")
@@ -43,7 +43,7 @@ struct ConfigurationUnitsTests {
         }
     }
 
-    @Test func listenAddresses() {
+    @Test func parsesListenAddresses() {
         #expect(ListenAddress(configurationText: "127.0.0.1:9464") == ListenAddress(host: "127.0.0.1", port: 9464))
         #expect(ListenAddress(configurationText: "[::1]:0")?.description == "[::1]:0")
         #expect(ListenAddress(configurationText: "localhost:65535")?.port == 65_535)
@@ -52,7 +52,7 @@ struct ConfigurationUnitsTests {
         }
     }
 
-    @Test func hostNames() {
+    @Test func parsesHostNames() {
         for text in ["bots.example", "a", "A-1.b_c", "127.0.0.1", String(repeating: "a", count: 253)] {
             #expect(hostName(configurationText: text) == text)
         }
@@ -61,7 +61,7 @@ struct ConfigurationUnitsTests {
         }
     }
 
-    @Test func nearestNames() {
+    @Test func suggestsNearestNames() {
         let keys = ["relays", "state", "accounts", "supervisor"]
         #expect(nearestName(to: "relay", in: keys) == "relays")
         #expect(nearestName(to: "acounts", in: keys) == "accounts")

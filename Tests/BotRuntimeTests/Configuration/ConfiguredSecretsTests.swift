@@ -27,7 +27,7 @@ struct ConfiguredSecretsTests {
                 .string("sh"), .string("-c"), .string("echo $0-$1"), .int(7), .string("x"),
             ])
             #expect(await read(.object(["command": command]), environment) == .success("7-x"))
-            // What was changed is found.
+            // Changed secrets are read again.
             try writeFile("another", to: folder + "/token")
             #expect(await read(.object(["file": .string("token")]), in: folder) == .success("another"))
         }
@@ -37,7 +37,7 @@ struct ConfiguredSecretsTests {
         await read(reference, in: "/", environment)
     }
 
-    @Test func saysWhatIsWrong() async throws {
+    @Test func reportsErrors() async throws {
         try await inTemporaryFolder { folder in
             try writeFile("secret", to: folder + "/open", mode: 0o644)
             try writeFile("two\nlines\n", to: folder + "/lines")
@@ -50,8 +50,8 @@ struct ConfiguredSecretsTests {
                 return nil
             }
             #expect(await message("open") == "open: mode is 0644, so others can read it; run: chmod 600 open")
-            #expect(await message("lines") == "lines: must hold one line of text and nothing else")
-            #expect(await message("empty") == "empty: must hold one line of text and nothing else")
+            #expect(await message("lines") == "lines: expected exactly one line of text")
+            #expect(await message("empty") == "empty: expected exactly one line of text")
             #expect(await message("absent") == "absent: No such file or directory")
         }
     }
@@ -63,7 +63,7 @@ struct ConfiguredSecretsTests {
         .object(["command": .array([.array([])])]), .object(["credential": .string("../x")]),
         .object(["command": .string("pass show x")]),
     ])
-    func refusesWhatIsNoReference(settings: BotSettings) async {
+    func refusesNonReferences(settings: BotSettings) async {
         #expect(
             await read(settings)
                 == .failure(

@@ -1,27 +1,27 @@
 @testable import BotRuntime
 
-/// A place in the file by the schema: each mapping on the way, and the key in it.
+/// A place in the file according to the schema: the mappings on the path, and the key.
 struct SchemaPlace: CustomStringConvertible {
     var steps: [(mapping: SchemaMapping, key: SchemaKey)]
 
     var key: SchemaKey { steps[steps.count - 1].key }
     var description: String { steps.map(\.key.name).joined(separator: ".") }
 
-    /// As problems name it, in a file with one of everything.
+    /// The key path in problems, in a file with one element in each list.
     var keyPath: String {
         steps.enumerated().map { index, step in
             if case .list = step.key.value, index < steps.count - 1 { "\(step.key.name)[0]" } else { step.key.name }
         }.joined(separator: ".")
     }
 
-    /// Every key of every mapping, wherever the mapping may stand.
+    /// Every key of every mapping, at every allowed place.
     static let all: [SchemaPlace] = {
         var found: [SchemaPlace] = []
         func visit(_ mapping: SchemaMapping, _ steps: [(mapping: SchemaMapping, key: SchemaKey)]) {
             for key in mapping.keys {
                 let place = SchemaPlace(steps: steps + [(mapping, key)])
                 found.append(place)
-                // What a table's values may be stands under names that nobody knows here.
+                // A table's keys are user-defined, so its values have no fixed place.
                 if case .table = key.value { continue }
                 for inner in key.value.mappings { visit(inner, place.steps) }
             }
@@ -30,7 +30,7 @@ struct SchemaPlace: CustomStringConvertible {
         return found
     }()
 
-    /// A file with this value at this place, and otherwise only what must be there. Nil leaves the key out.
+    /// Returns a file with this value at this place, and otherwise only required keys. Nil omits the key.
     func file(with text: String?) -> String { Self.mapping(ConfigurationSchema.root, steps[...], text) }
 
     private static func mapping(

@@ -10,8 +10,8 @@ struct SecretNamesTests {
         "nsec",
         "passphrase", "Set-Cookie", "token2Secret",
     ])
-    func speakOfASecret(name: String) {
-        #expect(SecretNames.speaksOfSecret(name))
+    func recognizesSecretNames(name: String) {
+        #expect(SecretNames.suggestsSecret(name))
     }
 
     @Test(arguments: [
@@ -19,15 +19,15 @@ struct SecretNamesTests {
         "keys",
         "monkey", "perSender", "authorizationURL", "-", "token_",
     ])
-    func speakOfNone(name: String) {
-        #expect(SecretNames.speaksOfSecret(name) == (name == "token_"))
+    func acceptsOtherNames(name: String) {
+        #expect(SecretNames.suggestsSecret(name) == (name == "token_"))
     }
 
     @Test(arguments: [
         ("--token=abc", true), ("--api-key=x", true), ("--token", false), ("--token=", false), ("--mode=quiet", false),
         ("token=abc", false), ("--", false), ("--=x", false),
     ])
-    func options(text: String, isSecret: Bool) {
+    func recognizesSecretOptions(text: String, isSecret: Bool) {
         #expect(SecretNames.isOption(text) == isSecret)
     }
 
@@ -36,7 +36,7 @@ struct SecretNamesTests {
         "WSS://u:p@h", "postgres://bot:hunter2@db/x", "--proxy=http://u:p@h:8080", "see http://a/ and http://u:p@b",
         "https://u:p@w@h", "https://:p@h",
     ])
-    func addressesWithPasswords(text: String) {
+    func recognizesPasswordsInURLs(text: String) {
         #expect(SecretNames.hasPassword(text))
     }
 
@@ -46,7 +46,7 @@ struct SecretNamesTests {
         "write to http://a.example or me@b.example",
         "<https://a.example>a@b",
     ])
-    func addressesWithout(text: String) {
+    func acceptsURLsWithoutPasswords(text: String) {
         #expect(!SecretNames.hasPassword(text))
     }
 }

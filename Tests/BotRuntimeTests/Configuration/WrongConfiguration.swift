@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// A configuration that is refused, and everything that is said about it, from the tables in `Wrong`:
+/// An invalid configuration with all its messages, from the tables in `Wrong`:
 ///
 ///     == name [schema]
-///     the YAML, in which ␉, ␍, ␁ and ⟨BOM⟩ stand for what editors do not keep
+///     the YAML, with ␉, ␍, ␁ and ⟨BOM⟩ for characters that editors do not preserve
 ///     !! LINE:COLUMN: message
 ///
 /// `[schema]` says that `config/schema.json` refuses it too.
@@ -15,12 +15,12 @@ struct WrongConfiguration: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    /// Those that the readers of the file itself find.
+    /// Errors found by the parser of the file.
     static let all = ["file", "accounts", "bots", "programs", "yaml"].flatMap(table)
-    /// Those that the included bots find in their settings.
+    /// Errors found by the built-in bots in their settings.
     static let settings = table("settings")
 
-    /// What cannot be read is a case that fails.
+    /// An unreadable table becomes a failing case.
     private static func table(_ name: String) -> [WrongConfiguration] {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         guard let text = try? String(contentsOf: folder.appending(path: "Wrong/\(name).txt"), encoding: .utf8) else {

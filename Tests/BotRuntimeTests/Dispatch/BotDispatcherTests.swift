@@ -11,7 +11,7 @@ import Testing
 
 private struct Refusal: Error {}
 
-/// Runs a dispatcher with these bots while the body looks on.
+/// Runs a dispatcher with these bots while `body` runs.
 private func withDispatcher(
     _ bots: any Bot..., core: ScriptedCore, clock: StandingClock = StandingClock(), chats: Int = 16,
     body: () async throws -> Void
@@ -60,7 +60,7 @@ struct BotDispatcherTests {
                 id: "bot0/\(eventID(1).hex)/2", operation: .send(chatID: "c1", .reaction("👍", to: eventID(1)).marked(1))
             ),
         ]
-        // The same event in another process, under another inbox row even, gives the same ids.
+        // The same event gives the same ids in another process, even under another inbox row.
         for row in [7, 8] as [Int64] {
             let core = ScriptedCore()
             await withDispatcher(bot, core: core) {
@@ -140,7 +140,7 @@ struct BotDispatcherTests {
             await clock.sleeperCame()
             clock.advance(by: .milliseconds(29_999))
             clock.advance(by: .milliseconds(1))
-            // The handler heeds no cancellation and is still there, but its chat goes on.
+            // The handler ignores cancellation and still runs, but its chat continues.
             let completions = await core.completed(2)
             #expect(completions.map(\.inboxID) == [1, 2])
             #expect(completions.map(sends) == [[], ["next"]])

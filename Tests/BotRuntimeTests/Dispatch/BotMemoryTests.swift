@@ -13,7 +13,7 @@ private func talk(_ name: String, chat: String = "c1", with person: String = "bb
 }
 
 struct BotMemoryTests {
-    /// What the effects leave in a store, by scope and key.
+    /// Returns the stored values after the effects, by scope and key.
     private func stored(_ effects: [[HandlerEffect]]) -> [String: [UInt8]] {
         var values: [String: [UInt8]] = [:]
         for case .putValue(let scope, let key, let value) in effects.joined().map(\.operation) {

@@ -5,7 +5,7 @@ import Testing
 @testable import BotDispatch
 @testable import PikaCore
 
-/// Its conversation's end fails.
+/// A bot whose conversation fails at its end.
 private struct BrittleBot: Bot {
     private struct Broken: Error {}
 
@@ -86,7 +86,7 @@ struct ConversationTests {
             stage.core.deliver(arrived("soup", 9))
             #expect(await stage.core.completed(1).flatMap { texts($0.effects) } == ["How many?"])
             #expect(stage.dispatcher.memory.nextTimer(of: ["bot0"]) == clock.nowMilliseconds + 300_000)
-            // Two handlers, the first wake; then, behind it, the second.
+            // Two handlers and the first wake-up; then the second one.
             for _ in 0..<3 { await clock.sleeperCame() }
             clock.advance(by: .seconds(100))
             await clock.sleeperCame()
@@ -103,7 +103,7 @@ struct ConversationTests {
             await play([Line(text: "/talk", answer: ["Go on."])], on: stage)
             for _ in 0..<2 { await clock.sleeperCame() }
             clock.advance(by: .seconds(60))
-            // With it the last chat that has any is gone.
+            // With it, the last chat with stored state is gone.
             #expect(
                 await stage.core.performed(1).flatMap { $0.effects.map(\.operation) } == [
                     .putValue(scope: "bot0/memory", key: "c1", value: nil),

@@ -3,7 +3,7 @@ import Nostr
 
 @testable import PikaCore
 
-/// The key whose hex is this digit, 64 times.
+/// The key whose hex form repeats this digit 64 times.
 func key(_ digit: Character) -> PublicKey {
     guard let key = try? PublicKey(hex: String(repeating: digit, count: 64)) else {
         preconditionFailure("\(digit) is no hexadecimal digit")
@@ -64,7 +64,7 @@ let callInvite = CallSignal.Body.invite(
     CallSession(moqURL: "https://moq.example", broadcastBase: "pika/calls/call-1", tracks: [.audio]))
 
 extension OutgoingMessage {
-    /// As the dispatcher lets it leave.
+    /// The message as the dispatcher sends it.
     func marked(_ depth: Int) -> OutgoingMessage {
         OutgoingMessage(kind: kind, content: content, tags: tags + [Tag("pikabot-automated", String(depth))])
     }
@@ -85,7 +85,7 @@ func scope(_ chatID: String = "c1", name: String = "greeter", chats: [AppState.C
     return EventScope(chatID: chatID, account: key("a"), accountName: name, snapshot: state)
 }
 
-/// A bot that is nothing but its handlers and what stands around them.
+/// A bot with the given handlers, middleware and error handlers.
 struct ListedBot: Bot {
     static let name = "listed"
     let handlers: [Handler]

@@ -17,12 +17,12 @@ private final class Page: InFlightStorage {
     func write(_ bytes: [UInt8]) { self.bytes.withLock { $0 = bytes } }
 }
 
-/// Waits for something outside, as a program that is a bot does.
+/// Waits for an external result, like an external bot.
 private struct WaitingBot: SelfTimingBot {
     static let name = "waiting"
     let arrived: Gate
     let room: Gate
-    /// What has arrived.
+    /// The received events.
     let messages: AsyncStream<String>
     private let nextMessage: AsyncStream<String>.Continuation
 
@@ -65,7 +65,7 @@ struct InFlightJournalTests {
         let third = process()
         #expect([a, b].map(third.deaths) == [0, 2])
         #expect([a, b].map(third.isSuspect) == [false, true])
-        // Nothing of that is lost when the process dies of something else.
+        // Nothing is lost when the process crashes for another reason.
         #expect([a, b].map(process().deaths) == [0, 2])
         process().begin(b)
         let last = process()

@@ -29,7 +29,7 @@ struct InstalledBotTests {
         #expect(!triggers(.mention, arrived("hi")))
         #expect(triggers(.mention, arrived("hi @greeter")))
         #expect(triggers(.mention, arrived("hi"), isGroup: false))
-        // A chat that the snapshot does not show is taken for a group.
+        // A chat missing from the snapshot is treated as a group.
         #expect(!triggers(.mention, arrived("hi"), isGroup: nil))
     }
 
@@ -43,7 +43,7 @@ struct InstalledBotTests {
         #expect(triggers(.mention, coreEvent(1, .commit(commitEvent()))))
         #expect(!triggers(.mention, coreEvent(1, .commit(commitEvent(isOwn: true)))))
         #expect(triggers(.mention, coreEvent(1, .call(callEvent(callInvite)))))
-        // Where a bot is not at work, nothing concerns it.
+        // A bot ignores everything in chats where it is inactive.
         #expect(!triggers(.none, coreEvent(1, .commit(commitEvent()))))
         #expect(!triggers(.none, coreEvent(1, .call(callEvent(callInvite)))))
         #expect(triggers(.none, coreEvent(1, .commit(commitEvent())), isGroup: false))

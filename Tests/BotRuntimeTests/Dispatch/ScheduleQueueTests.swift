@@ -44,7 +44,7 @@ struct ScheduleQueueTests {
         #expect(found.map(\.run) == [ScheduleRun(name: "tick", dueMilliseconds: 2 * minute, isCatchUp: true)])
         catching.finish(id, nowMilliseconds: 10 * minute + 2)
         #expect(catching.next == 11 * minute)
-        // A new schedule has missed nothing, nor has one that is up to date.
+        // Neither a new schedule nor an up-to-date one has missed runs.
         #expect(book([bot(catchesUp: true)], now: 5).next == minute)
         #expect(book([bot(catchesUp: true)], mark: 10 * minute, now: 10 * minute + 1).next == 11 * minute)
     }
@@ -55,7 +55,7 @@ struct ScheduleQueueTests {
         book.finish(id, nowMilliseconds: 8 * minute)
         #expect(book.next == 11 * minute)
         #expect(self.book([bot()], mark: 10 * minute, now: 8 * minute).next == 11 * minute)
-        // It was a day ahead, which was wrong then.
+        // The clock had been a day ahead.
         #expect(self.book([bot()], mark: 1441 * minute, now: minute).next == 2 * minute)
     }
 
@@ -74,7 +74,7 @@ struct ScheduleQueueTests {
         #expect(skipped.map(\.mark) == [minute])
         #expect(book.dequeueDue(nowMilliseconds: minute, of: ["bot", "other"]).map(\.id.bot) == ["other"])
         #expect(book.next == 2 * minute)
-        // With what was missed before.
+        // With earlier missed runs.
         var catching = self.book([bot(catchesUp: true)], mark: minute, now: 10 * minute + 1)
         #expect(catching.skipDue(nowMilliseconds: 10 * minute + 1, of: ["bot"]).map(\.mark) == [10 * minute + 1])
         #expect(catching.next == 11 * minute)

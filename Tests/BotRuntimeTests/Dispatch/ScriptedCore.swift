@@ -4,25 +4,25 @@ import Synchronization
 @testable import BotDispatch
 @testable import PikaCore
 
-/// What the dispatcher handed back for one event.
+/// The dispatcher's completion of one event.
 struct Completion: Equatable {
     let inboxID: Int64
     let effects: [HandlerEffect]
 }
 
-/// What the dispatcher wanted done without an event.
+/// Effects that the dispatcher performed without an event.
 struct Performance: Equatable {
     let request: String
     let effects: [HandlerEffect]
 }
 
-/// A core that says what a test wants, and takes completions without ever storing anything.
+/// A core with scripted answers; accepts completions without storing them.
 final class ScriptedCore: HandlerCore {
     let account = key("a")
     let events: AsyncStream<CoreEvent>
     let state: AppState
     let newestInboxID: Int64
-    /// What reading values throws.
+    /// The error thrown when values are read.
     private let failure: (any Error)?
     private let stored: Mutex<[String: [UInt8]]>
     private let nextEvent: AsyncStream<CoreEvent>.Continuation
@@ -54,7 +54,7 @@ final class ScriptedCore: HandlerCore {
 
     func started() async {}
 
-    /// What the runtime writes for itself is stored; what bots write is not.
+    /// Stores values written by the runtime, but not those written by bots.
     func perform(_ effects: [HandlerEffect], request: RequestID) {
         for case .putValue(let scope, let key, let value) in effects.map(\.operation) {
             stored.withLock { $0["\(scope).\(key)"] = value }
@@ -75,7 +75,7 @@ final class ScriptedCore: HandlerCore {
         for event in events { nextEvent.yield(event) }
     }
 
-    /// Waits for the next so many performances.
+    /// Waits for the next `count` performed effects.
     func performed(_ count: Int) async -> [Performance] {
         var found: [Performance] = []
         for await performance in performances {
@@ -85,7 +85,7 @@ final class ScriptedCore: HandlerCore {
         return found
     }
 
-    /// Waits for the next so many completions.
+    /// Waits for the next `count` completions.
     func completed(_ count: Int) async -> [Completion] {
         var found: [Completion] = []
         for await completion in completions {
@@ -96,7 +96,7 @@ final class ScriptedCore: HandlerCore {
     }
 }
 
-/// Time that stands until a test moves it.
+/// A manually advanced clock.
 final class StandingClock: CoreClock {
     private struct State {
         var now: Int64
@@ -124,7 +124,7 @@ final class StandingClock: CoreClock {
         try Task.checkCancellation()
     }
 
-    /// Waits until somebody has gone to sleep; each call waits for another one.
+    /// Waits for the next sleeper; each call waits for another one.
     func sleeperCame() async {
         for await _ in sleeping { return }
     }
@@ -140,7 +140,7 @@ final class StandingClock: CoreClock {
     }
 }
 
-/// Opens once; everybody may wait for it, and nothing but opening it ends the wait, cancellation neither.
+/// Opens once; any number of tasks can wait for it, and cancellation does not end the wait.
 final class Gate: Sendable {
     private struct State {
         var isOpen = false

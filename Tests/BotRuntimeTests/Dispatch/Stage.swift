@@ -4,7 +4,7 @@ import Logging
 @testable import BotDispatch
 @testable import PikaCore
 
-/// Bots that run while a test looks on.
+/// Runs bots and a dispatcher for a test.
 struct Stage: Sendable {
     let core: ScriptedCore
     let clock: StandingClock

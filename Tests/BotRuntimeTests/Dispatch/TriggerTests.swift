@@ -142,7 +142,7 @@ struct TriggerTests {
             #expect(stage.dispatcher.hangingHandlers == ["bot0": 15])
             clock.advance(by: .seconds(10))
             #expect(stage.dispatcher.hangingHandlers == ["bot0": 16])
-            // Others are not held up, and nothing is lost.
+            // Other bots are not blocked, and nothing is lost.
             stage.core.deliver(arrived("", 100), arrived("", 101))
             let held = await stage.core.performed(2)
             #expect(held.map(\.request) == ["bots/held/100", "bots/held/101"])
@@ -185,7 +185,7 @@ struct TriggerTests {
             #expect(await stage.core.performed(1).map(\.request) == ["bots/held/100"])
             stage.core.deliver(arrived("block", 101, chat: "c"), arrived("say 2", 102, chat: "c"))
             await began.passed()
-            // In line again, behind what came later.
+            // Queued again, behind later events.
             stuck.open()
             try await eventually("no handler hangs") { stage.dispatcher.hanging.count(of: "bot0") == 0 }
             _ = await stage.dispatcher.isResponsive()
@@ -280,7 +280,7 @@ struct TriggerTests {
             let stop = await core.performed(1)[0]
             #expect(stop.request == "bots/bot0/stop-1700000000000")
             #expect(texts(stop.effects) == ["bye, seen"])
-            // The event's time limit, then those of the two stops.
+            // The event's timeout, then those of the two stops.
             for _ in 0..<3 { await clock.sleeperCame() }
             clock.advance(by: .seconds(3))
             try await tasks.waitForAll()
@@ -316,7 +316,7 @@ struct TriggerTests {
                             operation: .send(chatID: "c1", OutgoingMessage(content: "tick").marked(1))),
                         ScheduleMark.effect(ScheduleID(bot: "bot0", name: "tick"), time),
                     ])
-                // The handler's own time limit.
+                // The handler's own timeout.
                 await clock.sleeperCame()
             }
         }
@@ -355,7 +355,7 @@ struct TriggerTests {
             let run = await stage.core.performed(1)[0]
             #expect(texts(run.effects) == ["remember tea"])
             #expect(run.effects[0].id == "bot0/timer-c1-remind-\(eventID(1).hex)-1700000005000/0")
-            // With it the last chat that has any is gone.
+            // With it, the last chat with stored state is gone.
             #expect(
                 run.effects.dropFirst().map(\.operation) == [
                     .putValue(scope: "bot0/memory", key: "c1", value: nil),

@@ -15,23 +15,23 @@ import Testing
 struct CanaryServiceTests {
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    @Test func aRelayThatComesWithAReloadIsTriedAtOnce() async throws {
+    @Test func testsNewRelayAfterReload() async throws {
         try await withEmbeddedRelay { _, first in
             try await withEmbeddedRelay { _, second in
                 let (one, two) = (try RelayURL(first), try RelayURL(second))
                 let pool = try RelayPool(addresses: .unrestricted, logger: logger)
                 await pool.setRelays([one, two])
-                let relays = WatchedRelays([one])
+                let relays = ConfiguredRelays([one])
                 let service = CanaryService(
                     relays: relays, interval: .seconds(3600), budget: .seconds(60), transport: pool,
-                    clock: SystemClock(), board: CanaryBoard(), generator: SystemRandomNumberGenerator(),
+                    clock: SystemClock(), canaryResults: CanaryResults(), generator: SystemRandomNumberGenerator(),
                     logger: logger)
-                let (before, after) = (service.board.outcomes(of: one), service.board.outcomes(of: two))
+                let (before, after) = (service.canaryResults.outcomes(of: one), service.canaryResults.outcomes(of: two))
                 try await withThrowingDiscardingTaskGroup { group in
                     group.addTask { try await pool.run() }
                     group.addTask { try await service.run() }
                     for await _ in before { break }
-                    #expect(service.board[two] == nil)
+                    #expect(service.canaryResults[two] == nil)
                     relays.set([two])
                     for await outcome in after {
                         if case .returned = outcome {} else { Issue.record("\(outcome)") }
@@ -43,15 +43,16 @@ struct CanaryServiceTests {
         }
     }
 
-    @Test func aCanaryComesBackByTheRelayThatItWasSentTo() async throws {
+    @Test func canaryReturnsThroughItsRelay() async throws {
         try await withEmbeddedRelay { _, address in
             let relay = try RelayURL(address)
             let pool = try RelayPool(addresses: .unrestricted, logger: logger)
             await pool.setRelays([relay])
             let service = CanaryService(
-                relays: WatchedRelays([relay]), interval: .seconds(3600), budget: .seconds(60), transport: pool,
-                clock: SystemClock(), board: CanaryBoard(), generator: SystemRandomNumberGenerator(), logger: logger)
-            let outcomes = service.board.outcomes(of: relay)
+                relays: ConfiguredRelays([relay]), interval: .seconds(3600), budget: .seconds(60), transport: pool,
+                clock: SystemClock(), canaryResults: CanaryResults(), generator: SystemRandomNumberGenerator(),
+                logger: logger)
+            let outcomes = service.canaryResults.outcomes(of: relay)
             try await withThrowingDiscardingTaskGroup { group in
                 group.addTask { try await pool.run() }
                 group.addTask { try await service.run() }
@@ -65,7 +66,7 @@ struct CanaryServiceTests {
                 }
                 group.cancelAll()
             }
-            // Nothing of it went to the one who reads the pool for the account.
+            // The account's reader of the pool received nothing of it.
             for await update in pool.updates {
                 if case .event = update { Issue.record("\(update)") }
                 if case .endOfStoredEvents = update { Issue.record("\(update)") }
@@ -73,7 +74,7 @@ struct CanaryServiceTests {
         }
     }
 
-    @Test func nothingOfACanaryIsKeptOrLeadsToTheAccount() throws {
+    @Test func canaryIsNeitherStoredNorLinkable() throws {
         var random = SeededGenerator(seed: 7)
         var events = CanaryEvents(budget: .seconds(10), using: &random)
         var others = CanaryEvents(budget: .seconds(10), using: &random)
@@ -98,8 +99,8 @@ struct CanaryServiceTests {
     }
 }
 
-extension CanaryBoard {
-    /// The newest, and those that follow.
+extension CanaryResults {
+    /// The latest outcome and all following ones.
     fileprivate func outcomes(of relay: RelayURL) -> AsyncStream<Canary.Outcome> {
         AsyncStream {
             while !Task.isCancelled {

@@ -11,7 +11,7 @@ struct CanaryTests {
 
     private func canary() -> Canary { Canary(interval: 60_000, budget: 10_000) }
 
-    /// In its first round, with an ephemeral canary on its way since `now` 0.
+    /// A canary in its first round, with an ephemeral event in flight since time 0.
     private func sending() -> Canary {
         var canary = canary()
         _ = canary.begin(now: 0)
@@ -20,7 +20,7 @@ struct CanaryTests {
         return canary
     }
 
-    @Test func nothingIsSentBeforeTheRelayListens() {
+    @Test func sendsNothingBeforeRelayListens() {
         var canary = canary()
         #expect(
             canary.begin(now: 0) == [
@@ -30,7 +30,7 @@ struct CanaryTests {
             canary.becameLive(now: 400) == [.send(.ephemeral), .wake(.secondForm(1), atMilliseconds: 5400)])
     }
 
-    @Test func whatComesBackIsTimedAndItsFormKept() {
+    @Test func returnedCanaryIsTimedAndKeepsForm() {
         var canary = sending()
         #expect(canary.returned(second, now: 90) == [])
         #expect(canary.returned(first, now: 120) == [.finish(.returned(milliseconds: 120))])
@@ -44,7 +44,7 @@ struct CanaryTests {
             ])
     }
 
-    @Test func aRelayThatPassesNothingOnGetsTheOtherForm() {
+    @Test func silentRelayGetsOtherForm() {
         var canary = sending()
         #expect(canary.reported(first, .accepted) == [])
         #expect(canary.elapsed(.secondForm(1), now: 5000) == [.send(.stored)])
@@ -53,7 +53,7 @@ struct CanaryTests {
         #expect(canary.elapsed(.round(2), now: 60_000).last == .send(.stored))
     }
 
-    @Test func aRefusalBringsTheOtherFormAtOnceAndOnlyOnce() {
+    @Test func refusalSwitchesFormOnce() {
         var canary = sending()
         #expect(canary.reported(first, .refused("blocked: kind")) == [.send(.stored)])
         canary.sent(second, .stored, now: 10)
@@ -63,7 +63,7 @@ struct CanaryTests {
             canary.elapsed(.deadline(1), now: 10_000) == [.finish(.failed(.refused, detail: "blocked: you"))])
     }
 
-    @Test func silenceIsAFailureAndTheNextRoundTriesBothForms() {
+    @Test func silenceFailsAndRetriesBothForms() {
         var canary = sending()
         _ = canary.elapsed(.secondForm(1), now: 5000)
         canary.sent(second, .stored, now: 5000)
@@ -75,7 +75,7 @@ struct CanaryTests {
         #expect(Array(actions.suffix(2)) == [.send(.ephemeral), .wake(.secondForm(2), atMilliseconds: 65_000)])
     }
 
-    @Test func anAnswerThatCannotBeHadIsSaidSo() {
+    @Test func reportsUnreachableRelay() {
         var canary = sending()
         #expect(canary.reported(first, .unreachable("no answer in time")) == [])
         #expect(
@@ -84,7 +84,7 @@ struct CanaryTests {
             ])
     }
 
-    @Test func whoNeverListensFails() {
+    @Test func relayThatNeverListensFails() {
         var canary = canary()
         _ = canary.begin(now: 0)
         guard case .finish(.failed(.notListening, _)) = canary.elapsed(.deadline(1), now: 10_000).first else {
@@ -93,7 +93,7 @@ struct CanaryTests {
         }
     }
 
-    @Test func aClosedSubscriptionFailsWithTheRelaysWords() {
+    @Test func closedSubscriptionReportsRelayMessage() {
         var canary = sending()
         canary.closed("error: too many")
         #expect(
@@ -106,7 +106,7 @@ struct CanaryTests {
             ])
     }
 
-    @Test func aRelayThatIsBackIsTriedAtOnce() {
+    @Test func testsReconnectedRelayAtOnce() {
         var canary = sending()
         _ = canary.elapsed(.deadline(1), now: 10_000)
         #expect(
@@ -114,14 +114,14 @@ struct CanaryTests {
                 .wake(.round(3), atMilliseconds: 80_000), .wake(.deadline(2), atMilliseconds: 30_000),
                 .send(.ephemeral), .wake(.secondForm(2), atMilliseconds: 25_000),
             ])
-        // The round that was due is that one's successor now.
+        // The pending round now follows that one.
         #expect(canary.elapsed(.round(2), now: 60_000) == [])
         canary.sent(third, .ephemeral, now: 20_000)
         #expect(canary.returned(third, now: 20_005) == [.finish(.returned(milliseconds: 5))])
         #expect(canary.becameLive(now: 30_000) == [])
     }
 
-    @Test func whatWentOverALostConnectionIsSentAgain() {
+    @Test func resendsAfterLostConnection() {
         var canary = sending()
         #expect(canary.becameLive(now: 3000).first == .send(.ephemeral))
         canary.sent(second, .ephemeral, now: 3000)

@@ -14,13 +14,13 @@ struct HealthExaminationTests {
         stranger = try RelayURL("wss://stranger.example")
     }
 
-    /// Of an account that is well.
+    /// The vitals of a healthy account.
     private func vitals(_ change: (inout CoreVitals) -> Void = { _ in }) -> CoreVitals {
         var state = AppState()
         state.hasPublishedKeyPackage = true
         state.relays = [
             .init(url: relay, connection: .connected, isCaughtUp: true),
-            // Named by somebody who invited the account.
+            // Named by an inviter.
             .init(url: stranger, connection: .disconnected, isCaughtUp: false),
         ]
         var vitals = CoreVitals(
@@ -31,31 +31,32 @@ struct HealthExaminationTests {
     }
 
     private func failing(
-        canary: CanaryBoard.Entry? = nil, _ change: (inout CoreVitals) -> Void = { _ in }
+        canary: CanaryResults.Entry? = nil, _ change: (inout CoreVitals) -> Void = { _ in }
     ) -> [String: String] {
-        let entry = canary ?? CanaryBoard.Entry(outcome: .returned(milliseconds: 12), at: now * 1000 - 1000)
-        let examination = HealthExamination(relays: WatchedRelays([relay]), canary: (interval: 60_000, budget: 10_000))
+        let entry = canary ?? CanaryResults.Entry(outcome: .returned(milliseconds: 12), at: now * 1000 - 1000)
+        let examination = HealthExamination(
+            relays: ConfiguredRelays([relay]), canary: (interval: 60_000, budget: 10_000))
         let checks = examination.checks(vitals(change), { _ in entry }, now: now * 1000)
         #expect(Set(checks.map(\.check)) == ["store", "relay", "canary", "inbox", "outbox", "key_package"])
         #expect(checks.allSatisfy { $0.relay == nil || $0.relay == "relay.example:4848" })
         return Dictionary(uniqueKeysWithValues: checks.filter { !$0.ok }.map { ($0.check, $0.message) })
     }
 
-    @Test func anAccountThatIsWellPassesAndStrangersRelaysDoNotCount() {
+    @Test func healthyAccountIgnoresForeignRelays() {
         #expect(failing() == [:])
     }
 
-    @Test func aRelayMustBeConnectedAndRead() {
+    @Test func relayMustBeConnectedAndCaughtUp() {
         #expect(
             failing { $0.state.relays[0].isCaughtUp = false }
-                == ["relay": "connected, and what it holds is still being read"])
+                == ["relay": "connected, still catching up"])
         #expect(
             failing { $0.state.relays[0].connection = .retrying(attempt: 3, reason: "refused by wss://x") }
                 == ["relay": "not connected after 3 attempts"])
         #expect(failing { $0.state.relays.removeAll() } == ["relay": "not connected"])
     }
 
-    @Test func handlersThatHangAreSaid() {
+    @Test func reportsHangingHandlers() {
         func check(_ hanging: [String: Int], areServed: Bool = true) -> String? {
             let check = HealthExamination.bots(areServed: areServed, hanging: hanging)
             #expect(check.check == "bots")
@@ -63,12 +64,12 @@ struct HealthExaminationTests {
         }
         #expect(check([:]) == nil)
         #expect(check(["helper": 0]) == nil)
-        #expect(check(["scribe": 1, "helper": 16]) == "handlers that hang past their timeout: helper: 16, scribe: 1")
+        #expect(check(["scribe": 1, "helper": 16]) == "handlers running past their timeout: helper: 16, scribe: 1")
         #expect(check([:], areServed: false) == "the dispatcher does not answer")
     }
 
-    @Test func otherRelaysAreLookedAtFromTheirReloadOn() throws {
-        let relays = WatchedRelays([relay])
+    @Test func checksNewRelaysAfterReload() throws {
+        let relays = ConfiguredRelays([relay])
         let examination = HealthExamination(relays: relays, canary: nil)
         func looked() -> [String?] {
             examination.checks(vitals(), { _ in nil }, now: now * 1000).filter { $0.check == "relay" }.map(\.relay)
@@ -78,7 +79,7 @@ struct HealthExaminationTests {
         #expect(looked() == ["other.example", "third.example"])
     }
 
-    @Test func theNewestCanaryMustHaveComeBackLately() {
+    @Test func newestCanaryMustBeRecent() {
         #expect(
             failing(canary: .init(outcome: .failed(.silent, detail: "x"), at: now * 1000))
                 == ["canary": "did not come back: silent"])
@@ -86,35 +87,36 @@ struct HealthExaminationTests {
             failing(canary: .init(outcome: .returned(milliseconds: 1), at: now * 1000 - 80_000)) == [:])
         #expect(
             failing(canary: .init(outcome: .returned(milliseconds: 1), at: now * 1000 - 80_001))
-                == ["canary": "none has been sent lately"])
-        let examination = HealthExamination(relays: WatchedRelays([relay]), canary: (interval: 60_000, budget: 10_000))
+                == ["canary": "no canary has been sent recently"])
+        let examination = HealthExamination(
+            relays: ConfiguredRelays([relay]), canary: (interval: 60_000, budget: 10_000))
         #expect(
             examination.checks(vitals(), { _ in nil }, now: now * 1000).filter { !$0.ok }.map(\.message)
-                == ["none has come back yet"])
-        let without = HealthExamination(relays: WatchedRelays([relay]), canary: nil)
+                == ["no canary has come back yet"])
+        let without = HealthExamination(relays: ConfiguredRelays([relay]), canary: nil)
         #expect(!without.checks(vitals(), { _ in nil }, now: now * 1000).contains { $0.check == "canary" })
     }
 
-    @Test func nothingMayWaitForLong() {
+    @Test func limitsWaitingTimes() {
         #expect(failing { $0.oldestInboxAt = now - 120 } == [:])
         #expect(
             failing { $0.oldestInboxAt = now - 121 }
-                == ["inbox": "the oldest event waits for the bots for 121 s; the limit is 120 s"])
+                == ["inbox": "the oldest event has been waiting for the bots for 121 s; the limit is 120 s"])
         #expect(
             failing { $0.oldestOutboxAt = now - 500 }
-                == ["outbox": "the oldest event waits for a relay for 500 s; the limit is 120 s"])
+                == ["outbox": "the oldest event has been waiting for a relay for 500 s; the limit is 120 s"])
     }
 
-    @Test func theKeyPackageMustBePublishedAndGoodForAWhile() {
+    @Test func keyPackageMustBePublishedAndValid() {
         #expect(
             failing { $0.keyPackageEndsAt = nil }
-                == ["key_package": "none is announced: nobody can invite the account"])
+                == ["key_package": "no key package is announced: nobody can invite the account"])
         #expect(
             failing { $0.state.hasPublishedKeyPackage = false }
-                == ["key_package": "no relay has acknowledged it since the start"])
+                == ["key_package": "no relay has acknowledged the key package since the start"])
         #expect(failing { $0.keyPackageEndsAt = now + 7 * 86_400 } == [:])
         #expect(
             failing { $0.keyPackageEndsAt = now + 7 * 86_400 - 1 }
-                == ["key_package": "it ends in 167 h and was not replaced"])
+                == ["key_package": "expires in 167 h and was not replaced"])
     }
 }

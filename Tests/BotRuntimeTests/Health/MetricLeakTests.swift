@@ -14,7 +14,7 @@ import Testing
 
 @testable import BotRuntime
 
-/// A whole account at work, and all that its process would export of it.
+/// A complete running account, and everything its process would export.
 @Suite(.live)
 struct MetricLeakTests {
     /// Throws errors whose type has a name, and no content.
@@ -68,14 +68,16 @@ struct MetricLeakTests {
                     InstalledBot(try EchoBot(settings: .object([:])), label: "echo"),
                     InstalledBot(MoodyBot(settings: .object([:])), label: "moody"),
                 ], core: bob.core, clock: SystemClock(), configuration: .init(accountName: "bob"), logger: logger)
-            let (board, relays) = (CanaryBoard(), WatchedRelays([relay]))
+            let (canaryResults, relays) = (CanaryResults(), ConfiguredRelays([relay]))
             let health = WorkerHealth(
                 core: bob.core, examination: HealthExamination(relays: relays, canary: (3_600_000, 60_000)),
-                board: board, registry: registry, clock: SystemClock(), isDispatching: dispatcher.isResponsive,
+                canaryResults: canaryResults, registry: registry, clock: SystemClock(),
+                isDispatching: dispatcher.isResponsive,
                 hanging: { dispatcher.hangingHandlers })
             let canaries = CanaryService(
                 relays: relays, interval: .seconds(3600), budget: .seconds(60), transport: bob.pool,
-                clock: SystemClock(), board: board, generator: SystemRandomNumberGenerator(), logger: logger)
+                clock: SystemClock(), canaryResults: canaryResults, generator: SystemRandomNumberGenerator(),
+                logger: logger)
             try await withThrowingDiscardingTaskGroup { group in
                 for account in [alice, bob] {
                     group.addTask { try await account.pool.run() }
@@ -93,7 +95,7 @@ struct MetricLeakTests {
         }
     }
 
-    @Test func noLabelOfAWholeConversationLeaksAnything() async throws {
+    @Test func labelsLeakNothing() async throws {
         let content = content
         try await withAlice { alice, bob, health in
             for account in [alice, bob] { _ = try await account.first { $0.hasPublishedKeyPackage ? true : nil } }
@@ -156,7 +158,7 @@ struct MetricLeakTests {
     }
 }
 
-/// The registry of the process that runs the tests; others may write to it at the same time.
+/// The registry of the test process; other tests may write to it concurrently.
 enum ProcessRegistry {
     static let shared = MetricRegistry.bootstrap()
 }

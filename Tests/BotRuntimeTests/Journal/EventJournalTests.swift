@@ -11,7 +11,7 @@ private func entry(_ number: Int, reason: String = "own", fate: JournalEntry.Fat
 }
 
 struct JournalRingTests {
-    /// What a store holds after these writes.
+    /// Returns the content of a store after these writes.
     private struct Blocks {
         var stored: [String: [UInt8]] = [:]
 
@@ -47,7 +47,7 @@ struct JournalRingTests {
         #expect(!ring.hasUnstored)
         var second = blocks.restored(100)
         #expect(second.newest.map(\.at) == ring.newest.map(\.at))
-        // And the next process after that one.
+        // And in the process after that.
         for number in count + 1...count + 30 { second.add(entry(number)) }
         blocks.take(&second)
         #expect(blocks.stored.count <= second.keys.count)
@@ -107,7 +107,7 @@ struct EventJournalTests {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await first.run(with: core, clock: clock) }
             await clock.sleeperCame()
-            // Not at once, and not one by one; but before it ends.
+            // Batched and delayed, but written before the end.
             #expect(core.storedKeys.isEmpty)
             group.cancelAll()
         }
@@ -141,7 +141,7 @@ struct EventExplanationTests {
     func everyReasonHasTextAndAdvice(reason: IgnoreReason) {
         let journal = EventJournal()
         journal.note(entry(0xabcd, reason: reason.description))
-        // By the whole id, a beginning of the inner one, and the outer one.
+        // By the full id, a prefix of the inner one, and the outer one.
         for query in [eventID(0xabcd).hex, "0000", eventID(0xabcd + 0xa000).hex] {
             let part = explain(query, journal)?.parts.first
             #expect(part?.sentence.hasPrefix("ignored:") == false)

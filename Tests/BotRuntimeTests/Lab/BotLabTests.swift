@@ -3,7 +3,7 @@ import BotTesting
 import LiveTesting
 import Testing
 
-/// Throws, hangs and answers.
+/// A bot that throws, hangs or answers.
 private struct RiskyBot: Bot {
     static let name = "risky"
     private struct Broken: Error {}
@@ -28,7 +28,7 @@ private struct RiskyBot: Bot {
     var errorHandlers: [BotErrorHandler] { [.reply(to: Broken.self) { _ in "that broke" }] }
 }
 
-/// Says every full hour which one it is.
+/// Announces every full hour.
 private struct HourBot: Bot {
     static let name = "hours"
     init(settings: BotSettings) {}
@@ -141,7 +141,7 @@ struct BotLabTests {
         setup.bot.crash()
         try await setup.lab.advance(by: .seconds(5 * 3600 + 60))
         try await setup.bot.restart()
-        // The others that were missed are not made up for at later starts.
+        // Later starts do not catch up the other missed runs.
         for _ in 0..<2 {
             setup.bot.crash()
             try await setup.bot.restart()
@@ -158,7 +158,7 @@ struct BotLabTests {
         setup.bot.crash()
         try await setup.bot.restart()
         #expect(setup.answers == [])
-        // Nor when the pause outlasts the process.
+        // Nor if the pause outlasts the process.
         try await setup.bot.setPaused(true, HourBot.name)
         setup.bot.crash()
         try await setup.lab.advance(by: .seconds(2 * 3600))

@@ -3,7 +3,7 @@ import LiveTesting
 import Synchronization
 import Testing
 
-/// Pays for every message it answers; the first answer waits until it is let go.
+/// Replies to each message; the first reply waits until it is released.
 private final class PayingBot: Bot {
     static let name = "paying"
 

@@ -4,13 +4,13 @@ import Synchronization
 import Telemetry
 import Testing
 
-/// Ends its process at some words, as a handler that traps does.
+/// A bot that ends its process on certain words, like a trapping handler.
 private final class PoisonBot: Bot {
     static let name = "poison"
 
     private struct State {
         var die: @Sendable () -> Void = {}
-        /// What its handlers began, over all processes.
+        /// The jobs that its handlers began, in all processes.
         var begun: [String] = []
     }
 
@@ -26,7 +26,7 @@ private final class PoisonBot: Bot {
         await Self.never()
     }
 
-    /// Until the process has died.
+    /// Returns when the process has crashed.
     private static func never() async { for await _ in AsyncStream<Void>(Void.self, { _ in }) {} }
 
     var handlers: [Handler] {
@@ -42,7 +42,7 @@ private final class PoisonBot: Bot {
             switch message.content {
             case "trap": await trap()
             case "later": context.setTimer("trap", key: "k", after: .seconds(5), text: "later")
-            // At work when the process dies, and not to blame.
+            // In flight when the process crashes, but not the cause.
             case "slow" where times == 1: await Self.never()
             default: context.reply("heard \(message.content)")
             }
@@ -70,7 +70,7 @@ private struct PoisonSetup {
         other = try await alice.create("other", inviting: [bot])
     }
 
-    /// Starts the bot anew as often as it dies; how often that was.
+    /// Restarts the bot after each crash; returns the number of restarts.
     func heal() async throws -> Int {
         for deaths in 0..<10 {
             guard bot.hasCrashed else { return deaths }
@@ -107,7 +107,7 @@ struct PoisonLabTests {
                 $0.contains("given up: the worker died repeatedly") && $0.contains("died 3 times")
             })
         #expect(givenUp() >= before + 1)
-        // The next one has its own count.
+        // The next event has its own count.
         try await setup.alice.say("trap", in: setup.other)
         #expect(try await setup.heal() == 3)
         try await setup.alice.say("hello", in: setup.other)

@@ -36,7 +36,7 @@ struct CallLiveTests {
             }
         }
 
-        /// What a snapshot shows, as soon as one shows it.
+        /// Returns a value of the first snapshot that has it.
         func first<Value>(_ find: (AppState) -> Value?) async throws -> Value {
             for await case .fullState(let state) in core.updates() {
                 if let value = find(state) { return value }
@@ -86,7 +86,7 @@ struct CallLiveTests {
         )
     }
 
-    @Test func soundIsHeardAndTheCallEnds() async throws {
+    @Test func exchangesAudioAndEndsCall() async throws {
         try await withTwo { alice, bob in
             let session = CallSession(moqURL: "loopback:here", broadcastBase: "pika/calls", tracks: [.audio])
             let (speaking, listening) = try await connect(alice, bob, session)
@@ -95,7 +95,7 @@ struct CallLiveTests {
                 for await case .audio(let chunk) in listening.received { chunks.append(chunk) }
                 return chunks
             }
-            // Until the other side listens what is sent is lost, as with any live stream.
+            // Frames are lost until the other side listens, as with any live stream.
             let silence = [UInt8](repeating: 0, count: 1920)
             var lead: UInt64 = 0
             while listening.statistics.received == 0 {
@@ -114,7 +114,7 @@ struct CallLiveTests {
             alice.core.dispatch(.endCall(chatID: call.chatID, callID: call.callID, reason: "user_hangup"))
             for account in [alice, bob] { _ = try await account.callPhase(.ended(reason: "user_hangup")) }
             let chunks = await heard.value
-            // A busy machine may cost some frames, but none is another one's.
+            // A busy machine may lose frames, but never mixes them up.
             for chunk in chunks where !chunk.isConcealed {
                 #expect(chunk.pcm == (chunk.sequence < lead ? silence : frames[Int(chunk.sequence - lead)]))
             }
@@ -124,7 +124,7 @@ struct CallLiveTests {
         }
     }
 
-    @Test func dataIsExchanged() async throws {
+    @Test func exchangesData() async throws {
         try await withTwo { alice, bob in
             let session = CallSession(moqURL: "loopback:here", broadcastBase: "pika/pty", tracks: [.data])
             let (left, right) = try await connect(alice, bob, session)
@@ -146,7 +146,7 @@ struct CallLiveTests {
         }
     }
 
-    @Test func anAddressThatNothingSpeaksToEndsTheCall() async throws {
+    @Test func unsupportedURLEndsCall() async throws {
         try await withTwo { alice, bob in
             let chat = try await chat(of: alice, with: bob)
             let session = CallSession(moqURL: "https://moq.example/anon", broadcastBase: "pika/calls", tracks: [.audio])

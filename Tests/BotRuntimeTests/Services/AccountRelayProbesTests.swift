@@ -10,7 +10,7 @@ import Testing
 
 @testable import BotRuntime
 
-/// What bots are given to look at relays with.
+/// The relay probes available to bots.
 @Suite(.live)
 struct AccountRelayProbesTests {
     private let keys: KeyPair = {
@@ -27,7 +27,7 @@ struct AccountRelayProbesTests {
             let relay = try RelayURL(address)
             let pool = try RelayPool(
                 addresses: .unrestricted, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-            let relays = WatchedRelays([])
+            let relays = ConfiguredRelays([])
             let probes = AccountRelayProbes(
                 key: .local(keys), pool: pool, relays: relays, folder: "/tmp", clock: SystemClock())
             // As after a reload.
@@ -44,7 +44,7 @@ struct AccountRelayProbesTests {
         }
     }
 
-    @Test func privateAddressesAreGoneToOnlyIfNamed() async throws {
+    @Test func reachesPrivateAddressesOnlyIfListed() async throws {
         try await withProbes { probes, relay, _ in
             let error = await #expect(throws: BotError.self) {
                 _ = try await probes.probe(RelayProbeRequest(relay: relay))
@@ -57,7 +57,7 @@ struct AccountRelayProbesTests {
         }
     }
 
-    @Test func theAccountLogsInIfSoIsSaid() async throws {
+    @Test func authenticatesIfConfigured() async throws {
         var configuration = RelayConfiguration()
         configuration.requireAuthentication = true
         try await withProbes(configuration) { probes, relay, _ in
@@ -69,7 +69,7 @@ struct AccountRelayProbesTests {
         }
     }
 
-    @Test func ofAProbeThatWasGivenUpNothingIsKnown() async throws {
+    @Test func cancelledProbeReportsNothing() async throws {
         try await withProbes { probes, relay, _ in
             await withTaskGroup(of: Void.self) { group in
                 group.addTask {
@@ -82,7 +82,7 @@ struct AccountRelayProbesTests {
         }
     }
 
-    @Test func nobodyIsToldOfRelaysThatNobodyElseCanFind() async throws {
+    @Test func doesNotAnnouncePrivateRelays() async throws {
         let account = keys.publicKey
         try await withProbes { probes, relay, pool in
             var near = RelayProbeReport(try RelayURL("wss://near.example"))
@@ -102,7 +102,7 @@ struct AccountRelayProbesTests {
         }
     }
 
-    @Test func whatIsFoundIsToldToTheAccountsRelays() async throws {
+    @Test func announcesResultsToOwnRelays() async throws {
         let account = keys.publicKey
         try await withProbes { probes, relay, pool in
             var report = RelayProbeReport(try RelayURL("wss://other.example"))

@@ -5,7 +5,7 @@ import Testing
 @testable import BotRuntime
 
 struct FolderFilesTests {
-    @Test func filesAreReadFromTheFolder() async throws {
+    @Test func readsFilesFromFolder() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("files-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

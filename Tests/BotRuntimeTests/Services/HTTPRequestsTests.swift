@@ -23,7 +23,7 @@ import Testing
         do { return "no failure but \(try await body())" } catch { return "\(error)" }
     }
 
-    @Test func aRequestIsSentAndItsAnswerRead() async throws {
+    @Test func sendsRequestAndReadsResponse() async throws {
         try await HTTPServer.run { (server) async throws in
             let response = try await send("\(server.url)/a%20b?c=d", method: "POST", body: "hello")
             #expect(response.status == 200)
@@ -35,14 +35,14 @@ import Testing
         }
     }
 
-    @Test func redirectsAreAnswers() async throws {
+    @Test func returnsRedirectsAsResponses() async throws {
         try await HTTPServer.run { (server) async throws in
             #expect(try await send("\(server.url)/redirect").status == 302)
             #expect(server.requests.withLock { $0 } == ["GET /redirect "])
         }
     }
 
-    @Test func aWaitThatIsAskedForIsTold() async throws {
+    @Test func reportsRetryAfter() async throws {
         try await HTTPServer.run { (server) async throws in
             #expect(
                 try await send("\(server.url)/busy") == BotHTTPResponse(status: 429, body: [], retryAfter: .seconds(7)))
@@ -50,16 +50,16 @@ import Testing
     }
 
     @Test(arguments: ["long", "endless"])
-    func longAnswersAreErrors(_ path: String) async throws {
+    func refusesLongResponses(_ path: String) async throws {
         try await HTTPServer.run { (server) async throws in
             #expect(
                 await failure { try await send("\(server.url)/\(path)") }
-                    == "request_failed: the answer is longer than 10000 bytes")
+                    == "request_failed: the response is longer than 10000 bytes")
             #expect(try await send("\(server.url)/\(path)", maximumBytes: 1_000_000).body.count == 1_000_000)
         }
     }
 
-    @Test func slowAnswersAreErrors() async throws {
+    @Test func refusesSlowResponses() async throws {
         try await HTTPServer.run { (server) async throws in
             let said = await failure {
                 try await send("\(server.url)/slow", timeout: .milliseconds(300))
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func whatMayHaveReachedTheServerIsNotSentAgain() async throws {
+    @Test func neverResendsDeliveredRequests() async throws {
         try await HTTPServer.run { (server) async throws in
             #expect(
                 await failure {
@@ -81,19 +81,19 @@ import Testing
     }
 
     @Test(arguments: ["127.0.0.1", "127.1", "2130706433", "0x7f000001", "localhost", "[::ffff:127.0.0.1]"])
-    func privateAddressesAreRefused(_ host: String) async throws {
+    func refusesPrivateAddresses(_ host: String) async throws {
         try await HTTPServer.run { (server) async throws in
             let said = await failure {
                 try await send("http://\(host):\(server.port)/secret", isPrivate: false)
             }
             #expect(said.hasPrefix("request_failed: "))
-            #expect(said.hasSuffix("only if the host is listed as private") || said.contains("no such host"))
+            #expect(said.hasSuffix("only if the settings list the host as private") || said.contains("no such host"))
             #expect(server.requests.withLock { $0 } == [])
         }
     }
 
-    /// A name server that says first a public address and then, when it is asked again, a private one.
-    @Test func aNameIsLookedUpOnce() async throws {
+    /// A name server that returns a public address first and a private one afterwards.
+    @Test func resolvesNameOnce() async throws {
         try await HTTPServer.run { (server) async throws in
             let lookups = Mutex(0)
             let http = HTTPRequests { _ in
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func ofSeveralAddressesOnlyThePublicOnesAreTried() async throws {
+    @Test func triesOnlyPublicAddresses() async throws {
         try await HTTPServer.run { (server) async throws in
             let http = HTTPRequests { _ in
                 [HostAddress(text: "127.0.0.1", scope: .local), HostAddress(text: "127.0.0.2", scope: .local)]
@@ -120,8 +120,8 @@ import Testing
         }
     }
 
-    /// Nobody listens at the first address.
-    @Test func theNextAddressIsTriedWhenOneIsDead() async throws {
+    /// Nothing listens at the first address.
+    @Test func triesNextAddressAfterFailure() async throws {
         try await HTTPServer.run { (server) async throws in
             let http = HTTPRequests { _ in
                 ["127.0.0.9", "127.0.0.1"].map { HostAddress(text: $0, scope: .everywhere) }
@@ -137,7 +137,7 @@ import Testing
 
         "", "javascript:x",
     ])
-    func strangeAddressesAreRefused(_ url: String) async {
+    func refusesInvalidURLs(_ url: String) async {
         let http = HTTPRequests { _ in
             Issue.record("looked up")
             return []
@@ -145,7 +145,7 @@ import Testing
         await #expect(throws: BotError.self) { try await http.send(BotHTTPRequest(url: url)) }
     }
 
-    @Test func unknownHostsAreNamed() async {
+    @Test func reportsUnknownHosts() async {
         let said = await failure {
             try await HTTPRequests { _ in [] }.send(BotHTTPRequest(url: "https://a.example/?secret=1"))
         }

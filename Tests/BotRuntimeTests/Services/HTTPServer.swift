@@ -3,9 +3,9 @@ import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-/// A server on this machine that answers by the path it is asked for; see ``answer(_:_:)``.
+/// A local server whose response depends on the path; see ``answer(_:_:)``.
 final class HTTPServer: Sendable {
-    /// Requests as they came: method, path, and body.
+    /// Received requests: method, path and body.
     let requests = Mutex<[String]>([])
     private let channel: any Channel
 
@@ -16,7 +16,7 @@ final class HTTPServer: Sendable {
     var port: Int { channel.localAddress?.port ?? 0 }
     var url: String { "http://127.0.0.1:\(port)" }
 
-    /// Runs a test beside a server.
+    /// Runs `body` with a server.
     static func run<Value>(_ body: (HTTPServer) async throws -> Value) async throws -> Value {
         let box = Mutex<HTTPServer?>(nil)
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)

@@ -14,7 +14,7 @@ struct KeyPackageProberTests {
     private func prober(
         _ lab: GroupLab, addresses: @escaping @Sendable (String) async -> [HostAddress] = HostAddresses.of
     ) -> KeyPackageProber {
-        let home = WatchedRelays([])
+        let home = ConfiguredRelays([])
         let prober = KeyPackageProber(
             transport: lab.network.transport(name: "prober"), home: home, addresses: AddressGuard(allowsPrivate: false),
             lookUp: addresses, clock: lab.clock,
@@ -31,7 +31,7 @@ struct KeyPackageProberTests {
         ).signed(by: keys, using: &generator)
     }
 
-    @Test func membersOfGroupsAreFoundByTheRelaysOfTheConfiguration() async throws {
+    @Test func findsMembersThroughConfiguredRelays() async throws {
         let lab = try GroupLab(seed: 1)
         let alice = try await lab.member("alice")
         let prober = prober(lab)
@@ -41,8 +41,8 @@ struct KeyPackageProberTests {
         #expect(report.lists.map(\.problem) == [nil, nil, nil])
     }
 
-    /// What an account publishes must not lead to the services of the machine that looks at it.
-    @Test func listsDoNotLeadIntoPrivateNetworks() async throws {
+    /// An account's published lists must not lead to services of the probing machine.
+    @Test func listsCannotNamePrivateRelays() async throws {
         let lab = try GroupLab(seed: 2)
         var generator = SystemRandomNumberGenerator()
         let keys = KeyPair.generate(using: &generator)
@@ -53,11 +53,11 @@ struct KeyPackageProberTests {
         let report = try await prober.probe(KeyPackageProbeRequest(account: keys.publicKey, timeout: .seconds(60)))
         #expect(report.relays.map(\.relay.string) == [lab.relay.string] + strange)
         #expect(report.relays.dropFirst().allSatisfy { $0.state == .unknown && !$0.isConfigured })
-        #expect(report.relays.dropFirst().allSatisfy { $0.reason.hasPrefix("not asked") }, "\(report.lines)")
+        #expect(report.relays.dropFirst().allSatisfy { $0.reason.hasPrefix("not queried") }, "\(report.lines)")
     }
 
-    /// A name may be somewhere else by the time that somebody connects.
-    @Test func strangersAreAskedAtTheAddressThatWasJudged() async throws {
+    /// A name may resolve to another address at connection time.
+    @Test func queriesListedRelaysAtCheckedAddress() async throws {
         try await withEmbeddedRelay { _, address in
             let lab = try GroupLab(seed: 4)
             var generator = SystemRandomNumberGenerator()
@@ -75,12 +75,12 @@ struct KeyPackageProberTests {
             let report = try await prober.probe(
                 KeyPackageProbeRequest(account: keys.publicKey, timeout: .seconds(60)))
             #expect(report.relays.dropFirst().map(\.state) == [.missing, .unknown], "\(report.lines)")
-            // For the report, and once more to connect.
+            // Once for the report, and once to connect.
             #expect(lookups.withLock { $0.sorted() } == ["mixed.invalid", "there.invalid", "there.invalid"])
         }
     }
 
-    @Test func ofAProbeThatWasGivenUpNothingIsKnown() async throws {
+    @Test func cancelledProbeReportsNothing() async throws {
         let lab = try GroupLab(seed: 5)
         let alice = try await lab.member("alice")
         let prober = prober(lab)
@@ -94,8 +94,8 @@ struct KeyPackageProberTests {
         }
     }
 
-    /// What an operator names is asked, wherever it is.
-    @Test func relaysOfTheSettingsAreAskedWhereverTheyAre() async throws {
+    /// Relays named by the operator are queried at any address.
+    @Test func queriesConfiguredRelaysAnywhere() async throws {
         let lab = try GroupLab(seed: 3)
         let near = try RelayURL("ws://127.0.0.1:1")
         let prober = prober(lab)
@@ -103,6 +103,6 @@ struct KeyPackageProberTests {
         let nobody = KeyPair.generate(using: &generator).publicKey
         let report = try await prober.probe(KeyPackageProbeRequest(account: nobody, relays: [near]))
         #expect(report.relays.map(\.isConfigured) == [true, true])
-        #expect(report.relays.allSatisfy { !$0.reason.hasPrefix("not asked") })
+        #expect(report.relays.allSatisfy { !$0.reason.hasPrefix("not queried") })
     }
 }

@@ -23,16 +23,16 @@ import Testing
         do { return "no failure but \(try await body())" } catch { return "\(error)" }
     }
 
-    @Test func itReadsItsInputAndSaysItsOutput() async throws {
+    @Test func passesInputAndReturnsOutput() async throws {
         #expect(try await run("tr a-z A-Z; echo more >&2", input: "hello") == "HELLO")
     }
 
-    @Test func itsInputMayBeIgnored() async throws {
+    @Test func programMayIgnoreInput() async throws {
         let long = String(repeating: "x", count: 1 << 20)
         #expect(try await run("echo done", input: long) == "done\n")
     }
 
-    @Test func itsEnvironmentIsWhatItWasGiven() async throws {
+    @Test func passesOnlyGivenEnvironment() async throws {
         let output = try await run("env", environment: ["TOKEN": "a b"])
         let names = Set(output.split(separator: "\n").compactMap { $0.split(separator: "=").first.map(String.init) })
         // The shell adds the last three itself.
@@ -40,7 +40,7 @@ import Testing
         #expect(output.contains("TOKEN=a b\n"))
     }
 
-    @Test func itWorksInItsFolder() async throws {
+    @Test func runsInItsFolder() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("programs-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -52,22 +52,22 @@ import Testing
         #expect(String(decoding: output, as: UTF8.self).hasSuffix(folder.lastPathComponent + "\n"))
     }
 
-    @Test func failuresAreNamed() async {
+    @Test func reportsFailures() async {
         #expect(await failure { try await run("exit 3") } == "program_failed: sh ended with status 3")
-        #expect(await failure { try await run("kill -9 $$") } == "program_failed: sh was ended by signal 9")
+        #expect(await failure { try await run("kill -9 $$") } == "program_failed: sh was terminated by signal 9")
         #expect(
             await failure { try await run("yes", maximumBytes: 1000) }
-                == "program_failed: sh: its output is longer than 1000 bytes")
+                == "program_failed: sh: its output exceeds 1000 bytes")
         let missing = await failure {
             String(describing: try await programs.run(BotProgramRun(command: ["no-such-program"])))
         }
-        #expect(missing == "program_failed: no-such-program: there is no such program")
+        #expect(missing == "program_failed: no-such-program: program not found")
         let none = await failure { String(describing: try await programs.run(BotProgramRun(command: []))) }
-        #expect(none == "program_failed: there is no program to run")
+        #expect(none == "program_failed: the command is empty")
     }
 
-    /// The child's child says its number, and must be gone with it.
-    @Test func itAndItsChildrenAreKilledAtTheTimeout() async throws {
+    /// The grandchild reports its process id and must be killed too.
+    @Test func timeoutKillsProgramAndChildren() async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("pid-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
         let said = await failure {
@@ -79,13 +79,13 @@ import Testing
         try await processEnds(child)
     }
 
-    @Test func itIsKilledWhenTheTaskIsCancelled() async throws {
+    @Test func cancellationKillsProgram() async throws {
         let clock = ContinuousClock()
         let started = clock.now
         let task = Task { try await run("sleep 600", timeout: .seconds(500)) }
         task.cancel()
         await #expect(throws: BotError.self) { try await task.value }
-        // Long before its own end or its limit, also on a machine that has much else to do.
+        // Long before its own end or its timeout, even on a busy machine.
         #expect(clock.now - started < .seconds(400))
     }
 }

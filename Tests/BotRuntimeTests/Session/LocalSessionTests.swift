@@ -10,7 +10,7 @@ import PikaCore
 import RelayClient
 import Testing
 
-/// Sessions whose identity and state are on disk.
+/// Sessions with identity and state on disk.
 @Suite(.live) struct LocalSessionTests {
     private struct Place {
         let folder: String
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// Four times slower than the system's: a signer's 30 s are enough on a machine that has other things to do.
+    /// Four times slower than the system clock, so that a signer's 30 s suffice on a busy machine.
     private struct SlowClock: CoreClock {
         let start = SystemClock().nowMilliseconds
         var nowMilliseconds: Int64 { start + (SystemClock().nowMilliseconds - start) / 4 }
@@ -40,7 +40,7 @@ import Testing
         try await body(Place(folder: folder))
     }
 
-    /// Runs a session for these actions, one after the other, and returns how they ended and where it stood then.
+    /// Runs a session for these actions in order, and returns their outcomes and the resulting state.
     private func run(
         _ place: Place, _ actions: [AppAction], relays: [RelayURL] = []
     ) async throws -> (outcomes: [ActionOutcome], auth: AppState.Auth, created: KeyPair?) {
@@ -50,7 +50,7 @@ import Testing
             host: LocalAccountHost(directory: place.accounts, logger: logger),
             configuration: CoreConfiguration(relays: relays), clock: SlowClock(), logger: logger)
         let updates = session.updates()
-        // Each when the one before has ended: a logout cuts a login short.
+        // Each after the previous one has ended, because a logout cancels a login.
         let dispatch = { (index: Int) in
             session.dispatch(actions[index], request: RequestID(rawValue: "\(index)"))
         }
@@ -75,7 +75,7 @@ import Testing
 
     private let done = ActionOutcome.done(chatID: nil)
 
-    @Test func anAccountIsCreatedRestoredAndWiped() async throws {
+    @Test func createsRestoresAndWipesAccount() async throws {
         try await withPlace { place in
             let first = try await run(place, [.createAccount(name: nil)])
             let key = try #require(first.created)
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func aLogoutKeepsTheStateOnly() async throws {
+    @Test func logoutKeepsOnlyState() async throws {
         try await withPlace { place in
             var generator = SystemRandomNumberGenerator()
             let key = KeyPair.generate(using: &generator)
@@ -113,11 +113,11 @@ import Testing
             secret: secret)
     }
 
-    @Test func anAccountWhoseSignerIsAwayIsRestoredAndWiped() async throws {
+    @Test func restoresAccountWithoutSigner() async throws {
         try await withPlace { place in
             var generator = SystemRandomNumberGenerator()
             let (user, client) = (KeyPair.generate(using: &generator), KeyPair.generate(using: &generator))
-            // Nobody listens there.
+            // Nothing listens there.
             let url = try bunker(relays: ["ws://127.0.0.1:1"])
             try await FileIdentityStore(path: place.identity).save(.bunker(user.publicKey, url, client: client))
             let auth = AppState.Auth.loggedIn(user.publicKey, .remoteSigner)
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func aSignerBehindARelayLogsIn() async throws {
+    @Test func logsInWithRemoteSigner() async throws {
         try await withEmbeddedRelay { _, address in
             var generator = SystemRandomNumberGenerator()
             let user = KeyPair.generate(using: &generator)
@@ -166,14 +166,14 @@ import Testing
         #expect(bunker.clients == [client.publicKey])
         let kept = try String(contentsOfFile: place.identity, encoding: .utf8)
         #expect(!kept.contains(Hex.encode(user.secretBytes)))
-        // The profile is signed over there.
+        // The profile is signed by the remote signer.
         let second = try await run(
             place, [.restoreSession, .saveProfile(ProfileDraft(name: "Ann"))], relays: bunker.url.relays)
         #expect(second.outcomes == [done, done] && second.auth == auth)
         #expect(bunker.methods.contains(.signEvent) && bunker.methods.filter { $0 == .connect }.count == 1)
     }
 
-    @Test func anIdentityThatCouldNotBeReadAgainIsNotWritten() async throws {
+    @Test func doesNotWriteUnreadableIdentity() async throws {
         try await withPlace { place in
             var generator = SystemRandomNumberGenerator()
             let key = KeyPair.generate(using: &generator)
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func identitiesAreReadAsTheyWereWritten() async throws {
+    @Test func identitiesRoundTrip() async throws {
         try await withPlace { place in
             var generator = SystemRandomNumberGenerator()
             let (key, other) = (KeyPair.generate(using: &generator), KeyPair.generate(using: &generator))
@@ -215,7 +215,7 @@ import Testing
         }
     }
 
-    @Test func identitiesThatAreNoneAreRefused() async throws {
+    @Test func refusesInvalidIdentities() async throws {
         try await withPlace { place in
             var generator = SystemRandomNumberGenerator()
             let (key, other) = (KeyPair.generate(using: &generator), KeyPair.generate(using: &generator))

@@ -25,7 +25,7 @@ struct EndOfInputTests {
         }
     }
 
-    @Test func endsWithTheLastWriter() async throws {
+    @Test func endsWithLastWriter() async throws {
         let pipe = Pipe()
         try await run(pipe) { group in
             try pipe.fileHandleForWriting.write(contentsOf: Array("no question\n".utf8))
@@ -34,7 +34,7 @@ struct EndOfInputTests {
         }
     }
 
-    @Test func endsWithAGracefulShutdownToo() async throws {
+    @Test func endsOnGracefulShutdown() async throws {
         let pipe = Pipe()
         try await run(pipe) { group in
             await group.triggerGracefulShutdown()
@@ -43,7 +43,7 @@ struct EndOfInputTests {
         try pipe.fileHandleForWriting.close()
     }
 
-    @Test func whoeverWaitsLaterSeesTheEndAtOnce() async throws {
+    @Test func lateWaiterReturnsAtOnce() async throws {
         let pipe = Pipe()
         let channel = SupervisorChannel(
             descriptor: pipe.fileHandleForReading.fileDescriptor, write: { _ in }, logger: logger)

@@ -11,7 +11,7 @@ import Testing
 
 @Suite(.live)
 struct SupervisorChannelTests {
-    /// What a worker that is asked this way writes, in order of its numbers, until its input ends.
+    /// Returns the answers of a worker to this input, ordered by id.
     private func answers(to input: String, _ requests: WorkerRequests = Self.requests) async throws -> [String] {
         let pipe = Pipe()
         let (lines, written) = AsyncStream.makeStream(of: String.self)
@@ -37,7 +37,7 @@ struct SupervisorChannelTests {
         return requests
     }()
 
-    @Test func answersByNumber() async throws {
+    @Test func answersByID() async throws {
         let input = """
             {"ask":"double","id":1,"value":21}
             {"ask":"fail","id":2}
@@ -47,7 +47,7 @@ struct SupervisorChannelTests {
         #expect(
             try await answers(to: input) == [
                 #"{"answer":1,"result":42}"#, #"{"answer":2,"error":"not today"}"#,
-                #"{"answer":3,"error":"this worker cannot be asked \"none\" now"}"#, #"{"answer":4,"result":8}"#,
+                #"{"answer":3,"error":"this worker does not answer \"none\" now"}"#, #"{"answer":4,"result":8}"#,
             ])
     }
 
@@ -56,18 +56,18 @@ struct SupervisorChannelTests {
         #"{"ask":"double","id":"1"}"#,
         #"{"ask":"double","id":99999999999999999999}"#, "\u{0}\u{1}",
     ])
-    func whatIsNoQuestionIsPassedOver(line: String) async throws {
+    func skipsInvalidLines(line: String) async throws {
         let good = #"{"ask":"double","id":7,"value":1}"#
         #expect(try await answers(to: "\(line)\n\(good)\n") == [#"{"answer":7,"result":2}"#])
     }
 
-    @Test func aLineThatIsTooLongIsPassedOverAndTheNextOneIsRead() async throws {
+    @Test func skipsOverlongLines() async throws {
         let long = #"{"ask":"double","id":1,"x":""# + String(repeating: "x", count: 5 << 20) + #""}"#
         let input = long + "\n" + #"{"ask":"double","id":2,"value":3}"# + "\n"
         #expect(try await answers(to: input) == [#"{"answer":2,"result":6}"#])
     }
 
-    @Test func aSlowAnswerHoldsUpNoOther() async throws {
+    @Test func slowAnswerDoesNotBlockOthers() async throws {
         let (gate, open) = AsyncStream.makeStream(of: Never.self)
         var requests = WorkerRequests()
         requests.on("slow") { _ in
@@ -85,7 +85,7 @@ struct SupervisorChannelTests {
             ])
     }
 
-    /// A worker with these answers and this input, and what it writes, one line after the other.
+    /// Runs a worker with these answers and this input; collects its output lines.
     private func serving(
         _ requests: WorkerRequests, clock: any CoreClock,
         _ body: (FileHandle, _ next: @escaping @Sendable () async -> String?) async throws -> Void
@@ -116,7 +116,7 @@ struct SupervisorChannelTests {
         return requests
     }
 
-    /// Opens once; cancelling those who wait does not wake them.
+    /// Opens once; cancellation does not wake waiters.
     private final class Gate: Sendable {
         private let waiting = Mutex<[CheckedContinuation<Void, Never>]?>([])
 
@@ -142,11 +142,11 @@ struct SupervisorChannelTests {
         Data(ids.map { "{\"ask\":\"\(name)\",\"id\":\($0)\(more)}\n" }.joined().utf8)
     }
 
-    @Test func whatIsNeverAnsweredGivesItsPlaceToOthers() async throws {
+    @Test func lateAnswersFreeTheirSlots() async throws {
         let (clock, gate) = (ManualClock(), Gate())
         try await serving(requests(gate), clock: clock) { input, next in
             try input.write(contentsOf: ask("mute", 0..<17))
-            #expect(await next() == #"{"answer":16,"error":"too many questions at once"}"#)
+            #expect(await next() == #"{"answer":16,"error":"too many concurrent questions"}"#)
             try await clock.untilSleepers(16)
             clock.advance(by: .seconds(30))
             var refused: Set<String?> = []
@@ -159,8 +159,8 @@ struct SupervisorChannelTests {
         }
     }
 
-    /// Questions of other kinds, and questions for health that come from elsewhere, leave room for it.
-    @Test func aSignOfLifeHasAlwaysRoom() async throws {
+    /// Other questions, including health questions of clients, do not use up its quota.
+    @Test func livenessChecksHaveOwnQuota() async throws {
         let (clock, gate) = (ManualClock(), Gate())
         var requests = requests(gate)
         let (asked, count) = AsyncStream.makeStream(of: Void.self)
@@ -176,7 +176,7 @@ struct SupervisorChannelTests {
             var iterator = asked.makeAsyncIterator()
             for _ in 0..<16 { await iterator.next() }
             try input.write(contentsOf: ask("health", [32]))
-            #expect(await next() == #"{"answer":32,"error":"too many questions at once"}"#)
+            #expect(await next() == #"{"answer":32,"error":"too many concurrent questions"}"#)
             try input.write(contentsOf: ask("health", [33], #","signOfLife":true"#))
             #expect(await next() == #"{"answer":33,"result":"well"}"#)
             gate.open()

@@ -22,7 +22,7 @@ struct WorkerLinesTests {
         return written.all
     }
 
-    @Test func statusLinesAreWhatTheSupervisorReads() {
+    @Test func supervisorParsesStatusLines() {
         let account = String(repeating: "a", count: 64)
         #expect(
             lines {
@@ -34,7 +34,7 @@ struct WorkerLinesTests {
             ])
     }
 
-    @Test func eventLinesAreShort() {
+    @Test func eventLinesShortenIDs() {
         let join = JoinEvent(inviter: key("b"), name: "lab", epoch: 2, memberCount: 3)
         #expect(
             lines {
@@ -50,7 +50,7 @@ struct WorkerLinesTests {
             ])
     }
 
-    @Test func contentIsShownOnlyWhenAsked() {
+    @Test func showsContentOnlyIfEnabled() {
         let answers = [
             HandlerEffect(id: "0", operation: .send(chatID: "c1", OutgoingMessage(content: "echo: \"a\"/b"))),
             HandlerEffect(id: "1", operation: .putValue(scope: "echo", key: "k", value: [1])),

@@ -17,7 +17,7 @@ import Testing
         return try Worker.program(external, of: bot, worker)
     }
 
-    @Test func aProgramIsAsTheConfigurationHasIt() throws {
+    @Test func programMatchesConfiguration() throws {
         let worker = ["PATH": "/bin", "HOME": "/h", "TOKEN": "secret", "OTHER": "x"]
         let bot = try Self.made(["MODE": .text("quiet"), "KEY": .secret(.environment("TOKEN"))], from: worker)
         #expect(bot.label == "scribe")
@@ -29,7 +29,7 @@ import Testing
                     commands: ["react"], groups: ["ab"], restart: .transient))
     }
 
-    @Test func aSecretThatCannotBeHadIsNamed() {
+    @Test func namesUnavailableSecret() {
         let error = #expect(throws: WorkerError.self) {
             try Self.made(["KEY": .secret(.environment("TOKEN"))], from: [:])
         }

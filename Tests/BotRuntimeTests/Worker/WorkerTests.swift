@@ -33,14 +33,14 @@ import Testing
     @Test func refusesUnknownAccountsAndBots() {
         #expect(
             #expect(throws: WorkerError.self) { try worker(account: "b") }?.description
-                == "unknown_account: no account is named b; there are a")
+                == "unknown_account: unknown account b; known accounts: a")
         #expect(
             #expect(throws: WorkerError.self) { try worker(bots: "[ { use: other } ]") }?.code == .unknownBot)
     }
 
-    /// What is the whole process's changes last, when everything that may refuse has agreed.
+    /// Process-wide changes come last, after every step that may be refused.
     @Test(arguments: ["b", "a"])
-    func aReloadThatIsRefusedChangesNothing(of account: String) async throws {
+    func refusedReloadChangesNothing(of account: String) async throws {
         let applied = Mutex(0)
         var options = WorkerOptions()
         options.apply = { _ in applied.withLock { $0 += 1 } }
@@ -61,7 +61,7 @@ import Testing
             ports: CorePorts(
                 transport: try RelayPool(addresses: .unrestricted, logger: logger), store: MemoryCoreStore(),
                 clock: clock, logger: logger))
-        // A core that has ended agrees to nothing.
+        // An ended core refuses every change.
         let run = Task { try await core.run() }
         run.cancel()
         _ = await run.result
@@ -75,7 +75,7 @@ import Testing
         #expect(worker.relays.current.map(\.string) == ["wss://relay.example"])
     }
 
-    @Test func endsBeforeItTouchesAnythingWithoutAKey() async throws {
+    @Test func endsWithoutKeyBeforeAnyChange() async throws {
         let worker = try worker()
         let error = await #expect(throws: WorkerError.self) { try await worker.run() }
         #expect(error?.description == "no_key: account a has no key (environment variable KEY is not set)")

@@ -9,7 +9,7 @@ import Testing
         try await alice.create("kitchen", inviting: [bot])
         try await alice.say("/remind 10m the tea")
         try await lab.advance(by: .seconds(5 * 60))
-        // Nothing is forgotten when the process dies.
+        // Nothing is lost when the process crashes.
         bot.crash()
         try await bot.restart()
         try await lab.advance(by: .seconds(6 * 60))

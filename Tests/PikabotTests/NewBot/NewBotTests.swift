@@ -13,7 +13,7 @@ import Testing
         try command.run()
     }
 
-    /// A folder that looks like a clone.
+    /// Creates a folder that resembles a clone.
     private func clone(in directory: String) throws -> String {
         let path = directory + "/clone"
         try FileManager.default.createDirectory(atPath: path + "/Sources/BotKit", withIntermediateDirectories: true)
@@ -22,7 +22,7 @@ import Testing
         return path
     }
 
-    @Test func aPackageHasItsFilesAndAPrivateKey() async throws {
+    @Test func packageHasFilesAndPrivateKey() async throws {
         try await withTemporaryDirectory(named: "pikabot-tests") { directory in
             let clone = try self.clone(in: directory)
             let folder = directory + "/mine"
@@ -42,7 +42,7 @@ import Testing
             #expect(key[.posixPermissions] as? Int == 0o600)
             let manifest = try String(contentsOfFile: folder + "/Package.swift", encoding: .utf8)
             #expect(manifest.contains(".package(name: \"pikabot\", path: \"\(clone)\")"))
-            // The configuration is one that runs, with the key that was made.
+            // The configuration is valid and uses the new key.
             let configuration = try Configuration.load(
                 path: folder + "/hello-world.yaml", knownBots: ["hello-world"])
             #expect(configuration.accounts.map(\.name) == ["hello-world"])
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func whatIsThereStaysAsItIs() async throws {
+    @Test func keepsExistingFolder() async throws {
         try await withTemporaryDirectory(named: "pikabot-tests") { directory in
             let clone = try self.clone(in: directory)
             let folder = directory + "/mine"
@@ -59,7 +59,7 @@ import Testing
             let error = #expect(throws: CommandError.self) {
                 try self.run("hello", "--directory", folder, "--pikabot", clone)
             }
-            #expect(error?.description == "\(folder): is there already; choose another --directory")
+            #expect(error?.description == "\(folder): already exists; choose another --directory")
             #expect(FileManager.default.contents(atPath: folder + "/secrets/hello.key") == key)
             #expect(try FileManager.default.contentsOfDirectory(atPath: directory).sorted() == ["clone", "mine"])
         }
@@ -68,21 +68,21 @@ import Testing
     @Test(arguments: [
         "", "Hello", "1hello", "-hello", "hello-", "hello_world", "hé", "a/b", "..", String(repeating: "a", count: 33),
     ])
-    func otherNamesAreRefused(name: String) {
+    func refusesOtherNames(name: String) {
         #expect(throws: CommandError.self) { try NewBotName(name) }
     }
 
     @Test(arguments: ["echo", "responder", "pikabot"])
-    func namesOfIncludedBotsAreTaken(name: String) throws {
+    func refusesBuiltInBotNames(name: String) throws {
         let error = #expect(throws: CommandError.self) { try NewBotName(name) }
-        #expect(error?.description == "\(name): a bot of this name comes with pikabot; choose another name")
+        #expect(error?.description == "\(name): pikabot has a built-in bot of this name; choose another name")
     }
 
-    @Test func includedBotsAreTaken() {
+    @Test func builtInBotNamesAreReserved() {
         for name in BotRegistry.included.names { #expect(throws: CommandError.self) { try NewBotName(name) } }
     }
 
-    @Test func aFolderThatIsNoCloneIsRefused() async throws {
+    @Test func refusesFolderWithoutClone() async throws {
         try await withTemporaryDirectory(named: "pikabot-tests") { directory in
             #expect(throws: CommandError.self) {
                 try self.run("hello", "--directory", directory + "/a", "--pikabot", directory)
@@ -98,13 +98,13 @@ import Testing
         ("https://git.example/team/pikabot.git", "pikabot"), ("https://git.example/team/bots", "bots"),
         ("git@git.example:pikabot.git", "pikabot"), ("ssh://git@git.example/x/y.git", "y"),
     ])
-    func aRepositoryIsCalledByItsLastName(address: String, identity: String) throws {
+    func repositoryIdentityIsLastComponent(address: String, identity: String) throws {
         let source = try PikabotSource(address, branch: "main")
         #expect(source.identity == identity)
         #expect(source.dependency == ".package(url: \"\(address)\", branch: \"main\")")
     }
 
-    @Test func whatStandsInTheManifestIsALiteral() {
+    @Test func escapesManifestLiterals() {
         #expect(PikabotSource.literal("a\"b\\c\n\\(d)") == "\"a\\\"b\\\\c\\u{a}\\\\(d)\"")
     }
 }

@@ -7,41 +7,43 @@ extension ConfigurationSchema {
         [
             SchemaKey(
                 "name", .text(.accountName), .refused, example: "greeter", effect: .restartsWorker,
-                "Names it in logs, metrics and commands, and its folder of the state directory; unique in the file."),
+                "Name of the account in logs, metrics and commands, and of its directory in the state "
+                    + "directory; unique in the file."),
             SchemaKey(
                 "key", .either([.mapping(secret), .mapping(encryptedKey), .mapping(bunker)]), .refused,
                 example: "{ file: secrets/account.nsec }", effect: .restartsWorker,
-                "Where its secret key is, never the key itself."),
+                "Reference to the account's secret key, never the key itself."),
             SchemaKey(
                 "invites", .mapping(invites), .standard("{ accept: nobody }"),
-                "Who may bring the account into a group: the first of three separate lists."),
+                "Who may invite the account to a group; independent of `triggers` and `operators`."),
             SchemaKey(
                 "operators", .list(of: .text(.publicKey), atLeast: 0), .standard("[]"),
                 example: "[\(examplePublicKey)]",
-                effect: .live, "Who may operate the bots from inside a chat: the third of three separate lists."),
+                effect: .live, "Who may operate the bots from inside a chat; independent of `invites` and `triggers`."),
             SchemaKey(
                 "restart", .choice(RestartKind.allCases.map(\.rawValue)), .standard("permanent"), example: "transient",
                 effect: .restartsWorker,
-                "When its worker is started again: always (`permanent`), after a failure (`transient`), or never "
-                    + "(`temporary`)."),
+                "When the account's worker is restarted: always (`permanent`), after a failure (`transient`) "
+                    + "or never (`temporary`)."),
             SchemaKey(
                 "selfUpdate", .mapping(selfUpdate), .meaning("its defaults"),
-                "When the account renews its keys in its groups."),
-            SchemaKey("retention", .mapping(retention), .meaning("its defaults"), "What is kept, and for how long."),
+                "When the account rotates its keys in its groups."),
+            SchemaKey(
+                "retention", .mapping(retention), .meaning("its defaults"), "How much is kept, and for how long."),
             SchemaKey(
                 "profiles", .boolean, .standard("false"), example: "true", effect: .live,
-                "Whether members' public profiles are read: the relays that are asked learn who shares groups with the "
-                    + "account."),
+                "Whether members' public profiles are fetched. The queried relays learn who shares groups "
+                    + "with the account."),
             SchemaKey(
                 "onRollbackStorm", .choice(RollbackStormPolicy.allCases.map(\.rawValue)), .standard("report"),
                 example: "leave", effect: .live,
-                "The reaction to a member whose back-dated commits undo those of a group ten times within an hour: log "
-                    + "and show it (`report`), or also leave the group (`leave`)."),
+                "Reaction to a member whose back-dated commits roll back a group ten times within an hour: "
+                    + "log and show it (`report`), or also leave the group (`leave`)."),
             SchemaKey(
                 "bots", .list(of: .either([.mapping(includedBot), .mapping(externalBot)]), atLeast: 0),
                 .standard("[]"), effect: .restartsWorker,
-                "The bots that answer through it. Each has `use` or `command`. Adding, removing and reordering bots "
-                    + "needs a restart of the worker."),
+                "The account's bots; each has `use` or `command`. Adding, removing or reordering bots needs "
+                    + "a restart of the worker."),
         ])
 
     static let invites = SchemaMapping(
@@ -53,22 +55,22 @@ extension ConfigurationSchema {
                 "Whose invitations are accepted."),
             SchemaKey(
                 "from", .list(of: .text(.publicKey), atLeast: 1), .meaning("only with `accept: allowlist`"),
-                example: "[\(examplePublicKey)]", effect: .live, "Those whose invitations are accepted."),
+                example: "[\(examplePublicKey)]", effect: .live, "The accepted inviters."),
             SchemaKey(
                 "perInviter", .text(.rate), .standard("30/h"), example: "10/h", effect: .live,
-                "So many invitations of one inviter are looked at; more are refused."),
+                "Maximum rate of invitations from one inviter; the rest are refused."),
         ])
 
     static let selfUpdate = SchemaMapping(
-        "selfUpdate", "Renewal of keys",
+        "selfUpdate", "Self-updates",
         [
             SchemaKey(
                 "afterJoining", .text(.durationRangeOrNever), .standard("5s..1m"), example: "10s..30s", effect: .live,
-                "A random while after joining a group; swarms of accounts that join one group at once do better with "
-                    + "`never`."),
+                "Random delay of the first key rotation after joining a group. Use `never` when many "
+                    + "accounts join one group at once."),
             SchemaKey(
                 "every", .text(.hoursOrNever), .standard("7d"), example: "36h", effect: .live,
-                "When the keys in a group are that old."),
+                "Age at which the keys in a group are rotated."),
         ])
 
     static let retention = SchemaMapping(
@@ -82,49 +84,50 @@ extension ConfigurationSchema {
                 effect: .live, "How many messages of each group are kept."),
             SchemaKey(
                 "unhandled", .text(.hoursOrForever), .standard("30d"), example: "2d", effect: .live,
-                "How long an event may wait for its handler, before it is given up."),
+                "How long an event may wait for its handler before it is dropped."),
             SchemaKey(
                 "maximumUnhandled", .integer(1...1_000_000), .standard("10000"), example: "500", effect: .live,
-                "How many events may wait, before the oldest are given up."),
+                "How many events may wait; above that, the oldest are dropped."),
         ])
 
     static let secret = SchemaMapping(
         "secret", "A reference to a secret", rule: .exactlyOne,
         [
             SchemaKey(
-                "file", .text(.path), .meaning("another is there"), example: "secrets/account.nsec",
+                "file", .text(.path), .meaning("another key is set"), example: "secrets/account.nsec",
                 effect: .restartsWorker,
-                "A file that holds the secret and nothing else (one line end may follow), of mode 0600 or stricter, "
-                    + "which belongs to whoever runs the program."),
+                "A file with nothing but the secret (one trailing line break is allowed), of mode 0600 or "
+                    + "stricter, owned by the user that runs the program."),
             SchemaKey(
-                "env", .text(.variable), .meaning("another is there"), example: "GREETER_KEY", effect: .restartsWorker,
+                "env", .text(.variable), .meaning("another key is set"), example: "GREETER_KEY",
+                effect: .restartsWorker,
                 "An environment variable."),
             SchemaKey(
-                "credential", .text(.credential), .meaning("another is there"), example: "greeter.nsec",
+                "credential", .text(.credential), .meaning("another key is set"), example: "greeter.nsec",
                 effect: .restartsWorker, "A systemd credential (`LoadCredential=`, `SetCredentialEncrypted=`)."),
             SchemaKey(
-                "command", .list(of: .text(.word), atLeast: 1), .meaning("another is there"),
+                "command", .list(of: .text(.word), atLeast: 1), .meaning("another key is set"),
                 example: "[pass, show, greeter]", effect: .restartsWorker,
-                "A program and its arguments; it writes the secret to its standard output within ten seconds."),
+                "A program and its arguments; it must write the secret to standard output within ten seconds."),
         ])
 
     static let encryptedKey = SchemaMapping(
-        "encryptedKey", "A key under a password (NIP-49)",
+        "encryptedKey", "A password-protected key (NIP-49)",
         [
             SchemaKey(
                 "ncryptsec", .mapping(secret), .refused, example: "{ file: secrets/account.ncryptsec }",
-                effect: .restartsWorker, "Where the `ncryptsec1…` is."),
+                effect: .restartsWorker, "Reference to the `ncryptsec1…` key."),
             SchemaKey(
                 "password", .mapping(secret), .refused, example: "{ credential: password }", effect: .restartsWorker,
-                "Where its password is."),
+                "Reference to its password."),
         ])
 
     static let bunker = SchemaMapping(
-        "bunker", "A key that a remote signer keeps (NIP-46)",
+        "bunker", "A key held by a remote signer (NIP-46)",
         [
             SchemaKey(
                 "bunker", .mapping(secret), .refused, example: "{ file: secrets/bunker.url }", effect: .restartsWorker,
-                "Where the signer's `bunker://` address is, which holds a secret.")
+                "Reference to the signer's `bunker://` address, which contains a secret.")
         ])
 
     /// For examples only.

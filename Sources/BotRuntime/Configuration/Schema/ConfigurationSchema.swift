@@ -9,15 +9,18 @@ enum ConfigurationSchema {
             SchemaKey(
                 "relays", .either([.list(of: .text(.relay), atLeast: 1), .mapping(relays)]), .refused,
                 example: "[wss://relay.example]", effect: .live,
-                "The relays of all accounts: for their groups, their key packages and their invitations. A list alone "
-                    + "means `private: refuse`."),
-            SchemaKey("state", .mapping(state), .standard("{ directory: ./state }"), "Where state is kept."),
+                "Relays of all accounts, for groups, key packages and invitations. A plain list implies "
+                    + "`private: refuse`."),
+            SchemaKey("state", .mapping(state), .standard("{ directory: ./state }"), "Where state is stored."),
             SchemaKey(
                 "accounts", .list(of: .mapping(account), atLeast: 1), .refused, hint: "[ { name: …, key: … } ]",
-                "The accounts, a worker process each."),
-            SchemaKey("media", .mapping(media), .meaning("no files are sent"), "Where the files of messages are kept."),
-            SchemaKey("supervisor", .mapping(supervisor), .meaning("its defaults"), "How workers are kept running."),
-            SchemaKey("observe", .mapping(observe), .meaning("its defaults"), "What the program shows of itself."),
+                "The accounts; each runs in its own worker process."),
+            SchemaKey("media", .mapping(media), .meaning("bots cannot send files"), "Servers for message attachments."),
+            SchemaKey(
+                "supervisor", .mapping(supervisor), .meaning("its defaults"),
+                "How workers are monitored, restarted and stopped."),
+            SchemaKey(
+                "observe", .mapping(observe), .meaning("its defaults"), "Health endpoints, metrics, canaries and logs."),
         ])
 
     static let relays = SchemaMapping(
@@ -25,12 +28,12 @@ enum ConfigurationSchema {
         [
             SchemaKey(
                 "urls", .list(of: .text(.relay), atLeast: 1), .refused, example: "[wss://relay.example]",
-                effect: .live, "The relays of all accounts. They may be anywhere."),
+                effect: .live, "Relays of all accounts; any address is allowed, private ones included."),
             SchemaKey(
                 "private", .choice(["refuse", "allow"]), .standard("refuse"), example: "allow", effect: .live,
-                "Whether relays and media servers that others name (relays of groups, relay lists, addresses of files, "
-                    + "redirections) may be at private, loopback, link-local and other special addresses. Those that "
-                    + "this file names are asked all the same."),
+                "Whether relays and media servers named by others (group relays, relay lists, file URLs, "
+                    + "redirects) may have private, loopback, link-local or other special addresses. Those named "
+                    + "in this file are always allowed."),
         ])
 
     static let state = SchemaMapping(
@@ -38,7 +41,7 @@ enum ConfigurationSchema {
         [
             SchemaKey(
                 "directory", .text(.path), .refused, example: "./state", effect: .restartsSupervisor,
-                "A folder in which each account has its own; one running program at a time may use it.")
+                "Directory with one subdirectory per account. Only one running program at a time may use it.")
         ])
 
     static let media = SchemaMapping(
@@ -47,25 +50,26 @@ enum ConfigurationSchema {
             SchemaKey(
                 "servers", .list(of: .text(.server), atLeast: 0), .refused, example: "[https://media.example]",
                 effect: .live,
-                "Blossom servers, which get files encrypted; the first that takes a file keeps it. Without any, bots "
-                    + "receive files and cannot send them.")
+                "Blossom servers. Files are encrypted before upload and stored on the first server that "
+                    + "accepts them. With an empty list, bots can receive files but not send them.")
         ])
 
     static let supervisor = SchemaMapping(
         "supervisor", "Supervisor",
         [
-            SchemaKey("restart", .mapping(restart), .meaning("its defaults"), "How often and how soon."),
+            SchemaKey("restart", .mapping(restart), .meaning("its defaults"), "Limits and delays of worker restarts."),
             SchemaKey(
                 "drain", .text(.duration), .standard("10s"), example: "20s", effect: .restartsSupervisor,
-                "How long a worker may take to finish after SIGTERM, before it is killed."),
+                "Time from SIGTERM to SIGKILL when a worker is stopped."),
             SchemaKey(
                 "patience", .text(.duration), .standard("60s"), example: "45s", effect: .restartsSupervisor,
-                "How long a worker may leave the question for its health unanswered, before it is killed."),
+                "Deadline for a worker's answer to health checks; a worker that misses it is killed and "
+                    + "restarted."),
             SchemaKey(
                 "control", .text(.path), .meaning("`control.sock` in the state directory"),
                 example: "./state/control.sock", effect: .restartsSupervisor,
-                "The socket of `pikabot status`, `logs`, `restart`, `stop`, `why`; at most 107 bytes long, as sockets' "
-                    + "paths are."),
+                "Path of the control socket for `pikabot status`, `logs`, `restart`, `stop` and `why`; at "
+                    + "most 107 bytes, the limit for Unix sockets."),
         ])
 
     static let restart = SchemaMapping(
@@ -74,39 +78,43 @@ enum ConfigurationSchema {
             SchemaKey(
                 "strategy", .choice(SupervisionConfiguration.Strategy.allCases.map(\.rawValue)),
                 .standard("one_for_one"), example: "one_for_all", effect: .restartsSupervisor,
-                "Whether the end of one worker restarts that one, all, or that one and those after it in the file."),
+                "Which workers restart when one ends: only that one, all, or that one and those after it in "
+                    + "the file."),
             SchemaKey(
                 "intensity", .integer(0...1000), .standard("5"), example: "3", effect: .restartsSupervisor,
-                "So many restarts are tolerated within `period`; one more, and the account is left stopped."),
+                "Number of restarts tolerated within `period`; one more quarantines the account, which then "
+                    + "stays stopped."),
             SchemaKey(
                 "period", .text(.duration), .standard("60s"), example: "2m", effect: .restartsSupervisor,
-                "See `intensity`."),
+                "Time window of `intensity`."),
             SchemaKey(
                 "backoff", .text(.durationRange), .standard("1s..30s"), example: "250ms..5s",
                 effect: .restartsSupervisor,
-                "The shortest and the longest wait before a restart; it doubles from one to the next."),
+                "Shortest and longest delay before a restart; the delay doubles with each restart."),
         ])
 
     static let observe = SchemaMapping(
         "observe", "Observation",
         [
             SchemaKey(
-                "listen", .text(.address), .meaning("nowhere"), example: "127.0.0.1:9464", effect: .restartsSupervisor,
-                "Where `/livez`, `/readyz`, `/startupz` and `/metrics` are served."),
+                "listen", .text(.address), .meaning("disabled"), example: "127.0.0.1:9464", effect: .restartsSupervisor,
+                "Address on which `/livez`, `/readyz`, `/startupz` and `/metrics` are served."),
             SchemaKey(
                 "hosts", .list(of: .text(.hostName), atLeast: 0), .standard("[]"), example: "[bots.example]",
                 effect: .restartsSupervisor,
-                "Names under which `listen` is reached, besides addresses, `localhost` and its own; requests for other "
-                    + "names are refused, because any web page could make a browser send them."),
+                "Host names under which `listen` is reachable, besides IP addresses, `localhost` and its own "
+                    + "host. Requests for other names are refused, because a web page could make a browser send "
+                    + "them (DNS rebinding)."),
             SchemaKey(
                 "canary", .either([.mapping(canary), .choice(["never"])]), .meaning("its defaults"),
-                "Whether and how often each relay is tried with an event that must come back."),
+                "Periodic check of each relay: the worker publishes an event and waits for the relay to "
+                    + "return it."),
             SchemaKey(
                 "logs", .choice(ObservationConfiguration.LogFormat.allCases.map(\.rawValue)), .standard("text"),
-                example: "json", effect: .restartsSupervisor, "How log lines are written."),
+                example: "json", effect: .restartsSupervisor, "Format of log lines."),
             SchemaKey(
                 "level", .choice(ObservationConfiguration.LogLevel.allCases.map(\.rawValue)), .standard("info"),
-                example: "debug", effect: .live, "The least important lines that are written."),
+                example: "debug", effect: .live, "Minimum severity of log lines."),
         ])
 
     static let canary = SchemaMapping(
@@ -114,9 +122,9 @@ enum ConfigurationSchema {
         [
             SchemaKey(
                 "every", .text(.duration), .standard("60s"), example: "2m", effect: .restartsWorker,
-                "The time between two tries."),
+                "Interval between canaries."),
             SchemaKey(
                 "budget", .text(.duration), .standard("10s"), example: "5s", effect: .restartsWorker,
-                "How long the event may take to come back before the account counts as not ready."),
+                "Deadline for the event to come back; the account counts as not ready if it is missed."),
         ])
 }

@@ -8,7 +8,7 @@ extension SchemaText {
 
     static let duration = SchemaText(
         name: "duration", title: "duration", pattern: "^0*[1-9][0-9]*(ms|s|m|h|d)$",
-        summary: "A whole number and one of `ms`, `s`, `m`, `h`, `d`, such as `10s`; at most `3650d`.")
+        summary: "A whole number followed by `ms`, `s`, `m`, `h` or `d`, such as `10s`; at most `3650d`.")
     static let hoursOrNever = SchemaText(
         name: "hoursOrNever", title: "long duration, or `never`",
         pattern: "^(never|0*[1-9][0-9]*(ms|s|m|h|d))$",
@@ -20,19 +20,19 @@ extension SchemaText {
     static let durationRange = SchemaText(
         name: "durationRange", title: "range of durations",
         pattern: "^0*[1-9][0-9]*(ms|s|m|h|d)\\.\\.0*[1-9][0-9]*(ms|s|m|h|d)$",
-        summary: "Two durations with `..` between them, the smaller first, such as `1s..30s`.")
+        summary: "Two durations separated by `..`, the smaller first, such as `1s..30s`.")
     static let durationRangeOrNever = SchemaText(
         name: "durationRangeOrNever", title: "range of durations, or `never`",
         pattern: "^(never|[0-9]+(ms|s|m|h|d)\\.\\.[0-9]+(ms|s|m|h|d))$", summary: "A range of durations, or `never`.")
     static let rate = SchemaText(
         name: "rate", title: "rate, or `unlimited`", pattern: "^(unlimited|0*[1-9][0-9]{0,6}/(s|min|h))$",
-        summary: "So many in so long: `N/s`, `N/min` or `N/h`, such as `6/min`; or `unlimited`.")
+        summary: "A count per time: `N/s`, `N/min` or `N/h`, such as `6/min`; or `unlimited`.")
     static let relay = SchemaText(
         name: "relay", title: "relay address", pattern: "^[wW][sS]{1,2}://[^ ]+$",
-        summary: "A `wss://` address, or `ws://` for a relay on the same machine or in a network of one's own.")
+        summary: "A `wss://` URL, or `ws://` for a relay on the same machine or in a private network.")
     static let server = SchemaText(
         name: "server", title: "server address", pattern: "^[hH][tT]{2}[pP][sS]?://[^ ]+$",
-        summary: "An `https://` or `http://` address.")
+        summary: "An `https://` or `http://` URL.")
     static let publicKey = SchemaText(
         name: "publicKey", title: "public key",
         pattern: "^(npub1[02-9ac-hj-np-z]{58}|NPUB1[02-9AC-HJ-NP-Z]{58}|[0-9a-fA-F]{64})$",
@@ -40,17 +40,19 @@ extension SchemaText {
     static let chatID = SchemaText(
         name: "chatID", title: "chat id", pattern: "^([0-9a-fA-F]{2}){8,255}$",
         summary:
-            "Hexadecimal digits, as `pikabot groups` shows them: the group's `mls_group_id`, or its `nostr_group_id`.")
+            "Hexadecimal digits, as shown by `pikabot groups`: the group's `mls_group_id` or its "
+            + "`nostr_group_id`.")
     static let path = SchemaText(
         name: "path", title: "path", pattern: "^[^\\u0000]+$",
-        summary: "A path; a relative one begins at the folder of the configuration file.")
+        summary: "A path; relative paths are resolved against the directory of the configuration file.")
     static let accountName = SchemaText(
         name: "accountName", title: "account name", pattern: "^[a-z0-9-]{1,32}$",
-        summary: "1 to 32 of a-z, 0-9 and `-`.")
+        summary: "1 to 32 characters from a-z, 0-9 and `-`.")
     static let botName = SchemaText(
-        name: "botName", title: "bot name", pattern: "^[a-z0-9_-]{1,32}$", summary: "1 to 32 of a-z, 0-9, `-` and `_`.")
+        name: "botName", title: "bot name", pattern: "^[a-z0-9_-]{1,32}$",
+        summary: "1 to 32 characters from a-z, 0-9, `-` and `_`.")
     static let includedBot = SchemaText(
-        name: "botOfProgram", title: "bot of the program", pattern: "^.+$",
+        name: "botOfProgram", title: "built-in bot", pattern: "^.+$",
         summary: "The name of a bot that is built into the program.")
     static let variable = SchemaText(
         name: "variable", title: "variable name", pattern: "^[A-Za-z_][A-Za-z0-9_]*$",
@@ -58,11 +60,11 @@ extension SchemaText {
     static let credential = SchemaText(
         name: "credential", title: "credential name", pattern: "^(?!\\.{1,2}$)[^/]+$",
         summary: "The name of a systemd credential.")
-    static let word = SchemaText(name: "word", title: "text", pattern: "^[^\\u0000]*$", summary: "Any text.")
+    static let word = SchemaText(name: "word", title: "string", pattern: "^[^\\u0000]*$", summary: "Any string.")
     static let hostName = SchemaText(
         name: "hostName", title: "host name", pattern: "^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$",
-        summary: "The name of a host without a port, such as `bots.example`.")
+        summary: "A host name without a port, such as `bots.example`.")
     static let address = SchemaText(
         name: "address", title: "HOST:PORT", pattern: "^([A-Za-z0-9._%-]+|\\[[A-Za-z0-9._%:-]+\\]):[0-9]{1,5}$",
-        summary: "A host and a port, such as `127.0.0.1:9464` or `[::1]:9464`; port 0 is any free one.")
+        summary: "A host and a port, such as `127.0.0.1:9464` or `[::1]:9464`; port 0 selects any free port.")
 }

@@ -57,19 +57,19 @@ struct ScheduleTests {
         Row(
             cron: "0 9 * * 1-5", zone: "Europe/Berlin", after: "2026-03-27T07:59",
             next: ["2026-03-27T08:00", "2026-03-30T07:00"]),
-        // 02:30 does not come on the 29th: it runs when clocks show 03:00.
+        // 02:30 does not exist on the 29th: the run is at 03:00.
         Row(
             cron: "30 2 * * *", zone: "Europe/Berlin", after: "2026-03-27T12:00",
             next: ["2026-03-28T01:30", "2026-03-29T01:00", "2026-03-30T00:30"]),
-        // Four times that are skipped are one run.
+        // Four skipped times make one run.
         Row(
             cron: "*/15 2 * * *", zone: "Europe/Berlin", after: "2026-03-28T12:00",
             next: ["2026-03-29T01:00", "2026-03-30T00:00", "2026-03-30T00:15"]),
-        // Every half hour goes by what passes.
+        // Half-hour schedules follow elapsed time.
         Row(
             cron: "*/30 * * * *", zone: "Europe/Berlin", after: "2026-03-29T00:20",
             next: ["2026-03-29T00:30", "2026-03-29T01:00", "2026-03-29T01:30"]),
-        // 02:30 comes twice on October 25: it runs at the first.
+        // 02:30 occurs twice on October 25: the first one counts.
         Row(
             cron: "30 2 * * *", zone: "Europe/Berlin", after: "2026-10-24T12:00",
             next: ["2026-10-25T00:30", "2026-10-26T01:30"]),
@@ -94,7 +94,7 @@ struct ScheduleTests {
         Row(
             cron: "*/20 * * * *", zone: "Australia/Lord_Howe", after: "2026-04-04T14:45",
             next: ["2026-04-04T15:10", "2026-04-04T15:30", "2026-04-04T15:50"]),
-        // Summer time begins at midnight: the day has none.
+        // Summer time begins at midnight: the day has no midnight.
         Row(
             cron: "0 0 * * *", zone: "Asia/Beirut", after: "2026-03-28T12:00",
             next: ["2026-03-28T22:00", "2026-03-29T21:00"]),
@@ -138,7 +138,7 @@ struct ScheduleTests {
         #expect(Schedule.every(.seconds(Int64.max)).next(afterMilliseconds: .max) == nil)
     }
 
-    /// Minute by minute over a year: an expression of every hour runs exactly when its minute is shown.
+    /// Minute by minute over a year: an hourly expression runs exactly at its minute.
     @Test(arguments: ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu"])
     func hourlyCronNeverSkipsAnHour(zone: String) throws {
         let rules = try TimeZoneRules(zone)

@@ -2,7 +2,7 @@
 ///
 /// Two consecutive checks may go unanswered, each for half of the patience: on a machine that resumes from suspension
 /// every deadline has passed, and the worker must get time to answer.
-struct Pulse: Equatable {
+struct LivenessTracker: Equatable {
     static let chances = 2
 
     /// The health check in flight.
@@ -28,14 +28,14 @@ struct Pulse: Equatable {
         return true
     }
 
-    enum Silence: Equatable {
+    enum DeadlineOutcome: Equatable {
         case answered
         case askAgain
         case lost
     }
 
     /// Handles the deadline of a check.
-    mutating func elapsed(_ question: Int) -> Silence {
+    mutating func elapsed(_ question: Int) -> DeadlineOutcome {
         guard open == question, !isLost else { return .answered }
         missed += 1
         isLost = missed >= Self.chances

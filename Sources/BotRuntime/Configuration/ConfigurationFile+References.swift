@@ -8,17 +8,17 @@ extension ConfigurationFile {
     /// Each problem prevents an account or a bot from starting. The result depends on the machine, not only on the
     /// file.
     public func missing(environment: [String: String]) -> [ConfigurationError.Problem] {
-        var search = SurroundingsSearch(file: self, environment: environment)
+        var checker = ReferenceChecker(file: self, environment: environment)
         for account in configuration.accounts {
             let path = positions[account.name].map { "accounts[\($0)]" } ?? "accounts"
-            search.look(for: account.key, "\(path).key")
-            for (index, bot) in account.bots.enumerated() { search.look(for: bot, "\(path).bots[\(index)]") }
+            checker.check(account.key, "\(path).key")
+            for (index, bot) in account.bots.enumerated() { checker.check(bot, "\(path).bots[\(index)]") }
         }
-        return search.problems.isEmpty ? [] : ConfigurationError(problems: search.problems).problems
+        return checker.problems.isEmpty ? [] : ConfigurationError(problems: checker.problems).problems
     }
 
     /// Throws ``ConfigurationError`` with the problems of ``missing(environment:)``, if there are any.
-    public func requireSurroundings(environment: [String: String]) throws(ConfigurationError) {
+    public func requireReferences(environment: [String: String]) throws(ConfigurationError) {
         let problems = missing(environment: environment)
         guard problems.isEmpty else { throw ConfigurationError(problems: problems) }
     }
@@ -29,7 +29,7 @@ extension ConfigurationFile {
 }
 
 /// Checks the references of a configuration.
-private struct SurroundingsSearch {
+private struct ReferenceChecker {
     let file: ConfigurationFile
     let environment: [String: String]
     var problems: [ConfigurationError.Problem] = []
@@ -42,24 +42,25 @@ private struct SurroundingsSearch {
                 found: found, fix: fix))
     }
 
-    mutating func look(for bot: BotConfiguration, _ keyPath: String) {
+    mutating func check(_ bot: BotConfiguration, _ keyPath: String) {
         switch bot.source {
-        case .included(_, let settings): look(in: settings, "\(keyPath).with")
-        case .external(let program): look(for: program, keyPath)
+        case .included(_, let settings): check(settings: settings, "\(keyPath).with")
+        case .external(let program): check(program, keyPath)
         }
     }
 
-    private mutating func look(for program: ExternalBotConfiguration, _ keyPath: String) {
+    private mutating func check(_ program: ExternalBotConfiguration, _ keyPath: String) {
         let name = program.command[0]
-        look(
-            forProgram: name.contains("/") ? ConfigurationParser.resolve(name, in: program.directory) : name,
+        check(
+            executable: name.contains("/") ? ConfigurationParser.resolve(name, in: program.directory) : name,
             "\(keyPath).command")
         var isFolder: ObjCBool = false
         let exists = FileManager.default.fileExists(atPath: program.directory, isDirectory: &isFolder)
         if !exists || !isFolder.boolValue {
             add(
-                "\(keyPath).directory", expected: "a folder", found: exists ? "a file" : "none at \(program.directory)",
-                fix: "make the folder or correct the path")
+                "\(keyPath).directory", expected: "a directory",
+                found: exists ? "a file" : "none at \(program.directory)",
+                fix: "create the directory or correct the path")
         } else if let index = program.scriptIndex {
             let script = ConfigurationParser.resolve(program.command[index], in: program.directory)
             // Words without a dot or a slash are not paths, but for example module names.
@@ -67,37 +68,37 @@ private struct SurroundingsSearch {
             if isPath, !FileManager.default.fileExists(atPath: script) {
                 add(
                     "\(keyPath).command[\(index)]", expected: "a script", found: "none at \(script)",
-                    fix: "correct the path; it begins at the bot's directory")
+                    fix: "correct the path; it is relative to the bot's directory")
             }
         }
         for (name, variable) in program.environment.sorted(by: { $0.key < $1.key }) {
-            if case .secret(let reference) = variable { look(for: reference, "\(keyPath).environment.\(name)") }
+            if case .secret(let reference) = variable { check(reference, "\(keyPath).environment.\(name)") }
         }
     }
 
     /// Checks references in settings whose name suggests a secret; other references are left to the bot.
-    private mutating func look(in settings: BotSettings, _ keyPath: String) {
+    private mutating func check(settings: BotSettings, _ keyPath: String) {
         switch settings {
         case .object(let members):
             for (name, value) in members.sorted(by: { $0.key < $1.key }) {
                 let path = "\(keyPath).\(name)"
-                if SecretNames.speaksOfSecret(name),
+                if SecretNames.suggestsSecret(name),
                     let reference = KeyReference(settings: value, folder: file.configuration.folder)
                 {
-                    look(for: reference, path)
+                    check(reference, path)
                 } else {
-                    look(in: value, path)
+                    check(settings: value, path)
                 }
             }
         case .array(let values):
-            for (index, value) in values.enumerated() { look(in: value, "\(keyPath)[\(index)]") }
+            for (index, value) in values.enumerated() { check(settings: value, "\(keyPath)[\(index)]") }
         case .null, .bool, .int, .double, .string: break
         }
     }
 
-    mutating func look(for reference: KeyReference, _ keyPath: String) {
+    mutating func check(_ reference: KeyReference, _ keyPath: String) {
         switch reference {
-        case .file(let path): look(forSecret: path, isPrivate: true, "\(keyPath).file")
+        case .file(let path): check(secretFile: path, isPrivate: true, "\(keyPath).file")
         case .environment(let name):
             if environment[name] == nil {
                 add(
@@ -111,27 +112,27 @@ private struct SurroundingsSearch {
                     found: "none: CREDENTIALS_DIRECTORY is not set",
                     fix: "start under systemd with LoadCredential=\(name):PATH")
             }
-            look(forSecret: "\(folder)/\(name)", isPrivate: false, "\(keyPath).credential")
-        case .command(let words): look(forProgram: words[0], "\(keyPath).command")
+            check(secretFile: "\(folder)/\(name)", isPrivate: false, "\(keyPath).credential")
+        case .command(let words): check(executable: words[0], "\(keyPath).command")
         case .encrypted(let key, let password):
-            look(for: key, "\(keyPath).ncryptsec")
-            look(for: password, "\(keyPath).password")
-        case .bunker(let address): look(for: address, "\(keyPath).bunker")
+            check(key, "\(keyPath).ncryptsec")
+            check(password, "\(keyPath).password")
+        case .bunker(let address): check(address, "\(keyPath).bunker")
         }
     }
 
-    private mutating func look(forProgram program: String, _ keyPath: String) {
+    private mutating func check(executable program: String, _ keyPath: String) {
         guard KeyReference.executablePath(program, environment) == nil else { return }
         let exists = program.contains("/") && FileManager.default.fileExists(atPath: program)
         add(
-            keyPath, expected: "a program that can be run",
-            found: exists ? "\(program), which cannot" : "none: \(program)",
+            keyPath, expected: "an executable program",
+            found: exists ? "\(program), which is not executable" : "none: \(program)",
             fix: exists
                 ? "run: chmod +x \(program)"
                 : program.contains("/") ? "correct the path" : "install it, or add it to PATH")
     }
 
-    private mutating func look(forSecret path: String, isPrivate: Bool, _ keyPath: String) {
+    private mutating func check(secretFile path: String, isPrivate: Bool, _ keyPath: String) {
         do { _ = try SecretFile.read(path, isPrivate: isPrivate) } catch {
             let fix =
                 switch error.code {

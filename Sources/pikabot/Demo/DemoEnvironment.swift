@@ -8,7 +8,7 @@ import Supervisor
 import Synchronization
 
 /// The demo's environment: a relay, and the bot's worker under a supervisor.
-struct DemoStage: Sendable {
+struct DemoEnvironment: Sendable {
     let relay: RelayURL
     let bot: PublicKey
     let directory: String
@@ -32,9 +32,9 @@ struct DemoStage: Sendable {
 }
 
 /// Starts the environment in a folder, runs `body`, and stops everything again.
-func withDemoStage<Result: Sendable>(
-    in directory: String, diagnostics: DemoStage.Diagnostics, logger: Logger,
-    _ body: @escaping @Sendable (DemoStage) async throws -> Result
+func withDemoEnvironment<Result: Sendable>(
+    in directory: String, diagnostics: DemoEnvironment.Diagnostics, logger: Logger,
+    _ body: @escaping @Sendable (DemoEnvironment) async throws -> Result
 ) async throws -> Result {
     try await withEmbeddedRelay(logger: logger) { _, address in
         let demo = try DemoConfiguration.install(in: directory, relay: address)
@@ -45,7 +45,7 @@ func withDemoStage<Result: Sendable>(
             configuration: SupervisorConfiguration(demo.loaded.configuration.supervisor), clock: ContinuousClock(),
             generator: SystemRandomNumberGenerator(), logger: logger, writeDiagnostics: diagnostics.add,
             observe: events.send)
-        let stage = DemoStage(
+        let environment = DemoEnvironment(
             relay: try RelayURL(address), bot: demo.bot, directory: directory, events: events,
             diagnostics: diagnostics)
         return try await withThrowingTaskGroup(of: Result?.self) { group in
@@ -53,7 +53,7 @@ func withDemoStage<Result: Sendable>(
                 try await supervisor.run()
                 return nil
             }
-            group.addTask { try await body(stage) }
+            group.addTask { try await body(environment) }
             while let finished = try await group.next() {
                 if let result = finished {
                     supervisor.drain()
@@ -61,7 +61,7 @@ func withDemoStage<Result: Sendable>(
                     return result
                 }
                 // During a shutdown the supervisor ends first, and the conversation right after it.
-                guard Task.isShuttingDownGracefully else { throw CommandError("the worker ended by itself") }
+                guard Task.isShuttingDownGracefully else { throw CommandError("the worker ended unexpectedly") }
             }
             throw CancellationError()
         }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import pikabot
 
-@Suite struct SetAsideTests {
-    @Test func everythingOfTheFormerAccountMoves() throws {
+@Suite struct PreviousAccountTests {
+    @Test func movesPreviousAccountCompletely() throws {
         let directory = NSTemporaryDirectory() + "pikabot-tests-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let manager = FileManager.default
@@ -14,7 +14,7 @@ import Testing
         try Data("secret".utf8).write(to: URL(fileURLWithPath: directory + "/media/aa/file"))
         _ = try TokenFile(stateDirectory: directory).add(name: "a", scope: .full)
         _ = try StoredIdentity.loadOrCreate(in: directory)
-        let folder = try StoredIdentity.setAside(in: directory)
+        let folder = try StoredIdentity.archive(in: directory)
         #expect(manager.fileExists(atPath: folder + "/media/aa/file"))
         #expect(manager.fileExists(atPath: folder + "/daemon-tokens.json"))
         #expect(!manager.fileExists(atPath: directory + "/media") && !StoredIdentity.exists(in: directory))

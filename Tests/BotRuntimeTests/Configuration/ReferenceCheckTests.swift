@@ -3,8 +3,8 @@ import Testing
 
 @testable import BotRuntime
 
-/// What a file refers to, and what is not there.
-struct SurroundingsTests {
+/// Missing targets of a file's references.
+struct ReferenceCheckTests {
     private func missing(
         _ bots: String, key: String = "{ env: KEY }", in folder: String, _ environment: [String: String] = [:]
     ) throws -> [String] {
@@ -21,7 +21,7 @@ struct SurroundingsTests {
         return file.missing(environment: environment).map { $0.description.replacing(folder, with: "FOLDER") }
     }
 
-    @Test func nothingIsMissing() throws {
+    @Test func acceptsCompleteEnvironment() throws {
         try withTemporaryFolder { folder in
             try writeFile("k", to: folder + "/key")
             try FileManager.default.createDirectory(atPath: folder + "/bots", withIntermediateDirectories: true)
@@ -39,7 +39,7 @@ struct SurroundingsTests {
         }
     }
 
-    @Test func secretsThatAreNotThere() throws {
+    @Test func reportsMissingSecrets() throws {
         try withTemporaryFolder { folder in
             try writeFile("k", to: folder + "/open", mode: 0o644)
             let cases = [
@@ -70,12 +70,12 @@ struct SurroundingsTests {
                 ),
                 (
                     "{ command: [no-such-program] }",
-                    "5:21: accounts[0].key.command: expected a program that can be run, found none: no-such-program; "
+                    "5:21: accounts[0].key.command: expected an executable program, found none: no-such-program; "
                         + "install it, or add it to PATH"
                 ),
                 (
                     "{ command: [./open] }",
-                    "5:21: accounts[0].key.command: expected a program that can be run, found FOLDER/open, which cannot; "
+                    "5:21: accounts[0].key.command: expected an executable program, found FOLDER/open, which is not executable; "
                         + "run: chmod +x FOLDER/open"
                 ),
                 (
@@ -95,7 +95,7 @@ struct SurroundingsTests {
         }
     }
 
-    @Test func programsThatAreNotThere() throws {
+    @Test func reportsMissingPrograms() throws {
         try withTemporaryFolder { folder in
             let bots = """
                 { command: [./absent] }, { command: [sh, absent.sh] }, { command: [sh], directory: absent },
@@ -103,12 +103,12 @@ struct SurroundingsTests {
                   { use: echo, with: { hooks: [ { token: { env: ABSENT } } ] } }
                 """
             let expected: [String] = [
-                "bot.yaml:6:23: accounts[0].bots[0].command: expected a program that can be run, found none: "
+                "bot.yaml:6:23: accounts[0].bots[0].command: expected an executable program, found none: "
                     + "FOLDER/absent; correct the path",
                 "bot.yaml:6:53: accounts[0].bots[1].command[1]: expected a script, found none at FOLDER/absent.sh; "
-                    + "correct the path; it begins at the bot's directory",
-                "bot.yaml:6:95: accounts[0].bots[2].directory: expected a folder, found none at FOLDER/absent; make "
-                    + "the folder or correct the path",
+                    + "correct the path; it is relative to the bot's directory",
+                "bot.yaml:6:95: accounts[0].bots[2].directory: expected a directory, found none at FOLDER/absent; create "
+                    + "the directory or correct the path",
                 "bot.yaml:7:50: accounts[0].bots[3].environment.TOKEN.file: expected a file with the secret, found "
                     + "FOLDER/absent: No such file or directory; put the secret there, or correct the path",
                 "bot.yaml:8:49: accounts[0].bots[4].with.hooks[0].token.env: expected a variable that is set, found "
@@ -119,16 +119,16 @@ struct SurroundingsTests {
         }
     }
 
-    @Test func whatIsMissingCanBeAnError() throws {
+    @Test func missingFilesCanBeErrors() throws {
         try withTemporaryFolder { folder in
             try writeFile(
                 "{ version: 1, relays: [wss://relay.example], accounts: [ { name: a, key: { file: k } } ] }",
                 to: folder + "/bot.yaml")
             let file = try ConfigurationFile(path: folder + "/bot.yaml", registry: BotRegistry())
-            let error = #expect(throws: ConfigurationError.self) { try file.requireSurroundings(environment: [:]) }
+            let error = #expect(throws: ConfigurationError.self) { try file.requireReferences(environment: [:]) }
             #expect(error?.problems.map(\.keyPath) == ["accounts[0].key.file"])
             try writeFile("k", to: folder + "/k")
-            try file.requireSurroundings(environment: [:])
+            try file.requireReferences(environment: [:])
         }
     }
 }

@@ -4,7 +4,7 @@ import Storage
 import Synchronization
 
 /// The crash journal of in-flight jobs, in the account's folder.
-final class StoredHandPage: HandPage {
+final class StoredInFlightStorage: HandPage {
     private let page: CrashPage
     private let logger: Logger
     private let hasFailed = Atomic(false)
@@ -21,7 +21,7 @@ final class StoredHandPage: HandPage {
         do { try page.write(bytes) } catch {
             guard !hasFailed.exchange(true, ordering: .relaxed) else { return }
             logger.warning(
-                "What handlers have in hand cannot be noted; an event that ends the process would come again and again",
+                "In-flight handler jobs cannot be recorded; an event that crashes the process would be retried forever",
                 metadata: ["reason": "\(error)"])
         }
     }

@@ -2,7 +2,7 @@ import Nostr
 import Synchronization
 
 /// The relays of the current configuration, for the services that monitor them.
-final class WatchedRelays: Sendable {
+final class ConfiguredRelays: Sendable {
     private let relays: Mutex<[RelayURL]>
     private let changed: AsyncStream<Void>.Continuation
     /// Yields after changes; for a single consumer, which misses no change but may see several as one.

@@ -2,7 +2,7 @@ import Foundation
 
 /// Ensures that a worker does not outlive its supervisor, even if the worker hangs: it needs no queue, pool or lock of
 /// the process.
-package enum LastResort {
+package enum OrphanWatchdog {
     /// The time after the supervisor would have killed the worker.
     private static let grace = Duration.seconds(2)
 

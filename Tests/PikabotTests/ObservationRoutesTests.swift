@@ -5,7 +5,7 @@ import Testing
 
 @testable import BotProgram
 
-struct ObservatoryTests {
+struct ObservationRoutesTests {
     private static let well = """
         {"phase":"running","ready":true,"checks":[{"check":"relay","relay":"r.example","ok":true,"message":"connected"}]}
         """
@@ -17,7 +17,7 @@ struct ObservatoryTests {
           "series":[{"labels":[],"value":1,"buckets":[]}]}]
         """
 
-    /// An observatory of accounts whose workers answer this: a text, or an error.
+    /// The routes over accounts whose workers give these answers: a text or an error.
     private func observatory(
         _ answers: [(String, Result<String, SupervisorError>)], ended: Set<String> = []
     ) -> Observatory {
@@ -41,7 +41,7 @@ struct ObservatoryTests {
         return statuses
     }
 
-    @Test func allIsWellWhenEveryCheckPasses() async throws {
+    @Test func readyIfAllChecksPass() async throws {
         let observatory = observatory([("a", .success(Self.well)), ("b", .success(Self.well))])
         #expect(try await statuses(observatory) == [200, 200, 200])
         let body = try await get("/readyz", of: observatory).body
@@ -51,12 +51,12 @@ struct ObservatoryTests {
                     + #"{"check":"relay","message":"connected","ok":true,"relay":"r.example"}],"ready":true},"#))
     }
 
-    @Test func oneCheckThatFailsMakesUnreadyAndNotDead() async throws {
+    @Test func failingCheckIsUnreadyButAlive() async throws {
         let observatory = observatory([("a", .success(Self.well)), ("b", .success(Self.ill))])
         #expect(try await statuses(observatory) == [200, 503, 200])
     }
 
-    @Test func aWorkerThatStartsOrDoesNotRunIsUnreadyAndNotDead() async throws {
+    @Test func startingWorkerIsUnreadyButAlive() async throws {
         let starting = observatory([("a", .success(#"{"phase":"starting"}"#))])
         #expect(try await statuses(starting) == [200, 503, 503])
         let gone = observatory([
@@ -68,7 +68,7 @@ struct ObservatoryTests {
         #expect(body.contains("b does not run"))
     }
 
-    @Test func anAccountThatHasEndedAsItShouldIsNotWaitedFor() async throws {
+    @Test func endedAccountDoesNotBlockReadiness() async throws {
         let gone = SupervisorError(.notRunning, "b does not run")
         let over = observatory([("a", .success(Self.well)), ("b", .failure(gone))], ended: ["b"])
         #expect(try await statuses(over) == [200, 200, 200])
@@ -76,22 +76,22 @@ struct ObservatoryTests {
         #expect(body.contains("exited as expected") && body.hasSuffix("\"ready\" : true\n}\n"))
         let metrics = String(decoding: try await get("/metrics", of: over).body, as: UTF8.self)
         #expect(metrics.contains(#"bot_worker_up{account="a"} 1"#) && !metrics.contains(#"account="b""#))
-        // Of the others nothing is forgiven.
+        // Failures of the other accounts still count.
         #expect(
             try await statuses(observatory([("a", .success(Self.ill)), ("b", .failure(gone))], ended: ["b"]))
                 == [200, 503, 200])
     }
 
-    @Test func aWorkerThatDoesNotAnswerIsNotAlive() async throws {
+    @Test func silentWorkerIsNotAlive() async throws {
         let stuck = observatory([("a", .failure(SupervisorError(.noAnswer, "a did not answer")))])
         #expect(try await statuses(stuck) == [503, 503, 503])
     }
 
-    @Test func nonsenseIsUnready() async throws {
+    @Test func invalidAnswerIsUnready() async throws {
         #expect(try await statuses(observatory([("a", .success("nonsense"))])) == [200, 503, 503])
     }
 
-    @Test func theMetricsOfAllWorkersAreOneExportWithTheirAccounts() async throws {
+    @Test func mergesWorkerMetricsByAccount() async throws {
         let observatory = observatory([
             ("a", .success(Self.well)), ("b", .success(Self.well)),
             ("c", .failure(SupervisorError(.notRunning, "c does not run"))),

@@ -2,7 +2,7 @@ import Foundation
 
 /// Kills processes that a worker leaves behind: the programs that it has started, which have process groups of their
 /// own but belong to its session. A process that has started a new session escapes.
-enum LeftProcesses {
+enum OrphanedProcesses {
     /// Kills the remaining members of a session whose leader has ended. The session id cannot be reused while a member
     /// lives.
     static func kill(session: Int32) {

@@ -2,7 +2,7 @@ import Nostr
 import Synchronization
 
 /// The outcome of the latest canary of each relay.
-final class CanaryBoard: Sendable {
+final class CanaryResults: Sendable {
     struct Entry: Hashable, Sendable {
         let outcome: Canary.Outcome
         /// Unix milliseconds.

@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 
 /// The complete request of a connection, or the reason why there is none.
-enum HTTPQuestion: Sendable, Equatable {
+enum IncomingRequest: Sendable, Equatable {
     /// - Parameters:
     ///   - host: the `Host` header; nil only in HTTP/1.0.
     ///   - scrapeTimeout: the timeout of a Prometheus server, from its header.
@@ -33,19 +33,19 @@ final class HTTPRequestLimit: ChannelInboundHandler {
 }
 
 /// Passes on a connection's first request and drops the rest. Closes the connection of a client that is too slow.
-final class HTTPQuestionReader: ChannelInboundHandler {
+final class IncomingRequestReader: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
 
     private let time: TimeAmount
-    private let ask: (any Channel, HTTPQuestion) -> Void
+    private let handle: (any Channel, IncomingRequest) -> Void
     private var deadline: Scheduled<Void>?
     private var head: HTTPRequestHead?
-    private var hasAsked = false
+    private var isDelivered = false
 
-    /// - Parameter ask: called at most once.
-    init(time: TimeAmount, ask: @escaping (any Channel, HTTPQuestion) -> Void) {
+    /// - Parameter handle: called at most once.
+    init(time: TimeAmount, handle: @escaping (any Channel, IncomingRequest) -> Void) {
         self.time = time
-        self.ask = ask
+        self.handle = handle
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -62,19 +62,19 @@ final class HTTPQuestionReader: ChannelInboundHandler {
         case .head(let head): self.head = head
         case .body: break
         // Answered at the end of the request: closing with unread data would cut off the response.
-        case .end: if let head { ask(question(head), context) }
+        case .end: if let head { deliver(request(head), context) }
         }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         switch error {
-        case is HTTPRequestLimit.Exceeded: ask(.tooLarge, context)
-        case is HTTPParserError: ask(.malformed, context)
+        case is HTTPRequestLimit.Exceeded: deliver(.tooLarge, context)
+        case is HTTPParserError: deliver(.malformed, context)
         default: context.close(promise: nil)
         }
     }
 
-    private func question(_ head: HTTPRequestHead) -> HTTPQuestion {
+    private func request(_ head: HTTPRequestHead) -> IncomingRequest {
         let hosts = head.headers["Host"]
         guard hosts.count == 1 || hosts.isEmpty && head.version == .http1_0 else { return .malformed }
         return .request(
@@ -82,10 +82,10 @@ final class HTTPQuestionReader: ChannelInboundHandler {
             scrapeTimeout: head.headers.first(name: "X-Prometheus-Scrape-Timeout-Seconds"))
     }
 
-    private func ask(_ question: HTTPQuestion, _ context: ChannelHandlerContext) {
-        guard !hasAsked else { return }
-        hasAsked = true
+    private func deliver(_ request: IncomingRequest, _ context: ChannelHandlerContext) {
+        guard !isDelivered else { return }
+        isDelivered = true
         deadline?.cancel()
-        ask(context.channel, question)
+        handle(context.channel, request)
     }
 }
