@@ -1,8 +1,8 @@
 public import MLS
 public import Nostr
 
-/// Precedence of two commits for the same epoch: the earlier one wins, on a tie the one with the smaller id (wire
-/// §5.7).
+/// Precedence of two commits for the same epoch: the earlier one wins, on a tie the one with the smaller id
+/// (docs/protocol/marmot.md §5.7).
 public struct CommitOrder: Hashable, Comparable, Sendable {
     public let createdAt: Int64
     public let id: EventID
@@ -39,7 +39,7 @@ struct RaceSnapshot: Sendable {
     var undo: GroupStorageChanges
 }
 
-/// Race resolution for commits of past epochs (wire §5.7).
+/// Race resolution for commits of past epochs (docs/protocol/marmot.md §5.7).
 extension MarmotGroup {
     /// Records how to return to the current state before `order`'s commit is applied.
     ///
@@ -93,7 +93,7 @@ extension MarmotGroup {
         }
         guard order < snapshot.order else {
             self.recordLosingCommit(message, digest, event, position)
-            return .refused(Refusal("lost_race", "an earlier commit for epoch \(epoch) was applied (wire §5.7)"))
+            return .refused(Refusal("lost_race", "an earlier commit for epoch \(epoch) was applied (MIP-03)"))
         }
         // Anyone can rewrap a ciphertext with an earlier time; rolling back later epochs for that would gain nothing.
         guard digest != snapshot.digest else { return self.lower(position, to: order) }

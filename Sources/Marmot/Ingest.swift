@@ -1,7 +1,7 @@
 public import MLS
 public import Nostr
 
-/// Processing of received group events: each event yields one disposition (MIP-03, wire §5.8).
+/// Processing of received group events: each event yields one disposition (MIP-03, docs/protocol/marmot.md §5.8).
 extension MarmotGroup {
     /// Processes a kind 445 event whose id and signature are verified.
     ///
@@ -106,7 +106,7 @@ extension MarmotGroup {
         try self.authorize(staged, data)
         var displaced = false
         if let pending = self.pending {
-            // A relay may already have the own commit; the relay's answer decides (wire §5.7).
+            // A relay may already have the own commit; the relay's answer decides (docs/protocol/marmot.md §5.7).
             guard order < CommitOrder(pending.event) else { return .waiting(.ownCommitPending) }
             displaced = true
         }
@@ -142,8 +142,8 @@ extension MarmotGroup {
     /// Proposals that one member may have waiting in an epoch; more are dropped, which bounds the store.
     static let maximumProposals = 16
 
-    /// Determines the effect of a proposal (wire §5.5). Proposals that this member will never commit are kept too,
-    /// because another member's commit may refer to them.
+    /// Determines the effect of a proposal (docs/protocol/marmot.md §5.5). Proposals that this member will never commit
+    /// are kept too, because another member's commit may refer to them.
     static func classify(
         _ received: ReceivedProposal, in mls: inout MLSGroup, _ data: GroupData, for account: PublicKey
     ) throws(MarmotError) -> ProposalReport {

@@ -34,7 +34,7 @@ public struct OwnCommit: Sendable {
 
 extension MarmotGroup {
     /// Makes a commit and keeps it pending: publish its event, wait for one relay's OK, then ``mergePending()``
-    /// (wire §4.4); if no relay accepts it, ``clearPending()``.
+    /// (docs/protocol/marmot.md §4.4); if no relay accepts it, ``clearPending()``.
     ///
     /// - Parameter limits: size limits of the Welcomes and the commit; nothing is committed if one is exceeded.
     @discardableResult
@@ -155,7 +155,7 @@ extension MarmotGroup {
         }
     }
 
-    /// Drops admins who have left the group; a new admin must be a member (wire §3.5).
+    /// Drops admins who have left the group; a new admin must be a member (docs/protocol/marmot.md §3.5).
     private func withMembersAsAdmins(_ data: GroupData) throws(MarmotError) -> GroupData {
         let members = Set(self.members)
         var data = data

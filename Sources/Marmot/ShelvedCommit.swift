@@ -45,7 +45,7 @@ extension MarmotGroup {
     }
 
     /// Handles an abandoned commit that arrives from a relay: other members have applied it. It competes like any other
-    /// commit (wire §5.7), and becomes pending again if it wins.
+    /// commit (docs/protocol/marmot.md §5.7), and becomes pending again if it wins.
     ///
     /// - Parameter event: the event that contained it; nil for its original event.
     mutating func reinstate(_ commit: ShelvedCommit, in event: Event? = nil) throws(MarmotError) -> Disposition {

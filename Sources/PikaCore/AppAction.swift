@@ -82,7 +82,7 @@ public enum AppAction: Sendable, Hashable {
     case acceptInvite(wrapper: EventID)
     case declineInvite(wrapper: EventID)
 
-    /// Publishes this account's profile for this group only (kind 0 inside the group, wire §8.0).
+    /// Publishes this account's profile for this group only (kind 0 inside the group, docs/protocol/marmot.md §8.3).
     case saveGroupProfile(chatID: String, ProfileDraft)
     /// Archives a chat or brings it back. An archived chat stays a member of its group; a new message brings it back.
     case archiveChat(chatID: String, Bool)
@@ -150,7 +150,8 @@ public struct OutgoingMessage: Sendable, Hashable {
         self.tags = tags
     }
 
-    /// Returns a chat message, optionally in reply to another: tags e, p, k in Pika's order (wire §8.0).
+    /// Returns a chat message, optionally in reply to another: tags e, p, k in Pika's order
+    /// (docs/protocol/marmot.md §8.1).
     public static func text(_ content: String, replyingTo target: MessageEvent? = nil) -> OutgoingMessage {
         guard let target else { return OutgoingMessage(content: content) }
         return OutgoingMessage(

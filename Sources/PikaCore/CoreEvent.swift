@@ -69,7 +69,7 @@ public struct CommitEvent: Sendable, Hashable {
     public var isRename: Bool { self.oldName != self.newName }
 }
 
-/// A call signal of another member (wire §8.1).
+/// A call signal of another member (docs/protocol/marmot.md §9.1).
 public struct CallEvent: Sendable, Hashable {
     public let id: EventID
     public let sender: PublicKey

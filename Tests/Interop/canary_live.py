@@ -138,7 +138,7 @@ async def measured(stage, version):
     await watched.until(lambda passed: passed == 0, "group_canary_check_passed", check="quiet")
     check(not await watched.reports_success(), "the probe reports success")
     log = worker.log.read_text()
-    check("check ping failed: nobody answered in time" in log, f"the failed check is not logged; {worker.describe()}")
+    check("check ping failed: no answer arrived in time" in log, f"the failed check is not logged; {worker.describe()}")
     check("npub1" not in log and worker.pubkey not in log, "a key is in the log")
     _, page = await watched.endpoint.families()
     check("npub1" not in page and worker.pubkey[:16] not in page, "a key is in the metrics")

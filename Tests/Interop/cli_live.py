@@ -223,7 +223,7 @@ async def files(stage, relay):
     check(named["media"]["blossom_server"] == relay.media_url, f"{named}")
     (line,) = [line for line in await alice.lines("--timeout", "1") if line["media"]]
     check(has(line["media"][0], FILE)["filename"] == "b.txt", f"{line}")
-    await alice.fails("no media server took", "send", "--group", group, "--media", "own",
+    await alice.fails("no media server accepted", "send", "--group", group, "--media", "own",
                       "--blossom", "http://127.0.0.1:9")
 
 
@@ -273,7 +273,7 @@ async def profiles(stage, relay):
     await bob.accept(alice.pubkey, "DM")
     check(await bob.texts(group) == [(alice.pubkey, "x")], "a profile is listed as a message")
     (alice.folder / "text.txt").write_text("x")
-    await alice.fails("no picture", "update-profile", "--picture", "text.txt")
+    await alice.fails("unsupported image type", "update-profile", "--picture", "text.txt")
 
 
 async def through_the_daemon(stage, relay):
@@ -307,7 +307,7 @@ async def through_the_daemon(stage, relay):
         has(waiting[0], WELCOME)
         joined = await alice.run("accept-welcome", "--remote", "--event-id", waiting[0]["wrapper_event_id"])
         check(joined["nostr_group_id"] == other, f"{joined}")
-        await alice.fails("the daemon says", "send", "--remote", "--group", "00" * 32, "--content", "x")
+        await alice.fails("the daemon answered", "send", "--remote", "--group", "00" * 32, "--content", "x")
         await alice.fails("--to does not work", "send", "--remote", "--to", bob.npub, "--content", "x")
         await alice.fails("--remote works with", "profile", "--remote")
     finally:
@@ -421,17 +421,17 @@ async def usage_errors(stage, relay):
     await alice.fails("is empty", "send", "--group", group, "--media", "empty")
     await alice.fails("start one with: pikabot daemon", "groups", "--remote")
     await alice.fails("--remote works with", "listen", "--remote")
-    await alice.fails("identity was left", "init", input="no\n")
+    await alice.fails("identity was not changed", "init", input="no\n")
     check((await alice.run("identity"))["pubkey"] == alice.pubkey, "a failed init changed the identity")
     catalogue = await alice.run("hypernote-catalog")
     status, output, errors = await alice.finish("hypernote-catalog", "--compact")
     check(json.loads(output) == catalogue and output.count("\n") == 1 and "SubmitButton" in output, "the catalogue differs")
     before, nsec = alice.pubkey, Keys.generate().secret_key().to_bech32()
-    await alice.fails("neither nsec1", "init", "--nsec", "nsec1x", status=USAGE)
+    await alice.fails("expected nsec1", "init", "--nsec", "nsec1x", status=USAGE)
     locked = EncryptedSecretKey(Keys.parse(nsec).secret_key(), "pąss", 12, KeySecurity.UNKNOWN).to_bech32()
     (alice.folder / "password").write_text("pąss\n")
     await alice.fails("--password-file", "init", "--nsec", locked)
-    await alice.fails("cannot be opened", "init", "--nsec", locked, "--password-file", "empty")
+    await alice.fails("cannot be decrypted", "init", "--nsec", locked, "--password-file", "empty")
     made = await alice.run("init", "--nsec", locked, "--password-file", "password", input="yes\n")
     check(made["pubkey"] == Keys.parse(nsec).public_key().to_hex() != before, "another key than the one given")
     check((await alice.run("groups"))["groups"] == [], "the new identity has the old one's groups")

@@ -51,10 +51,10 @@ async def deadly_input(stage):
     await ask(first, "three")
     await ask(second, "four")
     code, text, _ = await bots.command("why", deadly)
-    check(code == 0 and f"set aside as event/{deadly}" in text, f"why, {code}: {text}")
+    check(code == 0 and f"quarantined as event/{deadly}" in text, f"why, {code}: {text}")
     check(deadly in await order(), "the event is not listed")
     trap.unlink()
-    check("nothing is set aside" in await order("--release", deadly), "the event was not released")
+    check("nothing is quarantined" in await order("--release", deadly), "the event was not released")
     await guest.until_message(first, "echo: deadly", bots.keys["a"])
 
     # A group that cannot be restored.

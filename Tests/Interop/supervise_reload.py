@@ -163,7 +163,7 @@ async def live_changes(stage):
     await bots.until_replaced("a", pids["a"])
     await asked("hello", "echo: hello")
     code, text = await bots.reload()
-    check(code == 0 and text.strip() == "nothing has changed", f"{code}: {text}")
+    check(code == 0 and text.strip() == "no changes", f"{code}: {text}")
 
 
 async def explained(bots, event, word):
@@ -208,7 +208,7 @@ async def refused_in_part(stage):
     check(await bots.metric("bot_config_reload_success") == [0], "a partly refused reload counts as success")
     # The file is unchanged, but b has not applied it yet.
     code, text = await bots.reload()
-    check(code == 0 and text.strip() == "nothing has changed", f"{code}: {text}")
+    check(code == 0 and text.strip() == "no changes", f"{code}: {text}")
     check(await bots.metric("bot_config_reload_success") == [1], "the successful repetition counts as failure")
     _, workers = await bots.status()
     check(workers["b"]["needsRestart"] == [] and workers["b"]["pid"] == pids["b"], f"{workers['b']}")

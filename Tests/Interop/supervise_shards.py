@@ -64,7 +64,7 @@ async def side_by_side(stage):
     code, _, text = await odd.command("run")
     check(code == IN_USE and "in use by process" in text and "run --shard 1/2" in text, f"a second 1/2, {code}: {text}")
     code, _, text = await odd.command("run", "--shard", "2/2")
-    check(code == WRONG_USAGE and "the last one is 1/2" in text, f"a wrong shard, {code}: {text}")
+    check(code == WRONG_USAGE and "expected an INDEX from 0 to 1" in text, f"a wrong shard, {code}: {text}")
     check({**await even.until_ready("a", "c"), **await odd.until_ready("b")} == pids, "a shard was affected")
 
     os.kill(odd.process.pid, signal.SIGKILL)

@@ -45,7 +45,7 @@ import Testing
                 let findings = try await self.examine(file)
                 #expect(findings.filter { $0.level == .error } == [])
                 #expect(findings.contains { $0.check == "published" && $0.text.hasPrefix("nothing published yet") })
-                #expect(findings.contains { $0.check == "state" && $0.text.hasSuffix("made at the first start") })
+                #expect(findings.contains { $0.check == "state" && $0.text.hasSuffix("created at the first start") })
                 // Nothing was created or changed.
                 #expect(!FileManager.default.fileExists(atPath: directory + "/state"))
             }

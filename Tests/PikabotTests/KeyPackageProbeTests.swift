@@ -19,30 +19,31 @@ import Testing
     @Test func reportsAsJSONAndText() throws {
         let (one, two) = (try RelayURL("wss://one.example"), try RelayURL("wss://two.example"))
         let event = try EventID(hex: String(repeating: "ab", count: 32))
-        let held = HeldKeyPackage(
+        let held = ProbedKeyPackage(
             event: event, kind: .addressableKeyPackage, createdAt: 5, notBefore: 1, notAfter: 9, remarks: ["odd"])
         let report = KeyPackageReport(
             account: try PublicKey(parsing: Self.npub),
             relays: [
-                RelayHolding(
+                RelayKeyPackageResult(
                     relay: one, isConfigured: true, lists: [.keyPackageRelays], state: .present, reason: "valid",
                     package: held),
-                RelayHolding(relay: two, isConfigured: false, lists: [], state: .unknown, reason: "no connection"),
+                RelayKeyPackageResult(
+                    relay: two, isConfigured: false, lists: [], state: .unknown, reason: "no connection"),
             ],
             lists: [
                 PublishedRelayList(kind: .keyPackageRelays, relays: [one]),
                 PublishedRelayList(kind: .inboxRelays, relays: nil, problem: "not found on any relay that answered"),
                 PublishedRelayList(kind: .relayList, relays: nil),
             ],
-            invitation: TriedInvitation(
+            invitation: TrialInvitation(
                 event: event, kind: .addressableKeyPackage, wrapBytes: 5000, supportsSelfRemove: false))
         #expect(
             report.lines == [
-                "GOOD: it can be found and invited; wss://two.example is unknown; list 10050 is not as it should be",
+                "GOOD: the account can be found and invited; wss://two.example is unknown; list 10050 has a problem",
                 "wss://one.example (on 10051): present: valid; odd", "wss://two.example: unknown: no connection",
-                "list 10051 (where its key packages are): wss://one.example",
-                "list 10050 (where invitations go): not found on any relay that answered",
-                "invitation: works, with a gift wrap of 5000 bytes; its client is of the older generation (MDK 0.7)",
+                "list 10051 (key packages): wss://one.example",
+                "list 10050 (invitations): not found on any relay that answered",
+                "invitation: succeeded, with a gift wrap of 5000 bytes; the client is an older generation (MDK 0.7)",
             ])
         let json = report.json
         #expect(json["success"]?.bool == true && json["account"]?.string == Self.npub)
@@ -56,7 +57,9 @@ import Testing
         let one = try RelayURL("wss://one.example")
         let report = KeyPackageReport(
             account: try PublicKey(parsing: Self.npub),
-            relays: [RelayHolding(relay: one, isConfigured: true, lists: [], state: .present, reason: "valid")],
+            relays: [
+                RelayKeyPackageResult(relay: one, isConfigured: true, lists: [], state: .present, reason: "valid")
+            ],
             lists: [
                 PublishedRelayList(
                     kind: .keyPackageRelays, relays: [try RelayURL("wss://two.example")],

@@ -20,22 +20,22 @@ struct ObservationRoutesTests {
     /// The routes over accounts whose workers give these answers: a text or an error.
     private func observatory(
         _ answers: [(String, Result<String, SupervisorError>)], ended: Set<String> = []
-    ) -> Observatory {
+    ) -> ObservationRoutes {
         let answers = Dictionary(uniqueKeysWithValues: answers)
         let accounts = answers.keys.sorted().map { (name: $0, isExpected: !ended.contains($0)) }
-        return Observatory(accounts: { accounts }, registry: MetricRegistry([])) {
+        return ObservationRoutes(accounts: { accounts }, registry: MetricRegistry([])) {
             (account, question, _) throws(SupervisorError) in
             let text = try answers[account]?.get() ?? ""
             return Data((question == "metrics" ? Self.metrics : text).utf8)
         }
     }
 
-    private func get(_ path: String, of observatory: Observatory) async throws -> HTTPResponse {
+    private func get(_ path: String, of observatory: ObservationRoutes) async throws -> HTTPResponse {
         let route = try #require(observatory.routes[path])
         return await route(try #require(HTTPRequest(target: path)))
     }
 
-    private func statuses(_ observatory: Observatory) async throws -> [Int] {
+    private func statuses(_ observatory: ObservationRoutes) async throws -> [Int] {
         var statuses: [Int] = []
         for path in ["/livez", "/readyz", "/startupz"] { statuses.append(try await get(path, of: observatory).status) }
         return statuses

@@ -88,7 +88,7 @@ struct ReloadTests {
             #expect(await stage.reloader.status["lastReload"]?["success"] == false)
             #expect(await stage.waiting("a") == [])
             #expect(await stage.waiting("b") == ["last change: not today"])
-            // Nothing has changed since, and b lacks it still.
+            // Nothing has changed since, but b has not applied it yet.
             outcome = await stage.reload()
             #expect(outcome?["success"] == false && outcome?["refused"] == ["b: still not"])
             #expect(await stage.waiting("b") == ["last change: still not"])

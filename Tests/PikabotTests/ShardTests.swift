@@ -40,7 +40,7 @@ struct ShardTests {
         ("/run/pika.bot/control", "/run/pika.bot/control-3"), ("/run/.hidden", "/run/.hidden-3"),
     ])
     func shardsHaveSeparateFiles(path: String, own: String) throws {
-        #expect(try Shard("3/8").own(path) == own)
+        #expect(try Shard("3/8").path(for: path) == own)
     }
 
     @Test func optionOverridesVariable() throws {
@@ -111,7 +111,7 @@ struct PlacementTests {
         }
     }
 
-    /// Where an account may be on its way from one shard to another, its worker waits for the state.
+    /// While an account may be moving between shards, its worker waits for the state.
     @Test func lockedStateWaitsOnlyAmongShards() throws {
         try withFile { file in
             for isShard in [false, true] {

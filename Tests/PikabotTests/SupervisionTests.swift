@@ -29,7 +29,7 @@ struct WorkerFailureTests {
 
     @Test(arguments: [
         (WorkerError.Code.unknownAccount, ExitCode.wrongConfiguration), (.unknownBot, .badBot), (.badSettings, .badBot),
-        (.noKey, .noKey), (.signerRefused, .signerRefused), (.noStateDirectory, .mustWait),
+        (.noKey, .noKey), (.signerRefused, .signerRefused), (.noStateDirectory, .temporaryFailure),
     ])
     func mapsErrorsToStatuses(code: WorkerError.Code, status: ExitCode) {
         #expect(WorkerFailure(WorkerError(code, "why")).status == status)
@@ -39,9 +39,9 @@ struct WorkerFailureTests {
         #expect(WorkerFailure(CancellationError()).status == .failure)
     }
 
-    /// What waits is not final, and every final status has words of its own.
+    /// Waiting statuses are not final, and every final status has its own text.
     @Test func finalAndWaitingStatusesAreDisjoint() {
-        #expect(ExitCode.finalStatuses[ExitCode.mustWait.rawValue] == nil)
+        #expect(ExitCode.finalStatuses[ExitCode.temporaryFailure.rawValue] == nil)
         #expect(ExitCode.finalStatuses[ExitCode.failure.rawValue] == nil)
         #expect(Set(ExitCode.finalStatuses.values).count == ExitCode.finalStatuses.count)
         #expect(ExitCode.finalStatuses.keys.sorted() == [78, 79, 80, 81, 82, 83, 84])

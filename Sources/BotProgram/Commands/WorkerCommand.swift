@@ -24,7 +24,7 @@ extension BotProgram {
                 try greeted
                 ? WorkerGreeting.read().load(file: file, registry: registry).configuration
                 : Configuration.loadOrExit(file)
-            if greeted { LastResort.arm(drain: configuration.supervisor.drain) }
+            if greeted { OrphanWatchdog.arm(drain: configuration.supervisor.drain) }
             StandardErrorLog.bootstrap(configuration.observe)
             var options = WorkerOptions()
             options.metrics = MetricRegistry.bootstrap()

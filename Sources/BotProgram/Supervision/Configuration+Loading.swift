@@ -19,7 +19,7 @@ extension ConfigurationFile {
     ) throws -> ConfigurationFile {
         do throws(ConfigurationError) {
             let file = placement.applied(to: try ConfigurationFile(path: path, registry: BotProgram.registry))
-            if let environment { try file.requireSurroundings(environment: environment) }
+            if let environment { try file.requireReferences(environment: environment) }
             return file
         } catch {
             for problem in error.problems { Console.printError("error: \(problem)") }

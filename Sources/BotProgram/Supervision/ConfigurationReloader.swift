@@ -79,7 +79,7 @@ actor ConfigurationReloader {
         let time = ControlValue.integer(Int64(Date().timeIntervalSince1970))
         do {
             let file = placement.applied(to: try ConfigurationFile(path: path, registry: registry))
-            try file.requireSurroundings(environment: ProcessInfo.processInfo.environment)
+            try file.requireReferences(environment: ProcessInfo.processInfo.environment)
             let result = try await apply(file)
             let isTaken = refused.isEmpty
             lastOutcome = .object(["time": time, "success": .bool(isTaken)].merging(result) { $1 })

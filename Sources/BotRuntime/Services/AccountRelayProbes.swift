@@ -21,7 +21,7 @@ struct AccountRelayProbes: BotRelayProbes {
         probe.timeout = request.timeout
         probe.trustRootFiles = request.trustRootFiles.map { $0.hasPrefix("/") ? $0 : "\(folder)/\($0)" }
         if request.logsInAsAccount { probe.login = key.relaySigner(clock) }
-        if !request.reachesPrivateAddresses { probe.permits = { AddressScope($0) == .everywhere } }
+        if !request.reachesPrivateAddresses { probe.permits = { AddressScope($0) == .global } }
         let report = await probe.run()
         try Task.checkCancellation()
         if let fault = report.faults.first(where: { $0.code == .notAllowed }) {
@@ -59,7 +59,7 @@ struct AccountRelayProbes: BotRelayProbes {
 
 extension RelayProbeReport {
     /// Whether the relay is publicly reachable, so that the result may be published.
-    fileprivate var isForAll: Bool { isReachable && address.map { AddressScope($0) } == .everywhere }
+    fileprivate var isForAll: Bool { isReachable && address.map { AddressScope($0) } == .global }
 
     fileprivate var discovery: RelayMonitoring.Discovery {
         RelayMonitoring.Discovery(

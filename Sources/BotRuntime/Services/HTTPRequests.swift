@@ -52,7 +52,7 @@ public struct HTTPRequests: BotHTTP {
     private func perform(_ request: BotHTTPRequest, host: String) async throws -> BotHTTPResponse {
         let allowed: [HostAddress]
         do {
-            allowed = try await AddressGuard.judged(
+            allowed = try await AddressGuard.checkedAddresses(
                 host, reachesPrivate: request.reachesPrivateAddresses, addresses: addresses)
         } catch {
             switch error {

@@ -23,7 +23,7 @@ struct KeyPackageProber: BotKeyPackageProbes {
     func probe(_ request: KeyPackageProbeRequest) async throws -> KeyPackageReport {
         let home = home.current
         let trusted = Set(home + request.relays)
-        addresses.nameAlso(request.relays)
+        addresses.addNamedRelays(request.relays)
         let report = await withUntrustedRelays { [transport, lookUp] strangers in
             let probe = KeyPackageProbe(home: home, objection: { await Self.objection($0, lookUp) }) {
                 filters, relays, timeout in
@@ -63,7 +63,9 @@ struct KeyPackageProber: BotKeyPackageProbes {
         _ relay: RelayURL, _ lookUp: @escaping @Sendable (String) async -> [HostAddress]
     ) async -> String? {
         do {
-            _ = try await withDeadline(.seconds(3)) { try await AddressGuard.judged(relay.host, addresses: lookUp) }
+            _ = try await withDeadline(.seconds(3)) {
+                try await AddressGuard.checkedAddresses(relay.host, addresses: lookUp)
+            }
             return nil
         } catch AddressRefusal.privateAddress {
             return "not queried: it has a private address and only a relay list names it"

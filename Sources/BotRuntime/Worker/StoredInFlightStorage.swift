@@ -4,12 +4,12 @@ import Storage
 import Synchronization
 
 /// The crash journal of in-flight jobs, in the account's folder.
-final class StoredInFlightStorage: HandPage {
-    private let page: CrashPage
+final class StoredInFlightStorage: InFlightStorage {
+    private let page: JournalPage
     private let logger: Logger
     private let hasFailed = Atomic(false)
 
-    init(_ page: CrashPage, logger: Logger) {
+    init(_ page: JournalPage, logger: Logger) {
         self.page = page
         self.logger = logger
     }

@@ -116,7 +116,7 @@ public struct Worker: Service {
         dispatching.admission = admission
         dispatching.parallelChats = options.parallelChats
         dispatching.services = botServices(core, held.key, pool, clock)
-        dispatching.handPage = StoredInFlightStorage(try store.openCrashPage(), logger: logger)
+        dispatching.inFlightStorage = StoredInFlightStorage(try store.openJournalPage(), logger: logger)
         let dispatcher = BotDispatcher(
             bots: bots, core: core, clock: clock, configuration: dispatching, logger: logger, observe: lines.observe)
         let drain = configuration.supervisor.drain

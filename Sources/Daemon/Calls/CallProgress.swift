@@ -104,14 +104,14 @@ extension AppState.ActiveCall {
     /// Whether both sides have agreed to the call.
     var hasStarted: Bool { self.phase == .connecting || self.phase == .active }
 
-    /// The track that makes this an audio call (wire §8.3); nil for a data call.
+    /// The track that makes this an audio call (docs/protocol/marmot.md §9.1); nil for a data call.
     var audioTrack: CallSession.Track? {
         self.tracks.first { $0.codec.lowercased() == "opus" && $0.channels > 0 && $0.sampleRate > 0 }
     }
 }
 
 extension CallSession {
-    /// The call's fields in wire format (§8.1).
+    /// The call's fields in wire format (docs/protocol/marmot.md §9.1).
     var fields: JSONValue {
         [
             "moq_url": .string(self.moqURL), "broadcast_base": .string(self.broadcastBase),

@@ -9,7 +9,7 @@ struct CommandResult: Sendable {
     var result: JSONObject?
     /// Events sent after the reply.
     var after: [DaemonEvent] = []
-    /// Whether the reply goes to standard output, whichever client sent the command (wire §8.3).
+    /// Whether the reply goes to standard output, whichever client sent the command (docs/daemon.md).
     var repliesToStandard = false
     /// Computes a delayed reply; other commands run meanwhile.
     var later: (@Sendable () async -> Result<JSONObject, DaemonFailure>)?

@@ -1,7 +1,7 @@
 import Nostr
 import PikaCore
 
-/// The errors that outcomes of the core mean for clients (wire §8.3).
+/// The errors that outcomes of the core mean for clients (docs/daemon.md).
 extension DaemonFailure {
     static let coreTimeout = DaemonFailure(.runtimeError, "the core did not answer in time")
 

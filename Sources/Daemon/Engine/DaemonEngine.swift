@@ -3,8 +3,8 @@ import Metrics
 import Nostr
 public import PikaCore
 
-/// Drives one account by the pikachat daemon protocol (wire §8.3): it reads commands as lines, and writes replies and
-/// events as lines. It is independent of the transport, which may be a process's standard streams or a socket.
+/// Drives one account by the pikachat daemon protocol (docs/daemon.md): it reads commands as lines, and writes replies
+/// and events as lines. It is independent of the transport, which may be a process's standard streams or a socket.
 ///
 /// Commands of all clients run one at a time. Every event is recorded before it is sent. An event of the core is
 /// handled once the standard client's line about it is written or, after that client is gone, once it is recorded.

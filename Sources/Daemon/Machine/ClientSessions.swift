@@ -74,8 +74,8 @@ struct ClientSessions: Sendable {
         }
     }
 
-    /// Returns the client that gets a reply: some replies of some commands go to standard output, whichever client
-    /// sent the command (wire §8.3), unless that client is a program or uses the extension.
+    /// Returns the client that gets a reply: some replies of some commands go to standard output, whichever client sent
+    /// the command (docs/daemon.md), unless that client is a program or uses the extension.
     func target(_ client: DaemonClient, standard: DaemonClient, isForStandard: Bool) -> DaemonClient {
         isForStandard && client.origin != .program && !self.isExtended(client) ? standard : client
     }

@@ -131,7 +131,7 @@ struct DaemonMachine: Sendable {
 }
 
 extension MessageEvent {
-    /// Whether the message is a typing indicator, exactly as the apps send it (wire §8.0).
+    /// Whether the message is a typing indicator, exactly as the apps send it (docs/protocol/marmot.md §8.2).
     fileprivate var isTyping: Bool {
         self.kind == .typing && self.content == "typing"
             && self.tags.contains { $0.values.starts(with: ["d", "pika"]) }

@@ -1,6 +1,6 @@
 import Nostr
 
-/// A command of the pikachat daemon protocol, version 1 (wire §8.3), with its defaults filled in.
+/// A command of the pikachat daemon protocol, version 1 (docs/daemon.md), with its defaults filled in.
 ///
 /// Keys and ids are unparsed strings; they are validated when the command runs.
 public enum DaemonCommand: Hashable, Sendable {

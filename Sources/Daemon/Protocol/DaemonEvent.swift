@@ -1,6 +1,6 @@
 public import Nostr
 
-/// Events that the daemon sends (wire §8.3). Ids and keys are hex.
+/// Events that the daemon sends (docs/daemon.md). Ids and keys are hex.
 public enum DaemonEvent: Hashable, Sendable {
     case ready(account: PublicKey)
     case keyPackagePublished(EventID)

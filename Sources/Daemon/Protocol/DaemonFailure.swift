@@ -1,4 +1,4 @@
-/// Error of a command, as an `error` reply reports it (wire §8.3).
+/// Error of a command, as an `error` reply reports it (docs/daemon.md).
 public struct DaemonFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// Machine-readable code: those of the pikachat daemon, and a few of the extension.
     public struct Code: Hashable, Sendable, CustomStringConvertible {

@@ -36,8 +36,8 @@ struct ExaminedKeyPackage: Sendable {
         return "\(failure.check.rawValue): \(failure.error.message)"
     }
 
-    var held: HeldKeyPackage {
-        HeldKeyPackage(
+    var held: ProbedKeyPackage {
+        ProbedKeyPackage(
             event: event.id, kind: event.kind, createdAt: event.createdAt,
             notBefore: lifetime.flatMap { Int64(exactly: $0.notBefore) },
             notAfter: lifetime.flatMap { Int64(exactly: $0.notAfter) }, failedCheck: failure?.check.rawValue,

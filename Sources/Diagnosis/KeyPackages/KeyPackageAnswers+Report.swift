@@ -22,7 +22,7 @@ extension KeyPackageAnswers {
 
     private func invitation(
         _ package: ExaminedKeyPackage?, _ now: Int64, _ rng: inout some RandomNumberGenerator
-    ) -> TriedInvitation? {
+    ) -> TrialInvitation? {
         guard let package, let invitee = package.invitee else { return nil }
         let relays = configured.isEmpty ? relays : configured
         return ScratchInvitation.attempt(
@@ -34,8 +34,8 @@ extension KeyPackageAnswers {
     private func holding(
         of relay: RelayURL, _ examined: [EventID: ExaminedKeyPackage], _ newest: [String: ExaminedKeyPackage],
         _ now: Int64
-    ) -> RelayHolding {
-        var holding = RelayHolding(
+    ) -> RelayKeyPackageResult {
+        var holding = RelayKeyPackageResult(
             relay: relay, isConfigured: isConfigured(relay),
             lists: Self.lists.filter { listed($0)?.contains(relay) == true }, state: .unknown,
             reason: failures[relay] ?? "no answer")
@@ -58,7 +58,7 @@ extension KeyPackageAnswers {
     /// Conditions in descending order of importance.
     private func state(
         of best: ExaminedKeyPackage, _ newest: ExaminedKeyPackage?, _ now: Int64
-    ) -> (RelayHolding.State, String) {
+    ) -> (RelayKeyPackageResult.State, String) {
         if let newest, newest.event.id != best.event.id, newest.event.createdAt > best.event.createdAt {
             return (
                 .superseded, "another relay has a version that is \(Self.age(newest.event, best.event.createdAt)) newer"
@@ -94,7 +94,7 @@ extension KeyPackageAnswers {
 
     // MARK: Lists
 
-    private func list(_ kind: Kind, _ holdings: [RelayHolding]) -> PublishedRelayList {
+    private func list(_ kind: Kind, _ holdings: [RelayKeyPackageResult]) -> PublishedRelayList {
         var list = PublishedRelayList(kind: kind, relays: listed(kind))
         // Kind 10002 is optional; it only names more relays to query.
         guard kind != .relayList else { return list }

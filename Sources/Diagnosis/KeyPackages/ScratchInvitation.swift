@@ -10,8 +10,8 @@ enum ScratchInvitation {
     /// or sent.
     static func attempt(
         _ invitee: Invitee, of event: Event, relays: [RelayURL], now: Int64, using rng: inout some RandomNumberGenerator
-    ) -> TriedInvitation {
-        var tried = TriedInvitation(
+    ) -> TrialInvitation {
+        var tried = TrialInvitation(
             event: event.id, kind: event.kind, supportsSelfRemove: invitee.supportsSelfRemove)
         do {
             tried.wrapBytes = try wrapBytes(invitee, relays, now, &rng)

@@ -2,7 +2,7 @@ import MLS
 import Marmot
 import Nostr
 
-/// The token that authenticates an invite or accept as coming from within the group (wire §8.1).
+/// The token that authenticates an invite or accept as coming from within the group (docs/protocol/marmot.md §9.2).
 enum CallAuthorization {
     /// Returns `capv1_` and 64 hex digits, for a call between `first` and `second` in the group's current epoch.
     static func token(

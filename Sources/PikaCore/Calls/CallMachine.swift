@@ -1,7 +1,7 @@
 import MLS
 import Nostr
 
-/// The state machine of an account's calls, one at a time (wire §8.1): maps events to actions. Pure.
+/// The state machine of an account's calls, one at a time (docs/protocol/marmot.md §9.3): maps events to actions. Pure.
 struct CallMachine: Sendable, Hashable {
     struct Call: Sendable, Hashable {
         let id: String

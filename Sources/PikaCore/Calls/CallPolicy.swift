@@ -1,4 +1,4 @@
-/// Which incoming calls ring at an account, and the defaults of its outgoing ones (wire §8.1).
+/// Which incoming calls ring at an account, and the defaults of its outgoing ones (docs/protocol/marmot.md §9.3).
 public struct CallPolicy: Sendable, Hashable {
     /// Whether calls in groups are accepted; otherwise they are refused with `unsupported_group`.
     public var allowsGroups: Bool

@@ -1,6 +1,6 @@
 import Nostr
 
-/// A call's media session as described by the invite (wire §8.1).
+/// A call's media session as described by the invite (docs/protocol/marmot.md §9.1).
 public struct CallSession: Sendable, Hashable {
     public struct Track: Sendable, Hashable {
         public var name: String
@@ -67,7 +67,7 @@ extension CallSession: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["moqURL": self.moqURL, "tracks": self.tracks]) }
 }
 
-/// An inner event of kind 10 (wire §8.1).
+/// An inner event of kind 10 (docs/protocol/marmot.md §9.1).
 public struct CallSignal: Sendable, Hashable {
     public enum Body: Sendable, Hashable {
         case invite(CallSession)

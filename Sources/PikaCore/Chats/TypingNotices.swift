@@ -1,7 +1,7 @@
 import MLS
 import Nostr
 
-/// Members who are typing, and this account's own typing notices (wire §8.0). Never stored.
+/// Members who are typing, and this account's own typing notices (docs/protocol/marmot.md §8.2). Never stored.
 struct TypingNotices: Sendable {
     /// Seconds that a notice stays valid after it was written.
     static let lifetime: Int64 = 10

@@ -24,9 +24,9 @@ public struct RollbackTally: Sendable, Hashable {
 
 /// The rollbacks of one group, counted by committer, and the resulting back-off of this account's own commits.
 ///
-/// The smallest `created_at` wins a race (wire §5.7), and the commit's author chooses it. One member can therefore undo
-/// the commits of the last epochs again and again. This account must follow, but it does not answer each rollback at
-/// once.
+/// The smallest `created_at` wins a race (docs/protocol/marmot.md §5.7), and the commit's author chooses it. One member
+/// can therefore undo the commits of the last epochs again and again. This account must follow, but it does not answer
+/// each rollback at once.
 struct RollbackRecord: Sendable, Hashable {
     private struct Loss: Sendable, Hashable {
         /// Unix seconds.

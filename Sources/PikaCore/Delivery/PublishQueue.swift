@@ -199,8 +199,8 @@ struct PublishQueue: Sendable {
             let others = attempt.barred + attempt.unreachable
             lacking = row.relays.filter { inFlight.contains($0) || others.contains($0) }
         }
-        // A proposal that arrives after its epoch is over makes MDK 0.7 roll back (wire §10, trap 21). Typing notices
-        // and call signals are useless by then.
+        // A proposal that arrives after its epoch is over makes MDK 0.7 roll back (docs/protocol/marmot.md §11.21).
+        // Typing notices and call signals are useless by then.
         if [.proposal, .typing, .callSignal].contains(row.purpose) { lacking = [] }
         row.leftover = OutboxRow.Leftover(settledAt: now, relays: lacking.filter { $0 != relay })
         return .settled(row, forgotten: self.backlog.add(row, inFlight: inFlight))

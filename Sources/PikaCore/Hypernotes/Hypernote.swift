@@ -1,6 +1,6 @@
 public import Nostr
 
-/// A message with interactive components (kind 9467, wire §8.0).
+/// A message with interactive components (kind 9467, docs/protocol/marmot.md §8.4).
 public struct Hypernote: Sendable, Hashable {
     /// Text with components of the catalogue (``HypernoteCatalog``).
     public var content: String

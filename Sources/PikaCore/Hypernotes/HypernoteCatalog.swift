@@ -1,6 +1,6 @@
 public import Nostr
 
-/// The components and actions that hypernotes may use, for their authors (`hypernote_catalog`, wire §8.3).
+/// The components and actions that hypernotes may use, for their authors (`hypernote_catalog`, docs/daemon.md).
 public enum HypernoteCatalog {
     /// One JSON object: `protocol_version`, `kinds`, `design_principles`, `components`, `actions`.
     public static var json: JSONValue {

@@ -1,6 +1,7 @@
 import Nostr
 
-/// Call signals in the outbox: retried a few times in quick succession, and useless once they are old (wire §8.0).
+/// Call signals in the outbox: retried a few times in quick succession, and useless once they are old
+/// (docs/protocol/marmot.md §9.1).
 extension OutboxRow {
     /// The maximum number of attempts per signal.
     static let maximumSignalAttempts = 4

@@ -2,7 +2,7 @@ import MLS
 import Marmot
 import Nostr
 
-/// A member's profile in one group only (wire §8.0): kind 0 inside the group.
+/// A member's profile in one group only (docs/protocol/marmot.md §8.3): kind 0 inside the group.
 struct GroupProfile: Sendable, Hashable {
     /// A picture that is encrypted for the group.
     struct Picture: Sendable, Hashable {

@@ -1,7 +1,7 @@
 import MLS
 import Nostr
 
-/// Members' profiles in one group only: kind 0 inside the group (wire §8.0).
+/// Members' profiles in one group only: kind 0 inside the group (docs/protocol/marmot.md §8.3).
 struct GroupProfiles: Sendable {
     /// Profiles of former members that are kept per group, since their messages are still shown.
     private static let maximumFormer = 200

@@ -1,5 +1,5 @@
 /// The transport of call media, as the core needs it. Modelled on MoQ, where a relay forwards the tracks of a broadcast
-/// from its publisher to its subscribers (wire §8.2).
+/// from its publisher to its subscribers (docs/protocol/marmot.md §9.6).
 public protocol CallMediaTransport: Sendable {
     /// Connects to a media relay, such as `https://host/path`. The call's token is not sent: paths cannot be guessed.
     ///

@@ -2,7 +2,7 @@ import MLS
 import Marmot
 import Nostr
 
-/// Call signals and their effects (wire §8.1).
+/// Call signals and their effects (docs/protocol/marmot.md §9.1).
 extension CoreModel {
     /// Invites older than this many seconds are ignored.
     static let maximumInviteAge: Int64 = 30

@@ -2,7 +2,7 @@ import MLS
 import Marmot
 import Nostr
 
-/// Leaving groups, and executing the departure of others (MIP-03, wire §5.5).
+/// Leaving groups, and executing the departure of others (MIP-03, docs/protocol/marmot.md §5.10).
 extension CoreModel {
     /// Proposes this account's departure, or first gives up its admin role. A proposal ends with its epoch, so this
     /// repeats after every commit until one removes this account.

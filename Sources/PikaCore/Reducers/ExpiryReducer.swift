@@ -1,4 +1,4 @@
-/// Disappearing messages: local copies are deleted at their expiry (wire §5.9, NIP-40).
+/// Disappearing messages: local copies are deleted at their expiry (docs/protocol/marmot.md §5.9, NIP-40).
 extension CoreModel {
     /// Deletes expired messages, in the store and on the screens.
     mutating func deleteExpired(_ step: inout CoreStep) {

@@ -2,7 +2,7 @@ import MLS
 import Marmot
 import Nostr
 
-/// Members' profiles in one group only: kind 0 inside the group (wire §8.0).
+/// Members' profiles in one group only: kind 0 inside the group (docs/protocol/marmot.md §8.3).
 extension CoreModel {
     /// The maximum size of a picture before encryption, in bytes, as in Pika.
     static let maximumPictureBytes = 8 << 20
@@ -171,7 +171,7 @@ extension CoreModel {
     // MARK: Announcing profiles
 
     /// After a commit, announces this account's own profile; an admin also sends the members it added all other
-    /// profiles (wire §8.0).
+    /// profiles (docs/protocol/marmot.md §8.3).
     mutating func tellProfiles(after report: CommitReport, of groupID: GroupID, _ step: inout CoreStep) {
         guard let group = self.groups[groupID], group.isActive, !self.hasLeft(groupID) else { return }
         if report.isOwn, report.added.isEmpty {

@@ -7,7 +7,7 @@ struct PlacedResponse: Sendable, Hashable {
     let response: AppState.HypernoteResponse
 }
 
-/// Hypernotes of the open chat and the answers to them (wire §8.0).
+/// Hypernotes of the open chat and the answers to them (docs/protocol/marmot.md §8.4).
 extension CoreModel {
     /// Whether messages of this kind are shown as their own entry, and count as unread.
     static func isShown(_ kind: Kind) -> Bool { kind == .chatMessage || kind == .hypernote }

@@ -2,7 +2,7 @@ import MLS
 import Marmot
 import Nostr
 
-/// Typing notices: sent at most every 5 s, shown for 10 s, neither stored nor repeated (wire §8.0).
+/// Typing notices: sent at most every 5 s, shown for 10 s, neither stored nor repeated (docs/protocol/marmot.md §8.2).
 extension CoreModel {
     /// Sends a notice that the user is typing in a chat, unless one was sent just before.
     mutating func startTyping(inChat chatID: String, _ step: inout CoreStep) throws -> ActionOutcome {

@@ -24,7 +24,7 @@ extension AppState {
         public internal(set) var description: String
         /// Where the group's events are published.
         public internal(set) var relays: [RelayURL]
-        /// Whether it is more than a 1:1 chat (wire §8.0).
+        /// Whether it is more than a 1:1 chat (docs/protocol/marmot.md §8.1).
         public internal(set) var isGroup: Bool
         /// Empty once this account is no longer in the group.
         public internal(set) var members: [Member]

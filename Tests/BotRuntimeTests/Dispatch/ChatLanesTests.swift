@@ -73,7 +73,7 @@ struct ChatLanesTests {
         #expect(ids(lanes.finish("b")) == [5])
     }
 
-    /// Or the second one would be blamed for what the first one does when it comes back.
+    /// Otherwise the second job would be blamed for a crash of the first one.
     @Test func suspectJobsNeverOverlap() {
         var lanes = ChatLanes(width: 4) { [1, 2].contains($0.number) }
         #expect(ids(lanes.add(.event(arrived("", 1, chat: "a")))) == [1])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BotDispatch
 
-/// A page that several runs share.
+/// A journal storage shared by several runs.
 private final class Page: InFlightStorage {
     private let bytes: Mutex<[UInt8]?>
 
@@ -46,7 +46,7 @@ struct InFlightJournalTests {
     private let a = BotJob.event(arrived("", 1))
     private let b = BotJob.event(arrived("", 2))
 
-    /// A process begins; the one before has died if it was not settled.
+    /// Starts a process; the previous one has crashed unless it was settled.
     private func process() -> InFlightJobs {
         let process = InFlightJobs(storage: page)
         process.recover()
@@ -150,7 +150,7 @@ struct InFlightJournalTests {
 
     @Test(arguments: strange.indices)
     func ignoresForeignJournal(index: Int) {
-        let process = JobsInHand(page: Page(Self.strange[index]))
+        let process = InFlightJobs(storage: Page(Self.strange[index]))
         process.recover()
         #expect(process.deaths(of: a) == 0)
     }
@@ -164,7 +164,7 @@ struct InFlightJournalTests {
             .schedule(ScheduleID(bot: "x", name: "n"), schedule), .schedule(ScheduleID(bot: "x", name: "m"), schedule),
         ]
         #expect(Set(jobs.map(\.journalKey)).count == jobs.count)
-        // Across processes, so no seeded hash.
+        // Compared across processes, so the hash must not be seeded.
         #expect(BotJob.schedule(ScheduleID(bot: "x", name: "n"), schedule).journalKey == 0x0d29_bf74_56b7_a3e6)
     }
 }

@@ -98,7 +98,7 @@ import Testing
             let lookups = Mutex(0)
             let http = HTTPRequests { _ in
                 lookups.withLock { $0 += 1 }
-                return [HostAddress(text: "127.0.0.1", scope: .everywhere)]
+                return [HostAddress(text: "127.0.0.1", scope: .global)]
             }
             let response = try await http.send(
                 BotHTTPRequest(method: "GET", url: "http://api.example:\(server.port)/headers"))
@@ -124,7 +124,7 @@ import Testing
     @Test func triesNextAddressAfterFailure() async throws {
         try await HTTPServer.run { (server) async throws in
             let http = HTTPRequests { _ in
-                ["127.0.0.9", "127.0.0.1"].map { HostAddress(text: $0, scope: .everywhere) }
+                ["127.0.0.9", "127.0.0.1"].map { HostAddress(text: $0, scope: .global) }
             }
             let response = try await http.send(
                 BotHTTPRequest(method: "GET", url: "http://api.example:\(server.port)/"))

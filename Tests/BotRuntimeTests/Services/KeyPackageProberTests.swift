@@ -69,7 +69,7 @@ struct KeyPackageProberTests {
             let lookups = Mutex<[String]>([])
             let prober = prober(lab) { host in
                 lookups.withLock { $0.append(host) }
-                let there = HostAddress(text: "127.0.0.1", scope: .everywhere)
+                let there = HostAddress(text: "127.0.0.1", scope: .global)
                 return host == "there.invalid" ? [there] : [there, HostAddress(text: "::1", scope: .local)]
             }
             let report = try await prober.probe(

@@ -38,7 +38,7 @@ import Testing
             using: &generator)
     }
 
-    private func state(of events: [Event], beside others: [Event] = []) async -> RelayHolding.State? {
+    private func state(of events: [Event], beside others: [Event] = []) async -> RelayKeyPackageResult.State? {
         await report([relays[0]: events, relays[1]: others]).relays.first?.state
     }
 
@@ -66,7 +66,7 @@ import Testing
         let nothing = await report([:])
         #expect(nothing.relays.map(\.state) == [.unknown, .unknown])
         #expect(nothing.relays.first?.reason == "no connection")
-        #expect(!nothing.isAnythingKnown && !nothing.isSuccess && nothing.invitation == nil)
+        #expect(!nothing.hasAnswers && !nothing.isSuccess && nothing.invitation == nil)
         #expect(nothing.lists.allSatisfy { $0.problem == nil })
         #expect(nothing.verdict.hasPrefix("UNKNOWN"))
         let half = await report([relays[1]: [try maker.good()]])

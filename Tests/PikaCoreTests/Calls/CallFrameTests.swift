@@ -4,9 +4,9 @@ import Testing
 
 @testable import PikaCore
 
-/// Keys and frames of call media (wire §8.2).
+/// Keys and frames of call media (docs/protocol/marmot.md §9.4, §9.5).
 ///
-/// The fixed values were computed from the text of §8.2 with Python's `hashlib`, `struct` and `cryptography`:
+/// The fixed values were computed from the text of these sections with Python's `hashlib`, `struct` and `cryptography`:
 /// `HKDFExpand` for MIP-04's keys, `HKDF` for those of a generation, `AESGCM` for the frames. The media secret is the
 /// bytes 0 to 31, the parties are `aa` and `bb` thirty-two times, the epoch is 7.
 @Suite struct CallFrameTests {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PikaCore
 
-/// Every state with every event: what comes next, and what is done (wire §8.1).
+/// Every state with every event: what comes next, and what is done (docs/protocol/marmot.md §9.3).
 @Suite struct CallMachineTests {
     private typealias Call = CallMachine.Call
 

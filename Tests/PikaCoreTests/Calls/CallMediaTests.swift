@@ -103,7 +103,7 @@ import Testing
     /// Loss, repetition and disorder together; the seed repeats them.
     @Test func badWeatherCostsWhatItTakesAndNoMore() async throws {
         let pair = try await Self.talking(seed: 103)
-        pair.lab.calls.setWeather(.init(loss: 0.1, duplication: 0.1, delay: 0.2, disorder: 2))
+        pair.lab.calls.setFaults(.init(loss: 0.1, duplication: 0.1, delay: 0.2, disorder: 2))
         let alice = try await pair.alice.call()
         let bob = try await pair.bob.call()
         let sound = Self.sound(frames: 500)

@@ -48,7 +48,7 @@ import Testing
         else { throw AppCoreError(.unknownChat, "no call came") }
         #expect(call.signal.callID == id)
         #expect(session.broadcastBase == "pika/calls/\(id)")
-        // Computed here from wire §8.1, step by step.
+        // Computed here from docs/protocol/marmot.md §9.2, step by step.
         func part(_ text: String) -> [UInt8] { self.part(Array(text.utf8)) }
         let keys = [world[0].key.hex, world[1].key.hex].sorted()
         let seed = "pika-call-media-v1|\(id)|\(session.moqURL)|\(session.broadcastBase)|\(keys[0])|\(keys[1])"

@@ -1,7 +1,7 @@
 import BotTesting
 import Testing
 
-/// Accounts that call each other, as far as signals go (wire §8.1).
+/// Accounts that call each other, as far as signals go (docs/protocol/marmot.md §9.1).
 @Suite struct CallTests {
     private static let session = CallSession(
         moqURL: "https://moq.example", broadcastBase: "pika/calls", tracks: [.audio])
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    /// Both call at the same time: each refuses the other's call, and so both end (wire §8.1).
+    /// Both call at the same time: each refuses the other's call, and so both end (docs/protocol/marmot.md §9.3).
     @Test func glareEndsBothCalls() async throws {
         let lab = try GroupLab(seed: 74)
         let alice = try await lab.member("alice")

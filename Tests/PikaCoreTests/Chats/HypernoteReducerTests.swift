@@ -5,7 +5,7 @@ import Testing
 
 @testable import PikaCore
 
-/// Hypernotes and the answers to them (wire §8.0).
+/// Hypernotes and the answers to them (docs/protocol/marmot.md §8.4).
 @Suite struct HypernoteReducerTests {
     private static let poll = Hypernote(
         content: "Lunch?\n<SubmitButton action=\"yes\">Yes</SubmitButton><SubmitButton action=\"no\">No</SubmitButton>",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PikaCore
 
-/// Who types: told rarely, shown shortly, never stored (wire §8.0).
+/// Who types: told rarely, shown shortly, never stored (docs/protocol/marmot.md §8.2).
 @Suite struct TypingReducerTests {
     private func typing(_ world: ReducerWorld, _ index: Int) -> [PublicKey]? {
         world[index].model.state.currentChat?.typing.map(\.publicKey)

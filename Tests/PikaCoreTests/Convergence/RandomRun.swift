@@ -36,7 +36,7 @@ final class RandomRun {
     func founder(of chat: String) -> LabMember { self.members[chat == self.chats[0] ? 0 : 1] }
 
     func run(operations: Int) async throws {
-        self.lab.network.setWeather(.rough, seed: self.lab.seed)
+        self.lab.network.setFaults(.rough, seed: self.lab.seed)
         for _ in 0..<operations {
             try await self.operate()
             if Bool.random(using: &self.random) { try await self.lab.settle() }

@@ -109,9 +109,9 @@ final class HostileRun {
     // MARK: Course
 
     func run(operations: Int) async throws {
-        self.lab.network.setConduct(.hostile, of: self.hostileRelay, seed: self.lab.seed)
-        self.lab.network.setWeather(
-            LabWeather(lost: 3, answersLost: 5, limited: 3), seed: self.lab.seed)
+        self.lab.network.setRelayFaults(.hostile, of: self.hostileRelay, seed: self.lab.seed)
+        self.lab.network.setFaults(
+            LabPublishFaults(lost: 3, answersLost: 5, limited: 3), seed: self.lab.seed)
         for number in 0..<operations {
             self.operations = number
             try await self.operate()
@@ -129,7 +129,7 @@ final class HostileRun {
         self.disclose { _ in true }
         self.lab.network.deliverEverything()
         try await self.bringBack()
-        self.lab.network.setConduct(.honest, of: self.hostileRelay, seed: 0)
+        self.lab.network.setRelayFaults(.honest, of: self.hostileRelay, seed: 0)
         self.lab.network.takeDown(self.hostileRelay)
         self.lab.network.bringUp(self.hostileRelay)
         try await self.lab.advance(by: .seconds(1500))

@@ -11,10 +11,10 @@ enum RelayAct: String, CaseIterable {
         switch self {
         case .changeConduct:
             let conducts = [
-                LabRelayConduct.hostile, LabRelayConduct(feigned: 100), LabRelayConduct(dropped: 100, endless: 100),
-                LabRelayConduct(repeated: 100, partial: 100), LabRelayConduct(closed: 100),
+                LabRelayFaults.hostile, LabRelayFaults(feigned: 100), LabRelayFaults(dropped: 100, endless: 100),
+                LabRelayFaults(repeated: 100, partial: 100), LabRelayFaults(closed: 100),
             ]
-            network.setConduct(
+            network.setRelayFaults(
                 conducts.randomElement(using: &random) ?? .hostile, of: relay, seed: random.next())
         case .replay: for event in events.shuffled(using: &random).prefix(30) { network.push(event, from: relay) }
         case .replayBackwards: for event in events.suffix(30).reversed() { network.push(event, from: relay) }

@@ -39,17 +39,17 @@ import Testing
         let network = LabNetwork(relays: [url])
         let transport = network.transport(name: "alice")
         await transport.setRelays([url])
-        network.setConduct(LabRelayConduct(feigned: 100), of: url, seed: 1)
+        network.setRelayFaults(LabRelayFaults(feigned: 100), of: url, seed: 1)
         #expect(await reports(transport, event("one")) == [.accepted])
         #expect(network.events(at: url).isEmpty)
         network.inject(event("two"), at: url)
         let all = [Filter(kinds: [.textNote])]
-        network.setConduct(LabRelayConduct(endless: 100), of: url, seed: 1)
+        network.setRelayFaults(LabRelayFaults(endless: 100), of: url, seed: 1)
         guard case .failed? = await transport.fetch(all, from: [url], timeout: .seconds(1))[url] else {
             Issue.record("the relay ended its stored events")
             return
         }
-        network.setConduct(.honest, of: url, seed: 1)
+        network.setRelayFaults(.honest, of: url, seed: 1)
         #expect(await transport.fetch(all, from: [url], timeout: .seconds(1))[url] == .events([event("two")]))
         #expect(network.traffic(of: "alice") == LabTraffic(events: 1, requests: 2, connections: 1))
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PikaCore
 
-/// Leaving, and executing the departure of others, as one long wish (MIP-03, wire §5.5).
+/// Leaving, and executing the departure of others, as one long wish (MIP-03, docs/protocol/marmot.md §5.10).
 @Suite struct DepartureReducerTests {
     private func members(_ world: ReducerWorld, _ index: Int) -> Int { world[index].group?.members.count ?? 0 }
 

@@ -3,8 +3,8 @@ import Nostr
 
 @testable import Marmot
 
-/// A hostile member: it answers the commits of others with a self-update for the same epoch that states an earlier time,
-/// which wins by the rule of wire §5.7. It holds the keys of the epoch that removed it.
+/// A hostile member: it answers the commits of others with a self-update for the same epoch that states an earlier
+/// time, which wins by the rule of docs/protocol/marmot.md §5.7. It holds the keys of the epoch that removed it.
 struct BackDater {
     private(set) var group: MarmotGroup
     /// Commits of others that it lets pass before it goes back behind the first of them.

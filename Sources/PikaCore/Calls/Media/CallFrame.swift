@@ -1,6 +1,6 @@
 import MLS
 
-/// One frame of a call's track: 20 ms of audio, a video frame or a piece of data (wire §8.2).
+/// One frame of a call's track: 20 ms of audio, a video frame or a piece of data (docs/protocol/marmot.md §9.5).
 struct CallFrame: Sendable, Hashable {
     /// Increases by one with every frame under the same key.
     var counter: UInt32

@@ -19,7 +19,7 @@ struct CallFrameCounter: Sendable, Hashable {
     }
 }
 
-/// A replay window over the newest 128 numbers: each is admitted once, older ones never (wire §8.2).
+/// A replay window over the newest 128 numbers: each is admitted once, older ones never (docs/protocol/marmot.md §9.5).
 struct ReplayWindow: Sendable, Hashable {
     static let width: UInt64 = 128
 

@@ -2,7 +2,7 @@ import MLS
 import Marmot
 import Nostr
 
-/// The keys that seal and open the frames of one sender on one track (wire §8.2).
+/// The keys that seal and open the frames of one sender on one track (docs/protocol/marmot.md §9.4).
 struct CallTrackKeys: Sendable, Equatable {
     /// Identifies the sender in each frame.
     let keyID: UInt64
@@ -43,7 +43,7 @@ struct CallKeyPair: Sendable, Equatable {
     let peer: CallTrackKeys
 }
 
-/// All keys of a call, derived from the group's epoch at the call's start (wire §8.2).
+/// All keys of a call, derived from the group's epoch at the call's start (docs/protocol/marmot.md §9.4).
 struct CallMediaKeys: Sendable, Equatable {
     /// For audio, and for data on any track.
     let audio: CallKeyPair
