@@ -9,7 +9,7 @@ extension CoreModel {
     ///
     /// - Parameter epoch: the epoch that the better commit ended; nil if the branch is that of the losing commit.
     mutating func keepAbandoned(of groupID: GroupID, at epoch: Epoch?, _ step: inout CoreStep) {
-        guard let branch = self.groups[groupID]?.takeAbandoned() else { return }
+        guard let branch = self.groups[groupID]?.popAbandoned() else { return }
         self.convergence.branches.abandon(branch, at: epoch ?? branch.epoch.earlier(by: 1), &step)
     }
 
