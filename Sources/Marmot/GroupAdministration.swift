@@ -15,6 +15,7 @@ enum GroupAdministration {
     ) throws(MarmotError) {
         for proposed in changes.proposals {
             switch proposed.proposal {
+            // V12.4.1-4: Marmot groups neither commit nor accept a ReInit.
             case .preSharedKey, .reInit, .externalInit:
                 throw MarmotError(.unsupportedProposal, "a commit holds a proposal of type \(proposed.proposal.type)")
             case .add, .update, .remove, .groupContextExtensions, .selfRemove: continue
@@ -22,6 +23,7 @@ enum GroupAdministration {
         }
         try self.requireFixedIdentities(changes)
         for member in changes.added { _ = try member.leaf.identity() }
+        // V12.2-11: Only admins commit more than their own keys.
         let committer = try changes.committerLeaf.identity()
         guard before.isAdmin(committer) || self.isAllowedForNonAdmins(changes) else {
             throw MarmotError(.notAdmin, "a non-admin committed more than its own key update (MIP-03)")

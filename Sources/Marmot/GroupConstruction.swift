@@ -92,6 +92,7 @@ extension MarmotGroup {
         let extensions = [
             Extension(type: profile.groupDataExtension, data: data.encoded()), required.asExtension,
         ]
+        // V11-2: Every invitee supports what the group requires.
         for invitee in invitees { try invitee.requireSupport(of: extensions) }
         let groupID = groupID ?? GroupID((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &rng) })
         let mls = try MLSGroup.create(

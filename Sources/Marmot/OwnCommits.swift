@@ -147,6 +147,7 @@ extension MarmotGroup {
     private func requireCompatible(_ invitees: [Invitee]) throws(MarmotError) {
         var members = Set(self.members)
         for invitee in invitees {
+            // V12.2-4: No client is added twice, or again.
             guard members.insert(invitee.identity).inserted else {
                 throw MarmotError(
                     .incompatible, "\(invitee.identity.hex.prefix(8)) is already a member, or appears twice")

@@ -41,6 +41,7 @@ extension TLSReader {
             let second = Int(try self.readUInt8())
             length = (first & 0x3F) << 24 | second << 16 | Int(try self.readUInt16())
             size = 4
+        // V6.3.1-6: A vector holds less than 2^30 bytes.
         default:
             throw TLSCodecError(
                 .lengthTooLarge, offset: start, "length header uses the 8-byte form, which RFC 9420 §2.1.2 forbids")

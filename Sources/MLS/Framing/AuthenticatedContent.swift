@@ -65,6 +65,7 @@ public struct AuthenticatedContent: Hashable, Sendable, TLSEncodable, TLSDecodab
     }
 
     func hasValidSignature(_ suite: CipherSuite, context: [UInt8], publicKey: [UInt8]) -> Bool {
+        // V6.1-1: The signature verifies with the key of the member's leaf.
         let content = Self.toBeSigned(self.content, wireFormat: self.wireFormat, context: context)
         return suite.verify(self.signature, label: "FramedContentTBS", of: content, publicKey: publicKey)
     }

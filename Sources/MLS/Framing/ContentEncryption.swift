@@ -17,7 +17,9 @@ enum ContentEncryption {
         var writer = TLSWriter(capacity: content.encoded.count + authenticated.signature.count + padding + 64)
         content.encoded[content.bodyOffset...].withUnsafeBytes { writer.writeFixed($0) }
         authenticated.encodeAuth(to: &writer)
+        // V6.3.1-1: Padding is all zeros.
         writer.writeFixed(Array(repeating: 0, count: padding))
+        // V6.3.1-3: Every message has a fresh reuse guard.
         let reuseGuard = rng.bytes(4)
         let ciphertext = try suite.aead.seal(
             writer.bytes, key: key.key, nonce: self.nonce(key.nonce, reuseGuard),
@@ -38,6 +40,8 @@ enum ContentEncryption {
     static func open(
         _ message: PrivateMessage, _ suite: CipherSuite, key: MessageKey, senderData: SenderData
     ) throws(MLSError) -> AuthenticatedContent {
+        // V6.3-1: The content is encrypted with the suite's AEAD.
+        // V6.3.1-4: The nonce depends on the reuse guard of the sender data.
         let plaintext = try suite.aead.open(
             message.ciphertext, key: key.key, nonce: self.nonce(key.nonce, senderData.reuseGuard),
             additionalData: PrivateMessage.contentAAD(
@@ -51,6 +55,7 @@ enum ContentEncryption {
                 authenticatedData: message.authenticatedData, body: body, bodyBytes: plaintext[..<reader.offset])
             let authenticated = try AuthenticatedContent(
                 wireFormat: .privateMessage, content: content, authFrom: &reader)
+            // V6.3.1-1: Padding is all zeros.
             guard plaintext[reader.offset...].allSatisfy({ $0 == 0 }) else {
                 throw TLSCodecError(.invalidValue, offset: reader.offset, "padding contains non-zero bytes")
             }

@@ -24,6 +24,7 @@ public enum MLSMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
     ///
     /// - Throws: ``MLSError/Code/unsupportedVersion`` or ``MLSError/Code/malformed``.
     public init(_ bytes: [UInt8]) throws(MLSError) {
+        // V6-1: The protocol version is mls10.
         if bytes.count >= 2, bytes[0] != 0 || bytes[1] != ProtocolVersion.mls10 {
             throw MLSError(.unsupportedVersion, "the message's version must be mls10 (RFC 9420 §6)")
         }

@@ -40,6 +40,7 @@ public struct PublicMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
     /// Throws ``MLSError/Code/badMembershipTag`` unless a member of the epoch created the message.
     func verifyMembershipTag(_ suite: CipherSuite, membershipKey: Secret, context: [UInt8]) throws(MLSError) {
         let expected = Self.tag(self.authenticated, suite, membershipKey: membershipKey, context: context)
+        // V6.2-1: The membership tag is valid.
         guard let membershipTag, constantTimeEqual(membershipTag, expected) else {
             throw MLSError(.badMembershipTag, "the membership tag does not match (RFC 9420 §6.2)")
         }

@@ -69,6 +69,7 @@ extension MLSGroup {
         case .publicMessage(let message):
             try self.verify(message)
             return try self.take(message.authenticated, now: now, preSharedKeys: preSharedKeys, consuming: nil)
+        // V6-4: Not a message within a group.
         case .welcome, .groupInfo, .keyPackage:
             throw MLSError(.malformed, "a \(message.wireFormat) is not a message within a group")
         }
@@ -128,16 +129,19 @@ extension MLSGroup {
 
     // MARK: Framing in
 
+    // V6-3: The message names this group.
     private func requireThisGroup(_ groupID: [UInt8]) throws(MLSError) {
         guard groupID == self.groupID else { throw MLSError(.wrongGroup, "the message has another group id") }
     }
 
     /// The secrets of a message's epoch.
     func messages(of epoch: Epoch, _ type: ContentType) throws(MLSError) -> EpochMessages {
+        // V6-3: The message names a known epoch.
         if epoch == self.epoch { return self.messages }
         guard epoch < self.epoch else {
             throw MLSError(.futureEpoch, "the message is of epoch \(epoch), this member is in epoch \(self.epoch)")
         }
+        // V12.4.2-1: A Commit is of the current epoch.
         guard type == .application else {
             throw MLSError(.pastEpoch, "a handshake message of epoch \(epoch) arrived in epoch \(self.epoch)")
         }
@@ -154,17 +158,21 @@ extension MLSGroup {
         try self.requireThisGroup(message.groupID)
         let messages = try self.messages(of: message.epoch, message.contentType)
         let suite = self.cipherSuite
+        // V6.3.2-2: Sender data can only name a leaf.
         let senderData = try SenderData(suite, of: message, senderDataSecret: messages.senderDataSecret)
         guard senderData.leafIndex != self.own.leafIndex else {
             throw MLSError(.ownMessage, "the message is this member's own; its key was deleted")
         }
+        // V6.3.2-1: The leaf that the sender data names is not blank.
         guard let leaf = self.leaf(senderData.leafIndex, in: message.epoch) else {
             throw MLSError(.invalidSender, "leaf \(senderData.leafIndex) was blank in epoch \(message.epoch)")
         }
         let type: RatchetType = message.contentType == .application ? .application : .handshake
         let (key, change) = try messages.secretTree.key(
             of: senderData.leafIndex, type, generation: senderData.generation, limits: self.configuration.ratchetLimits)
+        // V12.4.2-2: The message decrypts, and its signature verifies.
         let authenticated = try ContentEncryption.open(message, suite, key: key, senderData: senderData)
+        // V6.3.1-5: The FramedContentAuthData is valid.
         guard authenticated.hasValidSignature(suite, context: messages.context, publicKey: leaf.signatureKey) else {
             throw MLSError(
                 .badSignature, "the signature of leaf \(senderData.leafIndex) does not verify (RFC 9420 §6.1)")
@@ -175,20 +183,26 @@ extension MLSGroup {
     private func verify(_ message: PublicMessage) throws(MLSError) {
         let content = message.authenticated.content
         try self.requireThisGroup(content.groupID)
+        // V6-2: Application messages are PrivateMessages.
         guard content.contentType != .application else {
             throw MLSError(.invalidSender, "application messages must be encrypted (RFC 9420 §6)")
         }
+        // V12.1-1: A proposal is of the current epoch, and signed.
         // A handshake message of any other epoch is refused here, with the reason.
         _ = try self.messages(of: content.epoch, content.contentType)
+        // V6.1-3: Content of senders outside the group is refused.
+        // V12.1.8-1: Proposals of external senders are refused.
         guard case .member(let index) = content.sender else {
             throw MLSError(.invalidSender, "messages of senders outside the group are not accepted")
         }
         guard index != self.own.leafIndex else {
             throw MLSError(.ownMessage, "the message is this member's own")
         }
+        // V6.1-2: The sender is a member with a leaf.
         guard let leaf = self.tree.leaf(index) else {
             throw MLSError(.invalidSender, "leaf \(index) is blank")
         }
+        // V12.4.2-2: Membership tag and signature verify.
         try message.verifyMembershipTag(
             self.cipherSuite, membershipKey: self.secrets.membership, context: self.contextBytes)
         guard

@@ -80,6 +80,7 @@ public struct MLSGroup: Sendable {
 
     /// Throws ``MLSError/Code/unsupported`` once the group has been reinitialised.
     func requireActive() throws(MLSError) {
+        // V12.4.2-12: After a ReInit nothing is sent.
         guard !self.isReinitialized else {
             throw MLSError(.unsupported, "the group was reinitialised and accepts no more messages (RFC 9420 §12.4.2)")
         }

@@ -17,6 +17,7 @@ extension MLSGroup {
         }
         try leaf.validate(groupExtensions: extensions, required: RequiredCapabilities(in: extensions))
         var tree = RatchetTree(cipherSuite: suite, leaf: leaf)
+        // V11-1: Epoch 0, an empty transcript hash, and a random epoch secret.
         let context = GroupContext(
             cipherSuite: suite, groupID: groupID, epoch: 0, treeHash: tree.rootHash(), confirmedTranscriptHash: [],
             extensions: extensions)

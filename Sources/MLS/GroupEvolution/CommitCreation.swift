@@ -34,8 +34,11 @@ extension MLSGroup {
     ) throws -> PendingCommit {
         try self.requireActive()
         let list = ProposalList(committer: self.own.leafIndex, proposals: try self.queue(request, using: &rng))
+        // V12.4-1: The sender verifies the list of proposals.
         try list.validate(self)
+        // V12.4.1-1: The committer adds a path where it is required.
         let hasPath = request.forcesPath || list.requiresPath
+        // V8.4-1: Commit and GroupSecrets name the same PSKs in the same order.
         let preSharedKeys = try self.resolve(list.proposals, request.preSharedKeys)
         var state = try list.apply(to: self, hasPath: hasPath, now: request.now)
         let path = hasPath ? try self.makePath(request, &state, using: &rng) : nil

@@ -7,7 +7,9 @@ extension MLSGroup {
         preSharedKeys: [PreSharedKey]
     ) throws(MLSError) -> StagedCommit {
         let list = ProposalList(committer: sender, proposals: try self.resolve(commit, from: sender))
+        // V12.4-1: The receiver verifies the list of proposals.
         try list.validate(self)
+        // V12.4-2: A Commit has a path if it is empty or a proposal requires one.
         guard commit.path != nil || !list.requiresPath else {
             throw MLSError(.invalidCommit, "the commit lacks its required update path (RFC 9420 §12.4)")
         }
@@ -21,6 +23,8 @@ extension MLSGroup {
         let epoch = try NextEpoch(
             self, commit: authenticated, treeHash: state.tree.rootHash(), extensions: state.extensions,
             commitSecret: commitSecret, preSharedKeys: try self.resolve(list.proposals, preSharedKeys))
+        // V6.1-4: The confirmation tag is valid.
+        // V12.4.2-11: The confirmation tag matches the next epoch.
         guard let tag = authenticated.confirmationTag, constantTimeEqual(tag, epoch.confirmationTag) else {
             throw MLSError(.badConfirmationTag, "the commit's confirmation tag does not match (RFC 9420 §12.4.2)")
         }
@@ -36,6 +40,7 @@ extension MLSGroup {
             case .proposal(let proposal):
                 queued.append(QueuedProposal(proposal: proposal, sender: sender, reference: nil))
             case .reference(let reference):
+                // V12.4.2-3: Every proposal that is named by reference has arrived.
                 guard let cached = self.proposals.first(where: { $0.reference == reference }) else {
                     throw MLSError(
                         .unknownProposal, "the commit refers to a proposal that has not arrived (RFC 9420 §12.4.2)")
@@ -68,6 +73,7 @@ extension MLSGroup {
         guard let old = state.tree.leaf(sender) else {
             throw MLSError(.invalidSender, "the committer's leaf \(sender) is blank")
         }
+        // V12.4.2-5: The leaf of the path is valid.
         try state.tree.validate(
             replacement: path.leafNode, of: old, at: sender, self.groupID, state.extensions,
             RequiredCapabilities(in: state.extensions))

@@ -18,6 +18,7 @@ extension MLSGroup {
         let groupInfo = try self.openGroupInfo(welcome, groupSecrets.joinerSecret, pskSecret)
         var tree = try self.ratchetTree(groupInfo, ratchetTree)
         try self.validate(groupInfo, &tree)
+        // V12.4.3.1-10: The own leaf is in the tree.
         guard let index = tree.members.first(where: { $0.leaf == bundle.keyPackage.leafNode })?.index else {
             throw MLSError(.invalidWelcome, "this member's leaf is not in the tree (RFC 9420 §12.4.3.1)")
         }
@@ -27,12 +28,14 @@ extension MLSGroup {
                 throw MLSError(.invalidWelcome, "the Welcome is signed by this member itself")
             }
             let path = tree.filteredDirectPath(of: groupInfo.signer).map(\.node).filter { $0.level >= ancestor.level }
+            // V12.4.3.1-11: Keys derived from the path secret match the tree.
             _ = try tree.deriveUpward(pathSecret, path: path, own: &own)
         }
         let context = groupInfo.context
         let schedule = KeySchedule(
             suite, joinerSecret: groupSecrets.joinerSecret, pskSecret: pskSecret, context: context.tlsEncoded())
         let tag = suite.hash.hmac(key: schedule.secrets.confirmation, context.confirmedTranscriptHash)
+        // V12.4.3.1-12: The confirmation tag matches.
         guard constantTimeEqual(tag, groupInfo.confirmationTag) else {
             throw MLSError(.badConfirmationTag, "the Welcome's confirmation tag does not match (RFC 9420 §12.4.3.1)")
         }
@@ -44,16 +47,19 @@ extension MLSGroup {
     private static func openSecrets(
         _ welcome: Welcome, _ bundle: KeyPackageBundle, _ known: [PreSharedKey]
     ) throws(MLSError) -> (GroupSecrets, [PreSharedKey]) {
+        // V12.4.3.1-1: The Welcome is of the key package's suite.
         guard bundle.keyPackage.cipherSuite == welcome.cipherSuite else {
             throw MLSError(
                 .invalidWelcome, "the Welcome is for suite \(welcome.cipherSuite), the key package for another")
         }
         let reference = bundle.keyPackage.reference
+        // V12.4.3.1-1: The Welcome has secrets for the key package.
         guard let entry = welcome.secrets.first(where: { $0.newMember == reference }) else {
             throw MLSError(.invalidWelcome, "the Welcome holds no secrets for this key package")
         }
         let hpke = HPKE(welcome.cipherSuite)
         let info = hpke.encryptContext(label: "Welcome", context: welcome.encryptedGroupInfo)
+        // V12.4.3.1-2: The group secrets decrypt.
         var bytes = try hpke.open(entry.encryptedGroupSecrets, with: bundle.initKey, info: info).copyBytes()
         defer { bytes.wipe() }
         let secrets: GroupSecrets
@@ -63,15 +69,18 @@ extension MLSGroup {
         }
         var keys: [PreSharedKey] = []
         for id in secrets.psks {
+            // V8.4-4: The psk_nonce has KDF.Nh bytes.
             guard id.nonce.count == welcome.cipherSuite.hashLength else {
                 throw MLSError(
                     .invalidWelcome,
                     "a psk_nonce of the Welcome has \(id.nonce.count) bytes, not \(welcome.cipherSuite.hashLength) "
                         + "(RFC 9420 §8.4)")
             }
+            // V11.2-1: PSKs of usage reinit and branch are refused.
             if case .resumption(let usage, _, _) = id.key, usage != .application {
                 throw MLSError(.unsupported, "continuing another group (\(usage)) is not supported")
             }
+            // V12.4.3.1-3: Every PSK is known.
             guard let key = known.first(where: { $0.id.key == id.key }) else {
                 throw MLSError(.unknownPSK, "the Welcome names a PSK that this member does not have")
             }
@@ -87,10 +96,12 @@ extension MLSGroup {
         let key = Welcome.key(
             suite,
             welcomeSecret: KeySchedule.welcomeSecret(suite, joinerSecret: joinerSecret, pskSecret: pskSecret))
+        // V12.4.3.1-2: The GroupInfo decrypts.
         let bytes = try suite.aead.open(
             welcome.encryptedGroupInfo, key: key.key, nonce: key.nonce.copyBytes(), additionalData: [])
         let info: GroupInfo
         do { info = try GroupInfo(tlsEncoded: bytes) } catch { throw MLSError(decoding: "GroupInfo", error) }
+        // V12.4.3.1-4: The suite of the GroupInfo is that of the key package.
         guard info.context.cipherSuite == suite else {
             throw MLSError(
                 .invalidWelcome, "the group's suite is \(info.context.cipherSuite), the Welcome's is \(suite)")
@@ -104,6 +115,7 @@ extension MLSGroup {
     }
 
     private static func ratchetTree(_ info: GroupInfo, _ separate: [UInt8]?) throws(MLSError) -> RatchetTree {
+        // V12.4.3-1: Unknown GroupInfo extensions are ignored.
         guard let bytes = info.extensions.data(of: .ratchetTree) ?? separate else {
             throw MLSError(.invalidWelcome, "the Welcome contains no ratchet tree, and none was supplied")
         }
@@ -114,9 +126,11 @@ extension MLSGroup {
         guard let signer = tree.leaf(info.signer) else {
             throw MLSError(.invalidWelcome, "the signer's leaf \(info.signer) is blank (RFC 9420 §12.4.3.1)")
         }
+        // V12.4.3-4: The GroupInfo's signature verifies with the signer's leaf.
         guard info.hasValidSignature(publicKey: signer.signatureKey) else {
             throw MLSError(.badSignature, "the GroupInfo's signature does not verify (RFC 9420 §12.4.3.1)")
         }
+        // V12.4.3.1-5: The tree's hash is that of the GroupContext.
         guard tree.rootHash() == info.context.treeHash else {
             throw MLSError(.invalidTree, "the ratchet tree does not match the tree hash (RFC 9420 §12.4.3.1)")
         }

@@ -69,11 +69,13 @@ extension MLSGroup {
         return keys
     }
 
+    // V12.4.2-4: Every PSK is available.
     private func secret(of id: PreSharedKeyID, _ known: [PreSharedKey]) throws(MLSError) -> Secret {
         switch id.key {
         case .external:
             if let key = known.first(where: { $0.id.key == id.key }) { return key.secret }
         case .resumption(_, let groupID, let epoch):
+            // V8.6-1: The PSK is that of the epoch that it names.
             guard groupID == self.groupID else { break }
             if epoch == self.epoch { return self.secrets.resumption }
             if let past = self.pastResumptionSecrets.first(where: { $0.epoch == epoch }) { return past.secret }

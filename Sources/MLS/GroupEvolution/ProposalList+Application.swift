@@ -31,6 +31,7 @@ extension ProposalList {
                 proposals: self.proposals.map { .init(sender: $0.sender, proposal: $0.proposal) }, added: [],
                 removed: [],
                 updated: [], hasPath: hasPath))
+        // V12.3-1: Extensions apply first, then updates, removals and additions.
         for case .groupContextExtensions(let extensions) in self.proposals.map(\.proposal) {
             state.extensions = extensions
             state.changes.extensions = extensions
@@ -38,6 +39,8 @@ extension ProposalList {
         let required = try RequiredCapabilities(in: state.extensions)
         try self.applyUpdates(to: &state, group, required)
         self.applyRemovals(to: &state, group)
+        // V11.1-1: New extensions require only what every member supports.
+        // V12.1.7-1: All members support the required capabilities.
         if state.changes.extensions != nil {
             for (_, leaf) in state.tree.members {
                 try leaf.validate(groupExtensions: state.extensions, required: required)
@@ -45,6 +48,7 @@ extension ProposalList {
         }
         try self.applyAdditions(to: &state, group, required, now: now)
         let newLeaves = state.changes.updated.map(\.new) + state.changes.added.map(\.leaf)
+        // V12.2-10: The tree after the Commit is valid.
         if !newLeaves.isEmpty {
             try state.tree.requireUniqueKeys(of: newLeaves)
             try state.tree.validateCredentialSupport()
@@ -57,9 +61,11 @@ extension ProposalList {
     ) throws(MLSError) {
         for queued in self.proposals {
             guard case .update(let leaf) = queued.proposal, let old = group.tree.leaf(queued.sender) else { continue }
+            // V7.3-8: The leaf of an Update is of source update.
             guard case .update = leaf.source else {
                 throw MLSError(.invalidLeafNode, "the leaf_node_source of an Update must be update (RFC 9420 §7.3)")
             }
+            // V12.1.2-1: The leaf of an Update is valid.
             try state.tree.validate(
                 replacement: leaf, of: old, at: queued.sender, group.groupID, state.extensions, required)
             state.tree.update(leaf, at: queued.sender)
@@ -88,10 +94,12 @@ extension ProposalList {
         var packages: [KeyPackage] = []
         for queued in self.proposals {
             guard case .add(let package) = queued.proposal else { continue }
+            // V10.1-1: The cipher suite is the group's.
             guard package.cipherSuite == group.cipherSuite else {
                 throw MLSError(
                     .invalidKeyPackage, "a key package is for suite \(package.cipherSuite), not \(group.cipherSuite)")
             }
+            // V12.1.1-1: The key package of an Add is valid.
             if !queued.isVerified { _ = try package.verified(now: now) }
             try package.leafNode.validate(groupExtensions: state.extensions, required: required)
             packages.append(package)
@@ -113,6 +121,8 @@ extension RatchetTree {
         _ extensions: [Extension],
         _ required: RequiredCapabilities?
     ) throws(MLSError) {
+        // V7.3-8: The new leaf has a new encryption key.
+        // V12.4.2-6: The leaf of a path has a new encryption_key.
         guard leaf.encryptionKey != old.encryptionKey else {
             throw MLSError(.invalidLeafNode, "the new leaf of \(index) keeps its encryption_key (RFC 9420 §7.3)")
         }
@@ -127,12 +137,14 @@ extension RatchetTree {
     func requireUniqueKeys(of leaves: [LeafNode]) throws(MLSError) {
         var encryptionKeys = KeyFilter(leaves.map(\.encryptionKey))
         var signatureKeys = KeyFilter(leaves.map(\.signatureKey))
+        // V7.3-11: The encryption_key is unique among the members.
         for (position, last) in self.keyBytes.encryption.enumerated() where encryptionKeys.mayContain(lastByte: last) {
             if let key = self.nodes[position].encryptionKey, encryptionKeys.meetsAgain(key) {
                 throw MLSError(
                     .invalidProposals, "a new leaf's encryption_key appears twice in the tree (RFC 9420 §7.3)")
             }
         }
+        // V12.2-4: No client is added twice, or again.
         for (position, last) in self.keyBytes.signature.enumerated() where signatureKeys.mayContain(lastByte: last) {
             if let key = self.nodes[position].signatureKey, signatureKeys.meetsAgain(key) {
                 throw MLSError(

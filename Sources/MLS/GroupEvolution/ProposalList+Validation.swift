@@ -16,12 +16,15 @@ struct ProposalList {
             switch queued.proposal {
             case .add: break
             case .update:
+                // V12.2-1: No Update by the committer.
                 guard queued.sender != self.committer else {
                     throw self.refuse("the committer proposes its own update")
                 }
+                // V12.2-3: At most one Update or Remove for a leaf.
                 guard touched.insert(queued.sender).inserted else {
                     throw self.refuse("leaf \(queued.sender) is updated or removed twice")
                 }
+            // V12.2-2: No Remove of the committer.
             case .remove(let index):
                 guard index != self.committer else { throw self.refuse("the committer removes itself") }
                 try self.requireRemoval(of: index, &touched, group)
@@ -30,17 +33,22 @@ struct ProposalList {
                     throw self.refuse("the committer commits its own SelfRemove")
                 }
                 try self.requireRemoval(of: queued.sender, &touched, group)
+            // V12.2-5: A PreSharedKeyID occurs once.
             case .preSharedKey(let id):
                 guard preSharedKeys.insert(id).inserted else { throw self.refuse("a PSK appears twice") }
                 try self.validate(id, group.cipherSuite)
+            // V12.1.5-1: A ReInit does not lower the version.
+            // V12.2-7: A ReInit is the only proposal.
             case .reInit(let reInit):
                 guard self.proposals.count == 1 else { throw self.refuse("ReInit is not the only proposal") }
                 guard reInit.version >= ProtocolVersion.mls10 else { throw self.refuse("ReInit lowers the version") }
                 guard !reInit.extensions.hasDuplicates else {
                     throw self.refuse("a ReInit extension type appears twice")
                 }
+            // V12.2-8: No ExternalInit in a member's Commit.
             case .externalInit: throw self.refuse("a member sends ExternalInit")
             case .groupContextExtensions(let extensions):
+                // V12.2-6: At most one GroupContextExtensions proposal.
                 contextChanges += 1
                 guard contextChanges == 1 else { throw self.refuse("two GroupContextExtensions proposals") }
                 guard !extensions.hasDuplicates else {
@@ -57,6 +65,7 @@ struct ProposalList {
         guard !types.isEmpty else { return }
         let removed = self.removed
         for (index, leaf) in group.members where !removed.contains(index) {
+            // V12.2-9: Members support the proposal types of the Commit.
             guard types.isSubset(of: leaf.capabilities.proposals) else {
                 throw self.refuse("leaf \(index) does not support a proposal type of the commit")
             }
@@ -76,6 +85,8 @@ struct ProposalList {
         return removed
     }
 
+    // V12.1.3-1: A removed leaf is not blank.
+    // V12.2-3: At most one Update or Remove for a leaf.
     private func requireRemoval(
         of index: LeafIndex, _ touched: inout Set<LeafIndex>, _ group: MLSGroup
     ) throws(MLSError) {
@@ -84,9 +95,12 @@ struct ProposalList {
     }
 
     private func validate(_ id: PreSharedKeyID, _ suite: CipherSuite) throws(MLSError) {
+        // V8.4-3: The psk_nonce has KDF.Nh bytes.
+        // V12.1.4-1: The nonce has KDF.Nh bytes, and the usage is application.
         guard id.nonce.count == suite.hashLength else {
             throw self.refuse("a PSK nonce has \(id.nonce.count) bytes, not \(suite.hashLength)")
         }
+        // V11.2-1: PSKs of usage reinit and branch are refused.
         if case .resumption(let usage, _, _) = id.key, usage != .application {
             throw self.refuse("a commit must not contain a PSK of usage \(usage)")
         }

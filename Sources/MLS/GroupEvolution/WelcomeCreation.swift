@@ -15,9 +15,11 @@ extension MLSGroup {
             groupInfo.tlsEncoded(), key: key.key, nonce: key.nonce.copyBytes(), additionalData: [])
         let hpke = HPKE(suite)
         let info = hpke.encryptContext(label: "Welcome", context: encryptedGroupInfo)
+        // V12.4.1-2: The PSKs of a Welcome are in the order of the proposals.
         let identifiers = preSharedKeys.map(\.id)
         var secrets: [EncryptedGroupSecrets] = []
         secrets.reserveCapacity(state.addedPackages.count)
+        // V12.4.1-3: The Welcome covers every new member.
         for (member, package) in zip(state.changes.added, state.addedPackages) {
             let groupSecrets = GroupSecrets(
                 joinerSecret: epoch.schedule.joinerSecret,

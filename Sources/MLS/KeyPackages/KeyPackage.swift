@@ -22,6 +22,7 @@ public struct KeyPackage: Hashable, Sendable, TLSEncodable, TLSDecodable {
 
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         let start = reader.offset
+        // V10.1-1: The version is mls10.
         try ProtocolVersion.read(from: &reader)
         self.cipherSuite = try CipherSuite(from: &reader)
         self.initKey = try reader.readOpaque()

@@ -12,6 +12,7 @@ struct KeySchedule {
     init(
         _ suite: CipherSuite, initSecret: Secret, commitSecret: Secret, pskSecret: Secret, context: [UInt8]
     ) {
+        // V8-1: Secrets are derived as specified.
         let extracted = suite.hash.extract(salt: initSecret, inputKeyMaterial: commitSecret)
         let joiner = suite.expandWithLabel(extracted, "joiner", context: context, length: suite.hashLength)
         self.init(suite, joinerSecret: joiner, pskSecret: pskSecret, context: context)

@@ -76,6 +76,8 @@ public struct PreSharedKey: Sendable {
 extension MLSGroup {
     /// Returns an id for injecting a PSK once, with a random nonce of KDF.Nh bytes (RFC 9420 §8.4).
     func freshID(of key: PreSharedKeyID.Key, using rng: inout some RandomNumberGenerator) -> PreSharedKeyID {
+        // V8.4-2: Every injection has a fresh psk_nonce.
+        // V12.1.4-2: The psk_nonce is sampled at random.
         PreSharedKeyID(key: key, nonce: rng.bytes(self.cipherSuite.hashLength))
     }
 }
@@ -96,6 +98,7 @@ extension CipherSuite {
         }
         let zero = Secret(count: self.hashLength) { _ in }
         var result = zero
+        // V8.4-1: The order of the PSKs is part of the secret.
         for (index, key) in zip(0..<count, keys) {
             let extracted = self.hash.extract(salt: zero, inputKeyMaterial: key.secret)
             var label = TLSWriter()

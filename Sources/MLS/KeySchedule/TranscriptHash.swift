@@ -13,6 +13,7 @@ import TLSCodec
 extension CipherSuite {
     /// Returns confirmed_transcript_hash[n] (RFC 9420 §8.2).
     func confirmedTranscriptHash(interim: [UInt8], commit: AuthenticatedContent) -> [UInt8] {
+        // V8-1: Transcript hashes are derived as specified.
         var writer = TLSWriter(capacity: commit.content.encoded.count + 128)
         writer.write(commit.wireFormat.rawValue)
         writer.writeFixed(commit.content.encoded)

@@ -5,6 +5,7 @@ extension LeafNode {
         guard !self.extensions.hasDuplicates else {
             throw MLSError(.invalidLeafNode, "a leaf extension type appears twice (RFC 9420 §13.4)")
         }
+        // V7.3-6: The leaf's extensions are among its capabilities.
         for entry in self.extensions where !self.capabilities.supports(entry.type) {
             throw MLSError(
                 .invalidLeafNode, "leaf extension \(entry.type.rawValue) is not among its own capabilities")
@@ -23,6 +24,8 @@ extension LeafNode {
 
     /// Throws unless the leaf supports the group's extensions and requirements (RFC 9420 §7.3, §11.1, §13.4).
     func validate(groupExtensions: [Extension], required: RequiredCapabilities?) throws(MLSError) {
+        // V7.3-3: The leaf supports the group's extensions and requirements.
+        // V12.4.3-2: The joiner supports the GroupContext extensions.
         for entry in groupExtensions where !self.capabilities.supports(entry.type) {
             throw MLSError(
                 .invalidLeafNode, "the group uses extension \(entry.type.rawValue), which the leaf does not support")

@@ -101,6 +101,7 @@ public final class LeafNode: Sendable, Hashable, TLSEncodable, TLSDecodable {
 
     /// Returns whether the signature is valid for this position; a key package's leaf is signed without one.
     func hasValidSignature(_ suite: CipherSuite, position: Position?) -> Bool {
+        // V7.3-2: The leaf's signature verifies, bound to its position.
         let content = Self.toBeSigned(
             Array(self.encoded[..<self.unsignedCount]), source: self.source, position: position)
         return suite.verify(self.signature, label: "LeafNodeTBS", of: content, publicKey: self.signatureKey)

@@ -41,6 +41,7 @@ struct ParentHashCheck {
     }
 
     mutating func run() throws(MLSError) {
+        // V12.4.3.1-6: Every parent node is parent-hash valid.
         for position in stride(from: 1, to: self.tree.nodes.count, by: 2) {
             let index = NodeIndex(position)
             guard let parent = self.tree.parent(index), let left = index.left, let right = index.right else { continue }

@@ -89,15 +89,19 @@ extension RatchetTree {
     /// Applies another member's path: public keys, parent hashes and leaf (RFC 9420 §7.5, §12.4.2).
     mutating func apply(_ update: UpdatePath, from sender: LeafIndex) throws(MLSError) {
         let path = self.filteredDirectPath(of: sender)
+        // V12.4.2-8: The path has a node for each of the filtered direct path.
         guard path.count == update.nodes.count else {
             throw MLSError(
                 .invalidCommit,
                 "the update path has \(update.nodes.count) nodes, \(path.count) are needed (RFC 9420 §7.5)"
             )
         }
+        // V12.4.2-7: No public key of the path is in the tree.
         try self.requireNewKeys(update)
         try self.requireUniqueSignatureKey(update.leafNode.signatureKey, of: sender)
         let parentHash = self.setPath(of: sender, path: path, keys: update.nodes.map(\.encryptionKey))
+        // V7.3-9: The leaf of a path is of source commit.
+        // V12.4.2-10: The leaf carries the recomputed parent hash.
         guard case .commit(let carried) = update.leafNode.source, carried == parentHash else {
             throw MLSError(
                 .invalidCommit, "the committer's leaf does not carry the path's parent hash (RFC 9420 §7.9.2)")
@@ -108,6 +112,7 @@ extension RatchetTree {
     /// Checks RFC 9420 §7.3: no other leaf has the path leaf's signature key. An unchanged key was checked before.
     private func requireUniqueSignatureKey(_ key: [UInt8], of index: LeafIndex) throws(MLSError) {
         guard key != self.leaf(index)?.signatureKey else { return }
+        // V7.3-10: The signature_key is unique among the members.
         for case .leaf(let other) in self.nodes where other.signatureKey == key {
             throw MLSError(
                 .invalidLeafNode,
@@ -149,6 +154,7 @@ extension RatchetTree {
             target.leaf.map { !added.contains($0) } ?? true
         }
         let ciphertexts = update.nodes[position].encryptedPathSecrets
+        // V12.4.2-9: The path secret is sealed for each node of the resolution.
         guard ciphertexts.count == targets.count else {
             throw MLSError(
                 .invalidCommit, "a path node has \(ciphertexts.count) ciphertexts, \(targets.count) are needed")
@@ -170,6 +176,7 @@ extension RatchetTree {
         var secret = secret
         for node in path {
             let key = try self.cipherSuite.nodeKey(pathSecret: secret)
+            // V12.4.2-9: The path secrets derive the public keys.
             guard self[node].encryptionKey == key.publicKey else {
                 throw MLSError(
                     .invalidCommit, "a path secret does not match the public key of node \(node.value) (RFC 9420 §7.6)")

@@ -16,9 +16,12 @@ extension RatchetTree {
         var encryptionKeys: Set<[UInt8]> = []
         var signatureKeys: Set<[UInt8]> = []
         for node in self.nodes {
+            // V7.3-11: The encryption_key is unique among the members.
+            // V12.4.3.1-9: The key of a parent node occurs in no other node.
             if let key = node.encryptionKey, !encryptionKeys.insert(key).inserted {
                 throw MLSError(.invalidTree, "two nodes have the same encryption_key (RFC 9420 §7.3)")
             }
+            // V7.3-10: The signature_key is unique among the members.
             if case .leaf(let leaf) = node, !signatureKeys.insert(leaf.signatureKey).inserted {
                 throw MLSError(.invalidTree, "two leaves have the same signature_key (RFC 9420 §7.3)")
             }
@@ -28,6 +31,7 @@ extension RatchetTree {
     private func validateLeaves(groupID: [UInt8], extensions: [Extension]) throws(MLSError) {
         let required = try RequiredCapabilities(in: extensions)
         try self.validateCredentialSupport()
+        // V12.4.3.1-7: Every leaf is valid.
         for (index, leaf) in self.members {
             try leaf.validateAlone(self.cipherSuite)
             try leaf.validate(groupExtensions: extensions, required: required)
@@ -52,6 +56,7 @@ extension RatchetTree {
         for case .leaf(let leaf) in self.nodes where !inUse.contains(leaf.credential.type) {
             inUse.append(leaf.credential.type)
         }
+        // V7.3-4: Every member supports every credential type in use.
         for case .leaf(let leaf) in self.nodes {
             guard inUse.allSatisfy(leaf.capabilities.credentials.contains) else {
                 throw MLSError(.invalidLeafNode, "a leaf does not support every credential type in use (RFC 9420 §7.3)")
@@ -67,6 +72,7 @@ extension RatchetTree {
             let range = NodeIndex(position).leafRange
             var previous: UInt32?
             for leaf in parent.unmergedLeaves {
+                // V12.4.3.1-8: Unmerged leaves are occupied and below their node.
                 guard previous.map({ $0 < leaf }) ?? true, range.contains(Int(leaf)),
                     self.leaf(LeafIndex(rawValue: leaf)) != nil
                 else {
@@ -88,6 +94,7 @@ extension RatchetTree {
     private func requireUnmerged(_ leaf: UInt32, from lowest: NodeIndex, upTo top: NodeIndex) throws(MLSError) {
         var node = lowest
         while node != top {
+            // V12.4.3.1-8: Unmerged leaves are unmerged in between.
             if let parent = self.parent(node), !parent.unmergedLeaves.containsAscending(leaf) {
                 throw MLSError(
                     .invalidTree,

@@ -13,6 +13,7 @@ import TLSCodec
 extension RatchetTree {
     /// Returns the `ratchet_tree` extension's data (RFC 9420 §12.4.3.3): all nodes up to the last non-blank one.
     func encoded() -> [UInt8] {
+        // V12.4.3.3-1: The tree that is sent ends in an occupied node.
         let count = (self.nodes.lastIndex { !$0.isBlank } ?? -1) + 1
         var writer = TLSWriter(capacity: count * 160)
         writer.writeVector { writer in
@@ -64,6 +65,7 @@ extension RatchetTree {
                 return nodes
             }
             try reader.finish()
+            // V12.4.3.3-2: The tree that is received ends in an occupied node.
             guard let last = nodes.last, !last.isBlank else {
                 throw MLSError(.invalidTree, "the ratchet tree is empty or ends in a blank node (RFC 9420 §12.4.3.3)")
             }

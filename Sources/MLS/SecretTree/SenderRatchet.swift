@@ -31,6 +31,7 @@ struct SenderRatchet: Sendable {
 
     /// Returns the next key for sending, and its generation.
     mutating func next(_ suite: CipherSuite) throws(MLSError) -> (generation: UInt32, key: MessageKey) {
+        // V6.3.1-2: No generation is used twice.
         let generation = self.generation
         guard let key = self.step(suite) else {
             throw MLSError(.keyConsumed, "all 2^32 generations of this epoch's ratchet were used")

@@ -75,7 +75,7 @@ extension CoreModel {
             guard let pending = group.pending, unsure.contains(groupID) || self.isReading(groupID) else { continue }
             rows.insert(Self.commitRow(pending.event.id))
         }
-        // A proposal of a past epoch makes MDK 0.7 roll back (wire §10, trap 21).
+        // A proposal of a past epoch makes MDK 0.7 roll back (docs/protocol/marmot.md §11.21).
         for (groupID, event) in self.intents.proposals where self.isReading(groupID) {
             rows.insert(Self.proposalRow(event))
         }
