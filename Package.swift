@@ -172,8 +172,35 @@ var targets: [Target] = [
     tests("SupervisorTests", ["Supervisor", "Restarts", "Telemetry", lifecycle, logging, metrics]),
 ]
 
-// For short builds: PIKABOT_ONLY=NostrTests,… keeps these targets and what they need.
+// Benchmarks and the fuzzing program: built only when PIKABOT_ONLY names them.
+func benchmark(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies, path: "Tests/Benchmarks/Sources/\(name)", swiftSettings: settings)
+}
+
+let tools: [Target] = [
+    .systemLibrary(
+        name: "CFloorSodium", path: "Tests/Benchmarks/Sources/CFloorSodium", pkgConfig: "libsodium",
+        providers: [.apt(["libsodium-dev"])]),
+    .systemLibrary(name: "CMalloc", path: "Tests/Benchmarks/Sources/CMalloc"),
+    .target(name: "CAllocations", path: "Tests/Benchmarks/Sources/CAllocations"),
+    benchmark("mls-benchmarks", ["CFloorSodium", "MLS", "TLSCodec", crypto]),
+    benchmark("group-benchmarks", ["CMalloc", "MLS", "Marmot", "Nostr", "PikaCore", "Storage"]),
+    benchmark("state-benchmarks", ["CAllocations", "MLS", "Marmot", "Nostr", "PikaCore", "Storage", logging]),
+    benchmark(
+        "echo-latency",
+        ["EmbeddedRelay", "NetworkAddresses", "Nostr", "PikaCore", "RelayClient", "Storage", logging]),
+    // Links only with `--sanitize fuzzer`, which brings `main`; Tests/Fuzzing/run has all flags.
+    .executableTarget(
+        name: "fuzz", dependencies: ["TLSCodec", "MLS", "Nostr", "Marmot", "PikaCore"],
+        path: "Tests/Fuzzing/Sources/fuzz", swiftSettings: settings,
+        // gold, the default, fails on the sanitizers' debug information.
+        linkerSettings: [.unsafeFlags(["-use-ld=lld"], .when(platforms: [.linux]))]),
+]
+
+// PIKABOT_ONLY=NostrTests,… builds only these targets and their dependencies.
 if let only = Context.environment["PIKABOT_ONLY"] {
+    targets += tools
     var wanted = Set(only.split(separator: ",").map(String.init))
     var grew = true
     while grew {
@@ -187,12 +214,13 @@ if let only = Context.environment["PIKABOT_ONLY"] {
     targets = targets.filter { wanted.contains($0.name) }
 }
 
+/// The libraries for other packages. The other targets are parts of the programs.
+let products = ["BotKit", "BotProgram", "BotTesting", "MLS", "TLSCodec", "Nostr", "Marmot"]
+
 let package = Package(
     name: "pikabot",
     platforms: [.macOS(.v15)],
-    products: targets.filter { $0.type == .regular && $0.name != "LiveTesting" }.map {
-        .library(name: $0.name, targets: [$0.name])
-    },
+    products: targets.map(\.name).filter(products.contains).map { .library(name: $0, targets: [$0]) },
     dependencies: [
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),

@@ -68,12 +68,12 @@ import Testing
             ("join.p95", "< 3s", "never measured: join was not attempted"),
             ("join.failures", "== 0", "never measured: join was not attempted"),
             ("delivery", ">= 0", "never measured: no delivery was expected"),
-            ("order", ">= 0", "never measured: nothing was delivered"),
-            ("duplicates", "== 0", "never measured: nothing was delivered"),
+            ("order", ">= 0", "never measured: no message was delivered"),
+            ("duplicates", "== 0", "never measured: no message was delivered"),
             ("divergence", "== 0", "never measured: no member was compared with its group"),
             ("joins", ">= 0", "never measured: no join was planned"),
             ("conflicts", "== 0", "never measured: no commit was made"),
-            ("lag.p99", "< 1s", "never measured: nothing had an intended start"),
+            ("lag.p99", "< 1s", "never measured: no operation had an intended start"),
         ] {
             let outcome = try LoadThreshold(key: key, condition: condition).judge(result)
             #expect(!outcome.passed)

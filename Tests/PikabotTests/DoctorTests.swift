@@ -129,7 +129,7 @@ import Testing
             }
             try AccountStore.open(directory: state, sealingKey: key).close()
             #expect(finding()?.level == .warning)
-            #expect(finding()?.text.hasSuffix("of relay/wss://relay.example, after 2 deaths (decode)") == true)
+            #expect(finding()?.text.hasSuffix("of relay/wss://relay.example, after 2 crashes (decode)") == true)
             try Data("x".utf8).write(to: URL(fileURLWithPath: state + "/quarantine"))
             #expect(finding()?.level == .error)
         }

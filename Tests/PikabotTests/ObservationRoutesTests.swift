@@ -47,7 +47,7 @@ struct ObservationRoutesTests {
         let body = try await get("/readyz", of: observatory).body
         #expect(
             String(decoding: body, as: UTF8.self).replacing(/\s+/, with: "").hasPrefix(
-                #"{"accounts":[{"account":"a","checks":[{"check":"worker","message":"itanswers","ok":true},"#
+                #"{"accounts":[{"account":"a","checks":[{"check":"worker","message":"responding","ok":true},"#
                     + #"{"check":"relay","message":"connected","ok":true,"relay":"r.example"}],"ready":true},"#))
     }
 

@@ -107,7 +107,7 @@ struct ReloadTests {
             let outcome = await stage.reload()
             #expect(outcome?["success"] == true && outcome?["refused"] == [])
             var lines = stage.supervisor.log.follow(100, of: "b").makeAsyncIterator()
-            while let line = await lines.next(), !line.text.contains("starts again") {}
+            while let line = await lines.next(), !line.text.contains("restarts in") {}
             #expect(await stage.supervisor.status.map(\.restarts) == [0, 1])
             #expect(await stage.supervisor.status.first?.pid == before.first)
         }

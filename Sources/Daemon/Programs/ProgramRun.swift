@@ -44,7 +44,7 @@ struct ProgramRun: Sendable {
 
     mutating func decide(_ mode: AckMode, now: Int64) {
         self.mode = mode
-        self.generation += 1
+        self.generation &+= 1
         self.progressedAt = now
     }
 

@@ -65,7 +65,7 @@ struct AccountRelayProbesTests {
                 RelayProbeRequest(
                     relay: relay, timeout: .seconds(60), reachesPrivateAddresses: true, logsInAsAccount: true))
             #expect(report.faults.map(\.code) == [.authRequired], "\(report.verdict)")
-            #expect(report.phase(.auth)?.text == "asks for a login (NIP-42), and lets the account in")
+            #expect(report.phase(.auth)?.text == "requests authentication (NIP-42) and admits the account")
         }
     }
 

@@ -41,17 +41,17 @@ struct PushNotificationTests {
             [["v", "mip05-v2"], encoding], [["v"], encoding], [["v", "mip05-v1", ""], encoding],
             [version, ["encoding", "hex"]], [version, ["encoding", "Base64"]], [version, ["encoding", "base64", ""]],
         ]
-        for tags in bad { expect(.badTag, "no other", try self.rumor(bytes, tags)) }
+        for tags in bad { expect(.badTag, "exactly the tags", try self.rumor(bytes, tags)) }
         expect(.wrongKind, "446", try self.rumor(bytes, kind: 447))
         expect(.badPushToken, "found 0", try self.rumor([]))
-        expect(.badContent, "whole tokens", try self.rumor(bytes + [0]))
-        expect(.badContent, "whole tokens", try self.rumor(Array(bytes.dropLast())))
-        expect(.badContent, "whole tokens", try self.rumor([UInt8](repeating: 0, count: 280)))
+        expect(.badContent, "complete tokens", try self.rumor(bytes + [0]))
+        expect(.badContent, "complete tokens", try self.rumor(Array(bytes.dropLast())))
+        expect(.badContent, "complete tokens", try self.rumor([UInt8](repeating: 0, count: 280)))
         var unreadable = try self.rumor(bytes)
         unreadable.content += "="
         expect(.badContent, "Base64", unreadable)
         expect(.badPushToken, "twice", try self.rumor(bytes + bytes))
-        expect(.badPushToken, "not 26", try self.rumor(try self.tokens(26).flatMap(\.bytes)))
+        expect(.badPushToken, "found 26", try self.rumor(try self.tokens(26).flatMap(\.bytes)))
     }
 
     @Test func refusesToSendInvalidRequests() throws {

@@ -110,8 +110,8 @@ struct PushTokenTests {
         for header: [UInt8] in [[1, 0, 0], [1, 3, 254], [1, 255, 255]] {
             expectError(.badPushToken, "does not fit") { _ = try open(header) }
         }
-        expectError(.badPushToken, "plaintext has 1023") { _ = try open([1, 0, 1], 1023) }
-        expectError(.badPushToken, "plaintext has 1025") { _ = try open([1, 0, 1], 1025) }
+        expectError(.badPushToken, "wrong size, 1023") { _ = try open([1, 0, 1], 1023) }
+        expectError(.badPushToken, "wrong size, 1025") { _ = try open([1, 0, 1], 1025) }
         // The same behind a seal that holds.
         let sealed = try PushToken(
             sealing: Secret([0x77] + [UInt8](repeating: 0, count: 1023)), for: server.publicKey,
@@ -122,13 +122,13 @@ struct PushTokenTests {
     @Test func checksSizesAndKeys() throws {
         var rng = SeededGenerator(seed: 3)
         expectError(.badPushToken, "found 0") { _ = try DeviceToken(.apns, Secret([])) }
-        expectError(.badPushToken, "not 1022") {
+        expectError(.badPushToken, "found 1022") {
             _ = try DeviceToken(.apns, Secret([UInt8](repeating: 0, count: 1022)))
         }
         for count in [0, 280, 1083, 1085] {
             let bytes = [UInt8](repeating: 0, count: count)
-            expectError(.badPushToken, "not \(count)") { _ = try PushToken(bytes: bytes) }
-            expectError(.badPushToken, "not \(count)") { _ = try PushToken(base64: Base64.encode(bytes)) }
+            expectError(.badPushToken, "found \(count)") { _ = try PushToken(bytes: bytes) }
+            expectError(.badPushToken, "found \(count)") { _ = try PushToken(base64: Base64.encode(bytes)) }
         }
         expectError(.badPushToken, "Base64") { _ = try PushToken(base64: "no Base64!") }
         let offCurve = try PublicKey(bytes: [UInt8](repeating: 0xff, count: 32))

@@ -205,7 +205,7 @@ import Testing
             _ = try await session.attempt(.createGroupChat(name: "x", peers: [self.key(11).publicKey]))
         }
         #expect(try await session.state().auth == .loggedOut)
-        #expect(try await session.state().toast?.contains("was to fail") == true)
+        #expect(try await session.state().toast?.contains("injected commit failure") == true)
         #expect(session.identities.identity == .key(self.key(10)))
         #expect(session.host.openAccounts.isEmpty)
         #expect(try await session.attempt(.restoreSession) == .done(chatID: nil))
