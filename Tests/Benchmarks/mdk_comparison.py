@@ -1,6 +1,6 @@
 """Our groups against MDK's, in one run and on one disk: prints two tables, and exits 1 when a target is missed.
 
-    swift build -c release --package-path Tests/Benchmarks --product group-benchmarks
+    PIKABOT_ONLY=group-benchmarks swift build -c release --scratch-path .build/benchmarks
     Tests/Interop/setup-peers.sh .build/peers
     python3 Tests/Benchmarks/mdk_comparison.py
 
@@ -37,7 +37,7 @@ def options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--peers", type=pathlib.Path, default=TOP / ".build/peers", help="folder made by setup-peers.sh")
     parser.add_argument(
-        "--ours", type=pathlib.Path, default=HERE / ".build/release/group-benchmarks", help="a release build"
+        "--ours", type=pathlib.Path, default=TOP / ".build/benchmarks/release/group-benchmarks", help="a release build"
     )
     parser.add_argument("--disk", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir()))
     parser.add_argument("--memory", type=pathlib.Path, default=pathlib.Path("/dev/shm"), help="a memory file system")

@@ -33,7 +33,7 @@ extension MediaStore {
             } catch { reasons.append("\(server): \(error)") }
         }
         return .failure(
-            AppCoreError(.mediaFailed, "no media server took the file: \(reasons.joined(separator: "; "))"))
+            AppCoreError(.mediaFailed, "no media server accepted the file: \(reasons.joined(separator: "; "))"))
     }
 
     /// Returns the content of the first address for which `open` succeeds.
