@@ -28,7 +28,7 @@ import Testing
 
     private static func hex(_ secret: Secret) -> String { Hex.encode(secret.copyBytes()) }
 
-    @Test func keysAreThoseOfTheDescription() throws {
+    @Test func keysMatchKnownVector() throws {
         let keys = try Self.keys("aa", "bb")
         #expect(keys.audio.own.keyID == 0x3de2_232e_253f_81a6)
         #expect(keys.audio.peer.keyID == 0xa2a4_0b78_001e_4e9b)
@@ -56,7 +56,7 @@ import Testing
     private static let frame = CallFrame(
         counter: 0x0102_0304, sequence: 99, isKeyframe: true, payload: Array("twenty milliseconds".utf8))
 
-    @Test func aWholeFrameIsThatOfTheDescription() throws {
+    @Test func sealedFrameMatchesKnownVector() throws {
         let keys = try Self.keys("aa", "bb")
         let sealed = try Self.frame.sealed(with: keys.audio.own)
         #expect(Hex.encode(sealed) == Self.known)
@@ -76,7 +76,7 @@ import Testing
         } catch { return error }
     }
 
-    @Test func everyFieldIsCheckedInItsTurn() throws {
+    @Test func checksEveryFrameField() throws {
         let keys = try Self.keys("aa", "bb")
         let sealed = try #require(Hex.decode(Self.known))
         func changed(_ offsets: Int...) -> [UInt8] {
@@ -154,7 +154,7 @@ import Testing
         #expect(counter.take() == nil && counter.isExhausted)
     }
 
-    @Test func eachOfTheNewest128NumbersIsLetThroughOnce() {
+    @Test func admitsEachOfNewest128NumbersOnce() {
         var window = ReplayWindow()
         let admitted = { (number: UInt64) in window.admit(number) }
         #expect(admitted(1000) && !admitted(1000))
@@ -167,7 +167,7 @@ import Testing
         #expect(admitted(1002) && admitted(.max) && !admitted(.max) && admitted(.max - 127) && !admitted(0))
     }
 
-    @Test func aWindowAgreesWithAPlainSet() {
+    @Test func replayWindowMatchesReferenceSet() {
         var random = StepRandom(state: 128)
         var window = ReplayWindow()
         var seen: Set<UInt64> = []

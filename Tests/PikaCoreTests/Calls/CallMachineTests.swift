@@ -291,7 +291,7 @@ import Testing
         }
     }
 
-    @Test func theCameraOfACallWithoutPicturesCannotBeSwitched() throws {
+    @Test func refusesCameraToggleInAudioCall() throws {
         var machine = CallMachine()
         _ = try machine.handle(
             .start(Self.call("new", tracks: [.audio], isOutgoing: true)), .handlers, nowMilliseconds: Self.start)

@@ -44,7 +44,7 @@ import Testing
         return Pair(lab: lab, alice: alice, bob: bob, chat: chat, callID: callID)
     }
 
-    @Test func whatOneSaysTheOtherHears() async throws {
+    @Test func deliversSoundBothWays() async throws {
         let pair = try await Self.talking(seed: 100)
         let alice = try await pair.alice.call()
         let bob = try await pair.bob.call()
@@ -84,7 +84,7 @@ import Testing
         #expect(bob.chunks.count == 100)
     }
 
-    @Test func nothingIsHeardOfWhoIsMuted() async throws {
+    @Test func mutedMemberSendsNoSound() async throws {
         let pair = try await Self.talking(seed: 102)
         let alice = try await pair.alice.call()
         let bob = try await pair.bob.call()
@@ -101,7 +101,7 @@ import Testing
     }
 
     /// Loss, repetition and disorder together; the seed repeats them.
-    @Test func badWeatherCostsWhatItTakesAndNoMore() async throws {
+    @Test func concealsOnlyLostFrames() async throws {
         let pair = try await Self.talking(seed: 103)
         pair.lab.calls.setFaults(.init(loss: 0.1, duplication: 0.1, delay: 0.2, disorder: 2))
         let alice = try await pair.alice.call()
@@ -125,7 +125,7 @@ import Testing
         #expect(alice.media.statistics.sent == 500)
     }
 
-    @Test func whatTheRelayPutsInTheirPlaceIsDropped() async throws {
+    @Test func dropsFramesReplacedByRelay() async throws {
         let pair = try await Self.talking(seed: 104)
         let alice = try await pair.alice.call()
         let bob = try await pair.bob.call()
@@ -164,7 +164,7 @@ import Testing
         #expect(#expect(throws: AppCoreError.self) { try alice.media.sendVideo([0]) }?.code == .notAllowed)
     }
 
-    @Test func dataThatWaitsIsBounded() async throws {
+    @Test func boundsQueuedData() async throws {
         let pair = try await Self.talking(seed: 106, tracks: [.data])
         let alice = try await pair.alice.call()
         // One is in the hands of the sender, who waits for the lab.
@@ -189,7 +189,7 @@ import Testing
         #expect(try await pair.alice.state().activeCall?.isVideo == true)
     }
 
-    @Test func whoHangsUpEndsTheMediaOfBoth() async throws {
+    @Test func hangUpEndsMediaOfBoth() async throws {
         let pair = try await Self.talking(seed: 108)
         let alice = try await pair.alice.call()
         let bob = try await pair.bob.call()
@@ -222,7 +222,7 @@ import Testing
         #expect(heard.chunks.count == 5)
     }
 
-    @Test func aRelayThatFailsEndsTheCall() async throws {
+    @Test func relayFailureEndsCall() async throws {
         let pair = try await Self.talking(seed: 109)
         let alice = try await pair.alice.call()
         pair.lab.calls.setDown(true)

@@ -41,7 +41,7 @@ import Testing
 
     // MARK: Invites
 
-    @Test func anInviteRingsAndCarriesATokenThatTheOtherSideDerivesToo() throws {
+    @Test func inviteRingsWithDerivableToken() throws {
         let (world, id) = try Self.ringing()
         guard case .call(let call)? = world[1].delivered.last?.content, case .invite(let session) = call.signal.body,
             let group = world[1].group
@@ -66,7 +66,7 @@ import Testing
         [0, 0, UInt8(bytes.count >> 8), UInt8(bytes.count & 0xFF)] + bytes
     }
 
-    @Test func startingACallIsOneTransactionAndTwoEffects() throws {
+    @Test func startsCallInOneTransaction() throws {
         var world = try ReducerWorld.group(2)
         let before = world[0].model.state
         let step = world.act(0, .startCall(chatID: world[0].chatID, session: Self.session), "call")
@@ -94,7 +94,7 @@ import Testing
         #expect(digits.count == 36 && digits[14] == "4" && "89ab".contains(digits[19]))
     }
 
-    @Test func aCallWithAnIDTakesEverythingAsItIsGiven() throws {
+    @Test func explicitCallIDKeepsGivenSession() throws {
         var world = try ReducerWorld.group(2)
         var session = Self.session
         session.broadcastBase = "pika/pty/x"
@@ -112,7 +112,7 @@ import Testing
         #expect(world[0].outcomes["none"]?.failure == .badAddress)
     }
 
-    @Test func aStaleInviteDoesNotRing() throws {
+    @Test func staleInviteDoesNotRing() throws {
         var world = try ReducerWorld.group(2)
         world.act(0, .startCall(chatID: world[0].chatID, session: Self.session), "call")
         let event = try #require(world[0].publishing.last?.event)
@@ -124,7 +124,7 @@ import Testing
         #expect(world[1].notes.contains { if case .refused("stale_call", _) = $0 { true } else { false } })
     }
 
-    @Test func timesAtTheEndsOfTheirRangeDoNoHarm() throws {
+    @Test func toleratesExtremeInviteTimes() throws {
         var world = try ReducerWorld.group(2)
         let invite = Self.signal("x", .invite(Self.session))
         world.receive(1, try Self.forge(&world, from: 0, invite, createdAt: .min))
@@ -134,7 +134,7 @@ import Testing
         #expect(world[1].model.calls.live == nil)
     }
 
-    @Test func anIDIsUsedForOneCallOnly() throws {
+    @Test func refusesReusedCallID() throws {
         var world = try ReducerWorld.group(2)
         let chat = world[0].chatID
         world.act(0, .startCall(chatID: chat, session: Self.session, callID: "x"), "call")
@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test(arguments: ["call_id", "moq_url", "broadcast_base", "relay_auth", "name", "codec"])
-    func whatIsTooLongIsNoSignal(field: String) throws {
+    func refusesOverlongSignalFields(field: String) throws {
         let signal = CallSignal(callID: "x", timestampMilliseconds: 1, body: .invite(Self.session)).content
         #expect(CallSignal(content: signal) != nil)
         let value = try #require(signal.range(of: "\"\(field)\":\""))
@@ -170,7 +170,7 @@ import Testing
         #expect(CallSignal(content: long) == nil)
     }
 
-    @Test func whatIsNoSignalIsIgnored() throws {
+    @Test func ignoresMalformedSignals() throws {
         var (world, id) = try Self.ringing()
         let track = #"{"name":"a","codec":"opus","sample_rate":1,"channels":1,"frame_ms":1}"#
         let many = Array(repeating: track, count: 17).joined(separator: ",")
@@ -191,7 +191,7 @@ import Testing
 
     // MARK: Whose signals count
 
-    @Test func anotherMemberEndsNothingAndAcceptsNothing() throws {
+    @Test func ignoresSignalsOfUninvolvedMembers() throws {
         var (world, id) = try Self.ringing(3)
         #expect(world[2].model.state.activeCall == nil)
         let session = try #require(world[0].model.calls.live?.session)
@@ -219,7 +219,7 @@ import Testing
         #expect(shown == "no[31m" + String(repeating: "e", count: 94))
     }
 
-    @Test func anAcceptNeedsTheTokenOfItsInvite() throws {
+    @Test func acceptRequiresInviteToken() throws {
         for change in 0..<3 {
             var (world, id) = try Self.ringing()
             var session = try #require(world[0].model.calls.live?.session)
@@ -235,7 +235,7 @@ import Testing
         }
     }
 
-    @Test func anAcceptOfAnEarlierEpochComesTooLate() throws {
+    @Test func refusesAcceptOfEarlierEpoch() throws {
         var (world, id) = try Self.ringing()
         world.act(0, .renameGroup(chatID: world[0].chatID, name: "later"), "rename")
         world.settle(deaf: [1])
@@ -280,7 +280,7 @@ import Testing
 
     // MARK: On its way
 
-    @Test func aSignalIsTriedFourTimes() throws {
+    @Test func triesSignalFourTimes() throws {
         var world = try ReducerWorld.group(2)
         let began = world.now
         world.act(0, .startCall(chatID: world[0].chatID, session: Self.session), "call")
@@ -301,7 +301,7 @@ import Testing
         #expect(!world[0].durable.state.outbox.contains { $0.purpose == .callSignal })
     }
 
-    @Test func onlyARelayThatWantsToKnowWhoAsksIsAskedAgain() throws {
+    @Test func retriesSignalOnlyAfterAuthRequired() throws {
         for (answer, isRepeated) in [
             ("auth-required: who?", true), ("rate-limited: wait", false), ("blocked: no", false),
         ] {
@@ -313,7 +313,7 @@ import Testing
         }
     }
 
-    @Test func aSignalThatIsHalfAMinuteOldStays() throws {
+    @Test func dropsSignalAfterThirtySeconds() throws {
         var world = try ReducerWorld.group(2)
         world.act(0, .startCall(chatID: world[0].chatID, session: Self.session), "call")
         let invite = try #require(world[0].publishing.last)
@@ -330,7 +330,7 @@ import Testing
         #expect(!world.relayed.contains { $0.id == invite.event.id })
     }
 
-    @Test func ofSeveralRelaysOneIsEnough() throws {
+    @Test func oneRelaySettlesSignal() throws {
         var world = try ReducerWorld.group(2)
         world.act(0, .startCall(chatID: world[0].chatID, session: Self.session), "call")
         world.accept(0, try #require(world[0].publishing.last?.row))
@@ -340,7 +340,7 @@ import Testing
 
     // MARK: Memory
 
-    @Test func theTimelineSurvivesAndIsBounded() throws {
+    @Test func timelineIsDurableAndBounded() throws {
         var world = try ReducerWorld.group(2)
         for number in 0..<60 {
             world.now += 1000
@@ -366,7 +366,7 @@ import Testing
         }
     }
 
-    @Test func whatIsRememberedIsReadBack() {
+    @Test func storedCallRecordsRoundTrip() {
         var random = StepRandom(state: 3)
         let key = KeyPair.generate(using: &random).publicKey
         for isAnswered in [true, false] {
@@ -384,7 +384,7 @@ import Testing
         #expect(CallTimeline.entries(memo: CallTimeline.memo(entries)) == entries)
     }
 
-    @Test func aRestartEndsTheCallAndTellsThoseWhoWait() throws {
+    @Test func restartEndsCallAndNotifiesWaitingPeer() throws {
         for (pause, isAnswered, isTold) in [(5, false, true), (31, false, false), (3600, true, true)] {
             var (world, id) = try Self.ringing()
             if isAnswered {

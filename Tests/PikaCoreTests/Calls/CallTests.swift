@@ -10,7 +10,7 @@ import Testing
         try await member.state().activeCall?.phase
     }
 
-    @Test func anInviteIsSeenAndRejected() async throws {
+    @Test func calleeRejectsInvite() async throws {
         let lab = try GroupLab(seed: 70)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func whoCalledMayEndIt() async throws {
+    @Test func callerEndsCallBeforeAnswer() async throws {
         let lab = try GroupLab(seed: 71)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func anInviteOfHalfAMinuteAgoIsStale() async throws {
+    @Test func inviteExpiresAfterThirtySeconds() async throws {
         let lab = try GroupLab(seed: 72)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")
@@ -80,7 +80,7 @@ import Testing
         #expect(try await Self.phase(alice) == .ended(reason: "timeout"))
     }
 
-    @Test func nobodyAnswersInHalfAMinute() async throws {
+    @Test func unansweredCallTimesOut() async throws {
         let lab = try GroupLab(seed: 73)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")
@@ -117,7 +117,7 @@ import Testing
         #expect(try await Self.phase(bob) == .ringing)
     }
 
-    @Test func whoIsInACallIsBusy() async throws {
+    @Test func refusesSecondCallAsBusy() async throws {
         let pair = try await CallMediaTests.talking(seed: 75)
         let carol = try await pair.lab.member("carol")
         let chat = try await carol.create("two", inviting: [pair.bob])
@@ -134,7 +134,7 @@ import Testing
         #expect(error.code == .busy)
     }
 
-    @Test func aCommitBetweenInviteAndAcceptSpoilsTheCall() async throws {
+    @Test func commitBeforeAcceptFailsCall() async throws {
         let lab = try GroupLab(seed: 76)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")
@@ -159,7 +159,7 @@ import Testing
         for member in [alice, bob] { #expect(try await Self.phase(member) == .active) }
     }
 
-    @Test func oneOfAGroupIsCalledAndTheOthersAreSilent() async throws {
+    @Test func groupCallRingsOnlyNamedMember() async throws {
         let lab = try GroupLab(seed: 77)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")
@@ -216,7 +216,7 @@ import Testing
         #expect(try await Self.phase(daemon) == .ringing)
     }
 
-    @Test func aCallDoesNotSurviveItsProcess() async throws {
+    @Test func restartEndsCall() async throws {
         let lab = try GroupLab(seed: 79)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")
@@ -238,7 +238,7 @@ import Testing
         #expect(try await bob.state().callTimeline.count == 2)
     }
 
-    @Test func theCalleesOfACallThatWasUnderWayAreToldLater() async throws {
+    @Test func restartedCallerEndsActiveCall() async throws {
         let pair = try await CallMediaTests.talking(seed: 80)
         pair.alice.crash()
         try await pair.lab.advance(by: .seconds(300))
@@ -247,7 +247,7 @@ import Testing
         #expect(try await Self.phase(pair.bob) == .ended(reason: "runtime_error"))
     }
 
-    @Test func anInviteThatWaitsOfflineIsNeverSent() async throws {
+    @Test func neverSendsInviteQueuedOffline() async throws {
         let lab = try GroupLab(seed: 81)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")

@@ -12,7 +12,7 @@ import Testing
         .frame(sequence: sequence, [UInt8(truncatingIfNeeded: sequence)])
     }
 
-    @Test func framesComeOutInOrderOnceThereAreThree() {
+    @Test func releasesFramesInOrderFromDepthThree() {
         var buffer = JitterBuffer()
         #expect(buffer.take() == nil && buffer.isIdle)
         #expect(Self.insert(&buffer, 2, 0) == [.kept, .kept])
@@ -25,14 +25,14 @@ import Testing
             ])
     }
 
-    @Test func theLastFewDoNotWaitForEver() {
+    @Test func releasesLastFramesWithoutFullDepth() {
         var buffer = JitterBuffer()
         _ = Self.insert(&buffer, 0)
         #expect([buffer.take(), buffer.take(), buffer.take()] == [nil, nil, nil])
         #expect(buffer.take() == Self.frame(0))
     }
 
-    @Test func whatIsMissingIsSaidAndWhatIsLateIsRefused() {
+    @Test func reportsMissingFramesAndRefusesLateOnes() {
         var buffer = JitterBuffer()
         _ = Self.insert(&buffer, 0, 1, 3)
         #expect(buffer.take() == Self.frame(0))
@@ -42,7 +42,7 @@ import Testing
         #expect(buffer.take() == Self.frame(3))
     }
 
-    @Test func aLongGapIsPassedOver() {
+    @Test func skipsLongGap() {
         var buffer = JitterBuffer()
         _ = Self.insert(&buffer, 0, 1, 2)
         for sequence in 0..<3 { #expect(buffer.take() == Self.frame(UInt64(sequence))) }
@@ -51,7 +51,7 @@ import Testing
         #expect(buffer.take() == Self.frame(1001))
     }
 
-    @Test func thereIsRoomForTwelve() {
+    @Test func holdsTwelveFrames() {
         var buffer = JitterBuffer()
         for sequence in 0..<12 { #expect(Self.insert(&buffer, UInt64(sequence)) == [.kept]) }
         #expect(Self.insert(&buffer, 12) == [.crowded(1)])
@@ -60,7 +60,7 @@ import Testing
         #expect(Self.insert(&buffer, 0) == [.late])
     }
 
-    @Test func numbersAtTheEndOfTheirRangeDoNoHarm() {
+    @Test func toleratesSequenceNumbersAtMaximum() {
         var buffer = JitterBuffer()
         _ = Self.insert(&buffer, .max - 2, .max - 1, 0)
         for _ in 0..<10 { _ = buffer.take() }

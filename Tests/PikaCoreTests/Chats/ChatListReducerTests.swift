@@ -10,7 +10,7 @@ import Testing
         try #require(world[index].model.state.chatList.first)
     }
 
-    @Test func aGroupShowsItsNameMembersAndAdmins() throws {
+    @Test func groupShowsNameMembersAndAdmins() throws {
         let world = try ReducerWorld.group(3)
         for index in 0..<3 {
             let chat = try self.chat(world, index)
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func aDirectChatShowsThePeer() throws {
+    @Test func directChatShowsPeer() throws {
         var world = try ReducerWorld(2)
         for index in 0..<2 { world.reduce(index, .started) }
         world.settle()
@@ -35,14 +35,14 @@ import Testing
         }
     }
 
-    @Test func aGroupWithoutANameSaysHowManyItIs() throws {
+    @Test func unnamedGroupShowsMemberCount() throws {
         var world = try ReducerWorld.group(3)
         world.act(0, .renameGroup(chatID: world[0].chatID, name: ""))
         world.settle()
         #expect(try self.chat(world, 2).displayName == "Group (3)")
     }
 
-    @Test func whatIsUnreadCountsUntilTheChatIsOpened() throws {
+    @Test func countsUnreadUntilChatIsOpened() throws {
         var world = try ReducerWorld.group(2)
         world.say(0, "one")
         world.now += 1000
@@ -67,7 +67,7 @@ import Testing
         #expect(world[1].model.state.currentChat?.firstUnread == first)
     }
 
-    @Test func aRestartShowsTheSameList() throws {
+    @Test func restartRestoresChatList() throws {
         var world = try ReducerWorld.group(3)
         world.say(0, "one")
         world.settle()
@@ -86,7 +86,7 @@ import Testing
         #expect(try self.chat(world, 2).endReason == .removed(by: world[0].key))
     }
 
-    @Test func aNewMessageBringsAnArchivedChatBack() throws {
+    @Test func newMessageUnarchivesChat() throws {
         var world = try ReducerWorld.group(2)
         for index in 0..<2 { world.act(index, .archiveChat(chatID: world[index].chatID, true)) }
         world.act(0, .sendMessage(chatID: world[0].chatID, OutgoingMessage(kind: .callSignal, content: "{}")))
@@ -102,7 +102,7 @@ import Testing
         #expect(world[0].outcomes["unknown"]?.failure == .unknownChat)
     }
 
-    @Test func beingRemovedEmptiesTheChatWithAReason() throws {
+    @Test func removalEmptiesChatWithReason() throws {
         var world = try ReducerWorld.group(3)
         world.say(0, "hello")
         world.act(2, .openChat(chatID: world[2].chatID))
@@ -130,7 +130,7 @@ import Testing
         #expect(world[2].model.state.currentChat?.endReason == nil)
     }
 
-    @Test func leavingIsAReasonOfItsOwn() throws {
+    @Test func leavingHasItsOwnEndReason() throws {
         var world = try ReducerWorld.group(3)
         world.act(1, .leaveGroup(chatID: world[1].chatID))
         world.advance(seconds: 60)
@@ -139,7 +139,7 @@ import Testing
         #expect(try self.chat(world, 1).endReason == .left)
     }
 
-    @Test func oneMemoABatchAndOnlyOfChatsThatChanged() throws {
+    @Test func storesChangedChatsOncePerBatch() throws {
         var world = try ReducerWorld.group(2)
         let chatID = world[0].chatID
         let say = { (text: String) in
@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test(arguments: 0..<4)
-    func theListIsWhatItWouldBeIfItWereMadeAnew(_ seed: UInt64) throws {
+    func incrementalListEqualsRebuiltList(_ seed: UInt64) throws {
         var random = StepRandom(state: seed)
         var world = try ReducerWorld.group(2)
         for number in 0..<5 {
@@ -185,7 +185,7 @@ import Testing
         #expect(world[0].model.state.chatList.count == 6)
     }
 
-    @Test func aClockThatIsAheadDoesNotKeepAChatOnTop() throws {
+    @Test func fastClockDoesNotPinChat() throws {
         var world = try ReducerWorld.group(2)
         let now = world.now
         world.now += 60_000
@@ -198,7 +198,7 @@ import Testing
         #expect(try self.chat(world, 1).lastMessage == "from now")
     }
 
-    @Test func memosOfAnotherFormAreRefused() throws {
+    @Test func refusesMalformedMemos() throws {
         let key = [UInt8](repeating: 1, count: 32)
         for (kind, text) in [
             (MemoName.Kind.chat, "{}"), (.chat, ""), (.chat, #"{"v":1,"unread":-1}"#),

@@ -51,7 +51,7 @@ import Testing
         #expect(event.id == id && event.kind == .hypernote)
     }
 
-    @Test func withoutATitleThePreviewIsItsText() throws {
+    @Test func untitledHypernotePreviewsItsText() throws {
         var world = try ReducerWorld.group(2)
         world.act(0, .sendHypernote(chatID: world[0].chatID, Hypernote(content: "<Card><Body>Hi</Body> all</Card>")))
         world.settle()
@@ -78,7 +78,7 @@ import Testing
         #expect(world[2].texts.last == #"{"action":"no","form":{}}"#)
     }
 
-    @Test func theOrderOfArrivalMakesNoDifference() throws {
+    @Test func tallyIgnoresArrivalOrder() throws {
         var (world, id) = try self.world()
         let known = world.relayed.count
         for (index, action) in [(0, "yes"), (0, "no"), (2, "yes")] {
@@ -95,7 +95,7 @@ import Testing
         #expect(self.view(world, 1) == live)
     }
 
-    @Test func answersThatNameNoButtonCountAsNone() throws {
+    @Test func ignoresAnswersNamingNoButton() throws {
         var (world, id) = try self.world()
         self.answer(&world, 2, id, "yes")
         self.answer(&world, 2, id, "maybe")
@@ -109,7 +109,7 @@ import Testing
         #expect(shown?.hypernote?.tally == ["anything": 1])
     }
 
-    @Test func answersOnALaterPageBelongToTheirHypernote() throws {
+    @Test func countsAnswersLoadedBeforeTheirHypernote() throws {
         var (world, id) = try self.world()
         self.answer(&world, 2, id, "no")
         let stored = world[1].durable.messages.sorted { $0.position > $1.position }
@@ -124,7 +124,7 @@ import Testing
         #expect(self.view(world, 1)?.tally == ["no": 1])
     }
 
-    @Test func whatIsNoAnswerIsIgnored() throws {
+    @Test func ignoresMalformedAnswers() throws {
         var (world, id) = try self.world()
         for message in [
             OutgoingMessage(kind: .hypernoteResponse, content: "{}", tags: [.event(id)]),
@@ -142,7 +142,7 @@ import Testing
         #expect(world[2].outcomes["many"]?.failure == .notAllowed)
     }
 
-    @Test func answersToNothingAreBounded() throws {
+    @Test func boundsAnswersToUnknownHypernotes() throws {
         var (world, id) = try self.world()
         let groupID = try #require(world[1].group?.groupID)
         let messages = (0..<(OpenChat.maximumAnswered + 50)).map { number in

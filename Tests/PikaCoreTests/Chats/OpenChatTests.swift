@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: 0..<10)
-    func theCurrentChatIsFilledExactlyWhenAChatIsOnTop(_ seed: UInt64) throws {
+    func currentChatMatchesTopScreen(_ seed: UInt64) throws {
         var random = StepRandom(state: seed)
         var world = try self.world(3)
         world.act(0, .createGroupChat(name: "other", peers: [world[1].key]))
@@ -115,7 +115,7 @@ import Testing
         #expect(world[1].outcomes["unknown"]?.failure == .unknownChat)
     }
 
-    @Test func whatWasReadForAnEarlierOpeningIsOfNoUse() throws {
+    @Test func discardsPagesOfEarlierOpening() throws {
         var world = try self.world(80)
         let chatID = world[1].chatID
         world.act(1, .openChat(chatID: chatID))
@@ -131,7 +131,7 @@ import Testing
         #expect(self.texts(world) == (30..<80).map(String.init))
     }
 
-    @Test func theShownLimitGrowsWithWhatWasAskedFor() throws {
+    @Test func shownLimitGrowsWithLoadedPages() throws {
         var world = try self.world(CoreModel.maximumShown + 100)
         let chatID = world[1].chatID
         world.act(1, .openChat(chatID: chatID))
@@ -195,7 +195,7 @@ import Testing
         #expect(first.reactions[1].senders == [world[0].key, world[1].key] && first.reactions[1].isOwn)
     }
 
-    @Test func repliesNameTheirTargetAndSendersAreNamed() throws {
+    @Test func showsReplyTargetsAndSenderNames() throws {
         var world = try self.world(1)
         let first = try #require(world[0].durable.messages.first?.id)
         world.now += 1000

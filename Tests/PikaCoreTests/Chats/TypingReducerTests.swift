@@ -22,7 +22,7 @@ import Testing
         return world
     }
 
-    @Test func aNoticeIsShownForTenSecondsAndLeavesNothingBehind() throws {
+    @Test func showsTypingForTenSecondsOnly() throws {
         var world = try self.world()
         let rows = world[0].durable.state.outbox
         let step = world.act(0, .typingStarted(chatID: world[0].chatID), "type")
@@ -44,7 +44,7 @@ import Testing
         #expect(world[1].model.chats.typing.isEmpty && world[0].model.chats.typing.isEmpty)
     }
 
-    @Test func theInnerEventIsAsTheWireSaysIt() throws {
+    @Test func innerEventMatchesWireFormat() throws {
         var world = try ReducerWorld.group(2)
         world.act(0, .typingStarted(chatID: world[0].chatID))
         let event = try #require(world[0].publishing.last?.event)
@@ -61,7 +61,7 @@ import Testing
         #expect(message.rumor.createdAt == world.now / 1000)
     }
 
-    @Test func othersAreToldAtMostEveryFiveSeconds() throws {
+    @Test func sendsNoticeAtMostEveryFiveSeconds() throws {
         var world = try self.world()
         for _ in 0..<3 { world.act(0, .typingStarted(chatID: world[0].chatID)) }
         #expect(world[0].publishing.count == 1)
@@ -80,7 +80,7 @@ import Testing
         #expect(world[0].outcomes["unknown"]?.failure == .unknownChat)
     }
 
-    @Test func aMessageOfTheSenderEndsIt() throws {
+    @Test func messageEndsTypingOfSender() throws {
         var world = try self.world()
         for index in [0, 2] { world.act(index, .typingStarted(chatID: world[index].chatID)) }
         world.settle()
@@ -94,7 +94,7 @@ import Testing
         #expect(self.typing(world, 1) == [world[2].key])
     }
 
-    @Test func oneSeesItWhenTheChatIsOpenedAndNotOneself() throws {
+    @Test func openedChatShowsTypingOfOthersOnly() throws {
         var world = try ReducerWorld.group(3)
         world.act(0, .typingStarted(chatID: world[0].chatID))
         world.settle()
@@ -104,7 +104,7 @@ import Testing
         #expect(self.typing(world, 0) == [])
     }
 
-    @Test func staleAndFutureNoticesAndOtherWords() throws {
+    @Test func ignoresStaleFutureAndUnknownNotices() throws {
         var world = try self.world()
         let now = world.now / 1000
         let ways: [(OutgoingMessage, Int64)] = [
@@ -128,7 +128,7 @@ import Testing
         #expect(self.typing(world, 1) == [])
     }
 
-    @Test func anUnknownEventOfThatKindIsKeptAndNotShown() throws {
+    @Test func deliversUnknownTypingEventWithoutShowingIt() throws {
         var world = try self.world()
         world.act(0, .sendMessage(chatID: world[0].chatID, self.notice(at: world.now / 1000, content: "something")))
         world.settle()
@@ -136,7 +136,7 @@ import Testing
         #expect(world[1].model.state.currentChat?.messages.isEmpty == true)
     }
 
-    @Test func aNoticeThatNoRelayTakesIsGivenUp() throws {
+    @Test func dropsUndeliverableNotice() throws {
         var world = try self.world()
         world.act(0, .typingStarted(chatID: world[0].chatID))
         let row = try #require(world[0].publishing.last).row
@@ -161,7 +161,7 @@ import Testing
         #expect(world[0].model.state.outbox.pending == 0 && world[0].model.state.toast == nil)
     }
 
-    @Test func whoWasRemovedDoesNotTypeAnyLonger() throws {
+    @Test func removalEndsTypingOfMember() throws {
         var world = try self.world()
         world.act(2, .typingStarted(chatID: world[2].chatID))
         world.settle()

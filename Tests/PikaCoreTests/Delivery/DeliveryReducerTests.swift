@@ -26,7 +26,7 @@ import Testing
         return (world, try #require(world[0].durable.messages.last?.id))
     }
 
-    @Test func aFailureSurvivesARestart() throws {
+    @Test func failureSurvivesRestart() throws {
         var (world, id) = try self.failed()
         #expect(world[0].model.state.currentChat?.messages.map(\.delivery) == [.failed("blocked: no")])
         try world.restart(0)
@@ -37,7 +37,7 @@ import Testing
         #expect(world[0].model.state.outbox.pending == 0)
     }
 
-    @Test func whatWaitsIsPendingAfterARestart() throws {
+    @Test func pendingMessagesStayPendingAfterRestart() throws {
         var world = try ReducerWorld.group(2)
         world.say(0, "waits")
         try world.restart(0)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func aFailedMessageGoesOutAgainAsItself(restarts: Bool) throws {
+    func retryKeepsMessageID(restarts: Bool) throws {
         var (world, id) = try self.failed()
         // The epoch that it was sealed in is long gone.
         for number in 0..<7 {
@@ -73,7 +73,7 @@ import Testing
         #expect(world[0].outcomes["again"]?.failure == .unknownMessage)
     }
 
-    @Test func twoAttemptsAtOnceAreOne() throws {
+    @Test func mergesConcurrentRetries() throws {
         var (world, id) = try self.failed()
         world.act(0, .retryMessage(chatID: world[0].chatID, messageID: id), "one")
         world.act(0, .retryMessage(chatID: world[0].chatID, messageID: id), "two")
@@ -83,7 +83,7 @@ import Testing
         #expect(world[1].texts == ["hello"])
     }
 
-    @Test func onlyWhatFailedIsTriedAgain() throws {
+    @Test func retriesOnlyFailedMessages() throws {
         var (world, id) = try self.failed()
         let chatID = world[0].chatID
         world.say(0, "waits")
@@ -105,7 +105,7 @@ import Testing
         #expect(world[1].outcomes["theirs"]?.failure == .unknownMessage)
     }
 
-    @Test func whoIsOutOfTheGroupCannotTryAgain() throws {
+    @Test func removedMemberCannotRetry() throws {
         var (world, id) = try self.failed()
         world.act(0, .setGroupAdmins(chatID: world[0].chatID, admins: [world[1].key]))
         world.settle()
@@ -115,7 +115,7 @@ import Testing
         #expect(world[0].outcomes["retry"]?.failure == .notAllowed)
     }
 
-    @Test func theLatestFailuresAreRemembered() throws {
+    @Test func keepsLatestFailuresOnly() throws {
         var world = try ReducerWorld.group(2)
         for number in 0...FailedMessage.maximumCount {
             world.now += 1000
@@ -153,7 +153,7 @@ import Testing
         #expect(world[0].reports.values.map(\.count) == [1], "its echo is no other outcome")
     }
 
-    @Test func anEchoSettlesAMessageWhoseAnswerGotLost() throws {
+    @Test func echoSettlesMessageAfterLostAnswer() throws {
         var world = try ReducerWorld.group(2)
         world.act(0, .openChat(chatID: world[0].chatID))
         world.settle()
@@ -172,7 +172,7 @@ import Testing
     }
 
     /// Two members make commits at once; what the loser's branch carried goes out again in the winner's.
-    @Test func aMessageThatIsSealedAgainIsReportedOnce() throws {
+    @Test func reportsResealedMessageOnce() throws {
         var world = try ReducerWorld.group(3)
         world.act(0, .setGroupAdmins(chatID: world[0].chatID, admins: world.accounts.map(\.key)))
         world.settle()
@@ -210,7 +210,7 @@ import Testing
         #expect(world[2].texts.sorted() == (0..<8).flatMap { ["\($0) by 0", "\($0) by 1"] })
     }
 
-    @Test func aMessageOfTwoGroupsIsTwoMessages() throws {
+    @Test func tracksEqualMessagesPerGroup() throws {
         var world = try ReducerWorld.group(2)
         world.act(0, .createGroupChat(name: "other", peers: [world[1].key]))
         world.settle()

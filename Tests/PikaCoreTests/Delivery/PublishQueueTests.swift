@@ -49,7 +49,7 @@ import Testing
 
     // MARK: Until one relay has it
 
-    @Test func aWindowOfEachLaneIsOnItsWayInOrder() throws {
+    @Test func sendsEachLaneInOrderWithinWindow() throws {
         var queue = self.queue(try self.rows(40) + self.rows(1, lane: 2))
         let isNew = queue.add(try self.rows(1)[0])
         #expect(!isNew)
@@ -67,7 +67,7 @@ import Testing
         #expect(queue.count == 40)
     }
 
-    @Test func temporaryRefusalsAreTriedAgainAndFinalOnesAreNot() throws {
+    @Test func retriesOnlyTemporaryRefusals() throws {
         for (message, isFinal) in [
             ("rate-limited: slow down", false), ("error: disk", false), ("auth-required: who", false),
             ("blocked: no", true), ("invalid: kind", true), ("", true),
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func oneRelayThatIsDownKeepsARefusedEventAlive() throws {
+    @Test func retriesRefusedEventWhileRelayIsDown() throws {
         var queue = self.queue(try self.rows(1, relays: [self.a, self.b]))
         _ = self.start(&queue)
         _ = self.report(&queue, "1/0", self.a, .refused("blocked: no"))
@@ -92,7 +92,7 @@ import Testing
         #expect(queue.end("unknown", relays: [self.a], nowMilliseconds: 0) == .none)
     }
 
-    @Test func aRelayThatSaidNothingKeepsARefusedEventAlive() throws {
+    @Test func retriesRefusedEventWhileRelayIsSilent() throws {
         var queue = self.queue(try self.rows(1, relays: [self.a, self.b]))
         _ = self.start(&queue)
         _ = self.report(&queue, "1/0", self.a, .refused("blocked: no"))
@@ -101,7 +101,7 @@ import Testing
 
     // MARK: What other relays lack
 
-    @Test func theOtherRelaysGetItInTheBackground() throws {
+    @Test func deliversToRemainingRelaysInBackground() throws {
         var queue = self.queue(try self.rows(1, relays: [self.a, self.b]))
         #expect(self.start(&queue) == ["1/0 ab"])
         _ = self.report(&queue, "1/0", self.b, .unreachable("down"))
@@ -122,7 +122,7 @@ import Testing
         #expect(queue.row("1/0") == nil && queue.backlog.count == 0)
     }
 
-    @Test func aRelayThatSaysWhenItIsBackIsNotAskedBefore() throws {
+    @Test func skipsRelaysThatAreAway() throws {
         var row = try self.rows(1, relays: [self.a, self.b])[0]
         row.leftover = OutboxRow.Leftover(settledAt: 0, relays: [self.b])
         var queue = self.queue([row])
@@ -130,7 +130,7 @@ import Testing
         #expect(self.start(&queue) == ["1/0 b"])
     }
 
-    @Test func aLateAnswerOfTheFirstAttemptPaysToo() throws {
+    @Test func acceptsLateAnswerToFirstAttempt() throws {
         var queue = self.queue(try self.rows(1, relays: [self.a, self.b]))
         _ = self.start(&queue)
         _ = self.report(&queue, "1/0", self.a, .accepted)
@@ -144,7 +144,7 @@ import Testing
         #expect(queue.end("1/0", relays: [self.a, self.b], nowMilliseconds: 0) == .retry(atMilliseconds: 5000))
     }
 
-    @Test func aRelayGetsNothingNewerOfAGroupBeforeTheCommitItLacks() throws {
+    @Test func sendsMissingCommitBeforeNewerGroupEvents() throws {
         let both = [self.a, self.b]
         var commit = try self.rows(1, relays: both, purpose: .commit)[0]
         commit.leftover = OutboxRow.Leftover(settledAt: 0, relays: [self.b])
@@ -161,7 +161,7 @@ import Testing
         #expect(self.start(&queue) == ["1/1 b", "1/2 b"])
     }
 
-    @Test func anEventWhoseOnlyRelayLacksTheCommitWaits() throws {
+    @Test func holdsEventUntilOnlyRelayHasCommit() throws {
         var commit = try self.rows(1, purpose: .commit)[0]
         commit.leftover = OutboxRow.Leftover(settledAt: 0, relays: [self.a])
         var queue = self.queue(try [commit] + self.rows(1, from: 1))
@@ -182,7 +182,7 @@ import Testing
         #expect(started.filter { $0.hasSuffix(" a") } == ["1/100 a", "1/101 a", "1/102 a"])
     }
 
-    @Test func oneEventThatARelayKeepsRefusingIsGivenUpAndHoldsNobodyUp() throws {
+    @Test func dropsRepeatedlyRefusedEventWithoutBlockingOthers() throws {
         let old = try self.rows(2, relays: [self.a, self.b]).map { row in
             var row = row
             row.leftover = OutboxRow.Leftover(settledAt: 0, relays: [self.b])
@@ -204,7 +204,7 @@ import Testing
         #expect(self.report(&queue, "1/0", self.b, .refused("error: no"), at: now) == .delivered(row: "1/0"))
     }
 
-    @Test func leftoversEndAfterADayAndTheOldestGiveWay() throws {
+    @Test func backlogExpiresAfterOneDayDroppingOldest() throws {
         let old = try self.rows(RelayBacklog.capacity, relays: [self.a, self.b]).map { row in
             var row = row
             row.leftover = OutboxRow.Leftover(settledAt: row.sequence, relays: [self.b])
@@ -226,7 +226,7 @@ import Testing
         #expect(queue.backlog.count == 0 && self.start(&queue, at: 0).isEmpty)
     }
 
-    @Test func aProposalIsNotSentLate() throws {
+    @Test func neverSendsProposalToLateRelays() throws {
         var queue = self.queue(try self.rows(1, relays: [self.a, self.b], purpose: .proposal))
         _ = self.start(&queue)
         guard case .settled(let row, _) = self.report(&queue, "1/0", self.a, .accepted) else {
@@ -238,7 +238,7 @@ import Testing
         #expect(self.start(&queue).isEmpty)
     }
 
-    @Test func aRowThatIsKnownToHaveArrivedGoesOnToAll() throws {
+    @Test func settledRowStillReachesEveryRelay() throws {
         var queue = self.queue(try self.rows(1, relays: [self.a, self.b]))
         guard case .settled(let row, _) = queue.settle("1/0", now: 7) else {
             Issue.record("settled")

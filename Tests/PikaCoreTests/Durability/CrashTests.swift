@@ -55,7 +55,7 @@ import Testing
         return store.commitCount - before
     }
 
-    @Test func everyMessageIsAnsweredOnceWhereverTheBotCrashes() async throws {
+    @Test func answersEveryMessageOnceDespiteCrashes() async throws {
         let commits = try await Self.conversation(seed: 100, nil)
         #expect(commits > Self.messageCount)
         for commit in 1...commits {
@@ -106,7 +106,7 @@ import Testing
         return store.commitCount - before
     }
 
-    @Test func aGroupIsFoundedAndGrowsWhereverTheFounderCrashes() async throws {
+    @Test func createsAndExtendsGroupDespiteCrashes() async throws {
         let commits = try await Self.founding(nil)
         for commit in 1...commits {
             _ = try await Self.founding(Crash(commit: commit, isAfter: false))

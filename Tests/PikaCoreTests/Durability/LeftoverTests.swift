@@ -9,7 +9,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func aRelayThatWasAwayGetsEverythingInOrder(_ crashes: Bool) async throws {
+    func offlineRelayReceivesEverythingInOrder(_ crashes: Bool) async throws {
         let lab = try GroupLab(seed: 90, relays: 2)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")
@@ -33,7 +33,7 @@ import Testing
         #expect(Array(self.ids(lab, 1).dropFirst(before.count)) == self.ids(lab, 0).suffix(3))
     }
 
-    @Test func whoReadsOnlyTheOtherRelayFollowsWhenItIsBack() async throws {
+    @Test func readerOfReturnedRelayCatchesUp() async throws {
         let lab = try GroupLab(seed: 91, relays: 2)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")
@@ -51,7 +51,7 @@ import Testing
         try await lab.expectAgreement([alice, bob], in: chat)
     }
 
-    @Test func aRelayThatNeverComesBackIsForgottenAfterADay() async throws {
+    @Test func dropsBacklogOfAbsentRelayAfterDay() async throws {
         let lab = try GroupLab(seed: 92, relays: 2)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")
@@ -66,7 +66,7 @@ import Testing
         #expect(!lab.logLines.contains { $0.contains("could not be sent") })
     }
 
-    @Test func aBusyRelayIsAskedAgainAndOthersAreNotHeldUp() async throws {
+    @Test func retriesBusyRelayWithoutBlockingOthers() async throws {
         let lab = try GroupLab(seed: 93, relays: 2)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct OutageTests {
     @Test(arguments: [1, 2], [GroupLab.Schedule.inOrder, .shuffled])
-    func aRelayThatWasAwayCostsNothing(_ relays: Int, _ schedule: GroupLab.Schedule) async throws {
+    func losesNothingDuringRelayOutage(_ relays: Int, _ schedule: GroupLab.Schedule) async throws {
         let lab = try GroupLab(seed: 80, relays: relays, schedule: schedule)
         let alice = try await lab.member("alice")
         let bot = try await lab.member("bot", handler: LabMember.answering)
@@ -24,7 +24,7 @@ import Testing
         #expect(alice.store.outbox.isEmpty && bot.store.outbox.isEmpty)
     }
 
-    @Test func anAnswerThatGotLostIsAskedForAgain() async throws {
+    @Test func republishesAfterLostAnswer() async throws {
         let lab = try GroupLab(seed: 81)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")
@@ -41,7 +41,7 @@ import Testing
         #expect(Set(published.map(\.publication.event.id)).count == 1, "the same event each time")
     }
 
-    @Test func aCommitDuringAnOutageIsMadeWhenTheRelayIsBack() async throws {
+    @Test func commitsOnceRelayReturns() async throws {
         let lab = try GroupLab(seed: 82)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")
@@ -56,7 +56,7 @@ import Testing
         #expect(try await bob.summary(of: chat)?.name == "after the storm")
     }
 
-    @Test func messagesSpokenWhileACommitWaitsArrive() async throws {
+    @Test func deliversMessagesSentDuringPendingCommit() async throws {
         let lab = try GroupLab(seed: 83)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")
@@ -77,7 +77,7 @@ import Testing
         try await lab.expectAgreement([alice, bob], in: chat)
     }
 
-    @Test func everythingIsReadAndQueuedWithoutARelay() async throws {
+    @Test func readsAndQueuesWithoutRelay() async throws {
         let lab = try GroupLab(seed: 84)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")

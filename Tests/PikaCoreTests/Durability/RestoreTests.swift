@@ -2,7 +2,7 @@ import BotTesting
 import Testing
 
 @Suite struct RestoreTests {
-    @Test func aRestoredMemberIsTheSameMemberWithFreshKeys() async throws {
+    @Test func restoredMemberKeepsIdentityWithFreshKeys() async throws {
         let lab = try GroupLab(seed: 71, relays: 2)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")
@@ -33,7 +33,7 @@ import Testing
         #expect(renewal.epochBefore == 2 && renewal.added.isEmpty && !renewal.isRename)
     }
 
-    @Test func aPlainCopyOfAnOlderStateRenewsItsKeys() async throws {
+    @Test func plainCopyOfOlderStateRenewsKeys() async throws {
         let lab = try GroupLab(seed: 73, relays: 2)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")
@@ -55,7 +55,7 @@ import Testing
         #expect(lab.logLines.contains { $0.contains("it was rolled back or copied") })
     }
 
-    @Test func anAbsenceIsAccountedForAtEveryRelay() async throws {
+    @Test func reportsAbsenceGapAtEveryRelay() async throws {
         let lab = try GroupLab(seed: 72, relays: 2)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")

@@ -3,7 +3,7 @@ import Testing
 
 /// Whole groups with a member whose key is kept by a signer.
 @Suite struct SignerLabTests {
-    @Test func aMemberWithASignerIsLikeAnyOther() async throws {
+    @Test func remoteSignerMembersChatLikeOthers() async throws {
         let lab = try GroupLab(seed: 11)
         let alice = try await lab.member("alice", remoteSigner: true)
         let bob = try await lab.member("bob", remoteSigner: true)
@@ -72,7 +72,7 @@ import Testing
         #expect(wraps.count == 2)
     }
 
-    @Test func oneThatCheatsIsNotBelieved() async throws {
+    @Test func refusesAnswersOfCheatingSigner() async throws {
         let lab = try GroupLab(seed: 14)
         let alice = try await lab.member("alice", remoteSigner: true)
         alice.signer?.conduct = .cheats

@@ -20,7 +20,7 @@ import Testing
         world[index].durable.messages.map(\.rumor.content)
     }
 
-    @Test func messagesOfAGroupWithATimerDisappearAtBothEnds() throws {
+    @Test func timedMessagesDisappearForBothMembers() throws {
         var world = try self.world(timer: 60)
         world.act(1, .openChat(chatID: world[1].chatID))
         world.say(0, "one")
@@ -44,7 +44,7 @@ import Testing
         #expect(world[1].model.state.currentChat?.messages.isEmpty == true)
     }
 
-    @Test func withoutATimerMessagesStayAndNothingIsPlanned() throws {
+    @Test func keepsMessagesWithoutTimer() throws {
         var world = try self.world(timer: nil)
         world.say(0, "stays")
         world.settle()
@@ -54,7 +54,7 @@ import Testing
         #expect(self.texts(world, 0) == ["stays"] && self.texts(world, 1) == ["stays"])
     }
 
-    @Test func aMessageThatEndedWhileTheProcessWasDownIsDeletedAtTheStart() throws {
+    @Test func deletesMessagesExpiredWhileDownAtStart() throws {
         var world = try self.world(timer: 60)
         world.say(0, "one")
         world.settle()
@@ -64,7 +64,7 @@ import Testing
         #expect(self.texts(world, 1).isEmpty)
     }
 
-    @Test func aMessageThatEndedBeforeItCameIsNotDelivered() throws {
+    @Test func refusesMessageExpiredBeforeArrival() throws {
         var world = try self.world(timer: 60)
         world.say(0, "late")
         let event = try #require(world[0].publishing.last?.event)
@@ -93,7 +93,7 @@ import Testing
         for index in 0...1 { #expect(self.texts(world, index) == ["stays"]) }
     }
 
-    @Test func anEndBeyondAllTimeIsHarmless() throws {
+    @Test func toleratesExtremeExpirations() throws {
         var world = try self.world(timer: nil)
         for end in [Int64.max, Int64.max - 1, Int64.max / 1000] {
             world.act(

@@ -27,7 +27,7 @@ import Testing
         lab.network.publications.filter { $0.publication.event.kind == .giftWrap }.count
     }
 
-    @Test func noWelcomeLeavesBeforeTheCommitIsAccepted() async throws {
+    @Test func sendsWelcomeOnlyAfterCommitIsAccepted() async throws {
         let trio = try await trio(30)
         let lab = trio.lab
         let before = welcomes(lab)
@@ -48,7 +48,7 @@ import Testing
         #expect(try await trio.alice.state().busy.changingChats.isEmpty)
     }
 
-    @Test func theCommitComingBackIsAnAnswerToo() async throws {
+    @Test func echoedCommitCountsAsAccepted() async throws {
         let trio = try await trio(31)
         trio.lab.network.onPublish { $0.event.kind == .groupEvent ? .holdAnswer : .deliver }
         try await trio.alice.add([trio.carol])
@@ -77,7 +77,7 @@ import Testing
         #expect(try await trio.bob.summary(of: trio.chat)?.name == "two")
     }
 
-    @Test func aRefusedCommitNeverHappened() async throws {
+    @Test func dropsRefusedCommit() async throws {
         let trio = try await trio(33)
         let before = welcomes(trio.lab)
         trio.lab.network.onPublish { $0.event.kind == .groupEvent ? .refuse("blocked: no") : .deliver }
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test(arguments: UInt64(40)..<50)
-    func twoAdminsCommitAtOnceAndEndTogether(_ seed: UInt64) async throws {
+    func concurrentAdminCommitsConverge(_ seed: UInt64) async throws {
         let lab = try GroupLab(seed: seed, relays: 1, schedule: .shuffled)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")

@@ -6,7 +6,7 @@ import Testing
 /// Leaving, disappearing messages and renewals among whole cores, with time passing.
 @Suite struct DepartureTests {
     @Test(arguments: UInt64(70)..<74)
-    func someLeaveWhileOthersTalkAndAllEndTogether(_ seed: UInt64) async throws {
+    func groupConvergesWhileMembersLeave(_ seed: UInt64) async throws {
         let lab = try GroupLab(seed: seed, relays: 2, schedule: .shuffled)
         let alice = try await lab.member("alice")
         let others = ["bob", "carol", "dave", "erin"]
@@ -31,7 +31,7 @@ import Testing
         #expect(members[0].heard() == ["who is here?", "we are"])
     }
 
-    @Test func aBotsAdminMayLeaveAndComeBack() async throws {
+    @Test func adminLeavesAndReturns() async throws {
         let lab = try GroupLab(seed: 80)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")

@@ -26,7 +26,7 @@ import Testing
         #expect(messages.filter(\.isOwn).map(\.delivery) == [.sent])
     }
 
-    @Test func aMemberAddedLaterHearsWhatFollows() async throws {
+    @Test func addedMemberReceivesLaterMessages() async throws {
         let lab = try GroupLab(seed: 2)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")
@@ -58,7 +58,7 @@ import Testing
         #expect(commit.isRename)
     }
 
-    @Test func whoIsNoAdminMayNotChangeTheGroup() async throws {
+    @Test func onlyAdminsChangeGroup() async throws {
         let lab = try GroupLab(seed: 4)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")
@@ -86,7 +86,7 @@ import Testing
         #expect(alice.heard(in: chat) == ["among us"])
     }
 
-    @Test func withoutAKeyPackageNobodyCanBeInvited() async throws {
+    @Test func invitationRequiresKeyPackage() async throws {
         let lab = try GroupLab(seed: 6)
         let alice = try await lab.member("alice")
         var generator = SeededGenerator(seed: 99)
@@ -106,7 +106,7 @@ import Testing
         #expect(try await alice.state().busy.creatingChat == false)
     }
 
-    @Test func repeatsDoNoHarm() async throws {
+    @Test func toleratesRepeatedEvents() async throws {
         let lab = try GroupLab(seed: 7, relays: 3)
         lab.network.setRepeats(3)
         let alice = try await lab.member("alice")

@@ -4,7 +4,7 @@ import PikaCore
 import Testing
 
 @Suite struct KeyPackageTests {
-    @Test func peersOnRelaysOfTheirOwnAreFoundThroughTheirLists() async throws {
+    @Test func findsPeersThroughTheirRelayLists() async throws {
         let lab = try GroupLab(seed: 100, relays: 3)
         let alice = try await lab.member("alice", relays: [lab.relays[0]])
         // Bob's lists are on alice's relay too, as some general relay has everybody's; his packages are not.
@@ -19,7 +19,7 @@ import Testing
         #expect(bob.heard() == ["found you"])
     }
 
-    @Test func aSearchTellsMissingFromUnknown() async throws {
+    @Test func searchTellsMissingFromUnknown() async throws {
         let lab = try GroupLab(seed: 101, relays: 2)
         let alice = try await lab.member("alice", relays: [lab.relays[0]])
         let bob = try await lab.member("bob", relays: [lab.relays[1]])
@@ -40,7 +40,7 @@ import Testing
         #expect(try await search() == [bob.publicKey: .noRelayAnswered, carol.publicKey: .noRelayAnswered])
     }
 
-    @Test func everyJoinLeavesOneFreshPackageOnTheRelays() async throws {
+    @Test func everyJoinLeavesOneFreshPackage() async throws {
         let lab = try GroupLab(seed: 102)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")
@@ -58,7 +58,7 @@ import Testing
         #expect(try await bob.state().chatList.count == 5)
     }
 
-    @Test func aPackageIsFreshAfterMonthsOfRunningAndAfterMonthsOfRest() async throws {
+    @Test func refreshesPackageAfterMonths() async throws {
         let lab = try GroupLab(seed: 103)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")
@@ -79,7 +79,7 @@ import Testing
         #expect(try await bob.state().chatList.map(\.name).sorted() == ["a hundred days", "back again"])
     }
 
-    @Test func anInvitationThatWaitedForDaysIsStillRead() async throws {
+    @Test func readsInvitationAfterDaysOffline() async throws {
         let lab = try GroupLab(seed: 104)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")

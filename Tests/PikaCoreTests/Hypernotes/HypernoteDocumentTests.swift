@@ -74,7 +74,7 @@ import Testing
         #expect(widget.kind == nil)
     }
 
-    @Test func actionsComeOnceAndTrimmedAndOnlyFromButtons() {
+    @Test func collectsUniqueTrimmedButtonActions() {
         let text = """
             <SubmitButton action="yes">Yes</SubmitButton><Card><SubmitButton action=" no "/></Card>
             <SubmitButton action="yes"/><SubmitButton action=""/><SubmitButton/><SubmitButton action={x}/>
@@ -88,12 +88,12 @@ import Testing
         "<Card a=\"x", "<Card a={x", "<Card a==b>", "<Card /x>", "<Card a=\"1\"b=\"2\">", "</Card>", "</Card a>",
         "<https://example.com>", "`<Card>`", "```\n<Card>\n```", "`` `<Card>` ``", "x & y", "\u{0}<\u{0}>",
     ])
-    func whatIsNoComponentIsText(text: String) {
+    func parsesUnknownMarkupAsText(text: String) {
         let nodes = HypernoteDocument(text).nodes
         #expect(nodes == (text.isEmpty ? [] : [.text(text)]))
     }
 
-    @Test func anUnclosedComponentEndsWithWhatIsAroundIt() {
+    @Test func unclosedComponentEndsWithItsParent() {
         #expect(
             HypernoteDocument("<Card><Heading>a</Card>b<Body>c").nodes == [
                 self.component("Card", [], [self.component("Heading", [], [.text("a")])]), .text("b"),
@@ -141,12 +141,12 @@ import Testing
         #expect(document.actions.isEmpty)
     }
 
-    @Test func longerTextIsNotLookedInto() {
+    @Test func doesNotParseOverlongText() {
         let text = String(repeating: "<Card/>", count: HypernoteDocument.maximumBytes / 7 + 1)
         #expect(HypernoteDocument(text).nodes == [.text(text)])
     }
 
-    @Test func everyBeginningOfAHypernoteIsRead() {
+    @Test func parsesEveryPrefixOfHypernote() {
         let text = Array(
             "# é<Card gap={1}><SubmitButton action=\"a\">`<x>` ok &amp;</SubmitButton></Card>".unicodeScalars)
         for end in 0...text.count {
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test func theCatalogueHasTheComponentsThatAreRead() throws {
+    @Test func catalogueListsEveryParsedComponent() throws {
         let catalog = HypernoteCatalog.json
         #expect(catalog["protocol_version"]?.integer == 1)
         #expect(catalog["kinds"] == ["note": 9467, "action_response": 9468])
@@ -226,7 +226,7 @@ import Testing
         }
     }
 
-    @Test func anAnswerIsReadAsItIsWritten() throws {
+    @Test func answerRoundTrips() throws {
         let answer = HypernoteAction(action: "pay", form: ["b": "2", "a": "\"1\""])
         #expect(answer.content == #"{"action":"pay","form":{"a":"\"1\"","b":"2"}}"#)
         #expect(HypernoteAction(content: answer.content) == answer)
@@ -239,7 +239,7 @@ import Testing
         #expect(message.kind.rawValue == 9468 && message.tags == [Nostr.Tag("e", id.hex)])
     }
 
-    @Test func whatIsNoAnswerIsNone() {
+    @Test func refusesMalformedAnswers() {
         let many = (0...HypernoteAction.maximumFields).map { "\"\($0)\":\"\"" }.joined(separator: ",")
         for content in [
             "", "x", "[]", "{}", #"{"action":""}"#, #"{"action":"  "}"#, #"{"action":1}"#, #"{"form":{}}"#,

@@ -133,7 +133,7 @@ import Testing
         #expect(!world[1].durable.state.seen.contains(wrap.id))
     }
 
-    @Test func floodOfRefusedEventsForgetsNoGenuineOne() throws {
+    @Test func refusedFloodForgetsNoGenuineEvent() throws {
         var world = try ReducerWorld.group(2)
         world.say(0, "once")
         world.settle()
@@ -150,7 +150,7 @@ import Testing
     }
 
     /// The second line of defence: used keys are gone, whatever ids are remembered.
-    @Test func mlsRefusesReplaysWhenIDsAreForgotten() throws {
+    @Test func mlsRefusesReplaysOfForgottenIDs() throws {
         var world = try ReducerWorld.group(2)
         world.say(0, "once")
         world.settle()

@@ -126,7 +126,7 @@ import Testing
         #expect(quiet.allSatisfy { pending.contains($0.id) })
     }
 
-    @Test func eventsThatAKeyOpenedAreNoLongerJunk() throws {
+    @Test func openedEventsAreNotJunk() throws {
         var pending = PendingEvents(group: ParkingBudget(events: 1, bytes: .max))
         let first = try self.event(1)
         let second = try self.event(2)
@@ -136,7 +136,7 @@ import Testing
         #expect(self.trim(&pending) == [second.id])
     }
 
-    @Test func noKeyIsTriedTwiceOnAnEvent() throws {
+    @Test func triesEachKeyOncePerEvent() throws {
         var pending = PendingEvents()
         let event = try self.event(1, key: self.keys[2])
         #expect(try self.park(event, &pending))
@@ -150,7 +150,7 @@ import Testing
         #expect(pending.trialCount(of: Self.group) == 2)
     }
 
-    @Test func keyThatComesBackIsTriedOnLaterEvents() throws {
+    @Test func triesReturnedKeyOnLaterEvents() throws {
         var pending = PendingEvents()
         #expect(try self.park(try self.event(1), &pending))
         self.follow(1..<2, &pending)
@@ -169,14 +169,14 @@ import Testing
         #expect(self.isDue(event, &pending, of: Self.group, 0..<1))
     }
 
-    @Test func eventsComeInTheOrderOfTheirTime() throws {
+    @Test func ordersEventsByTime() throws {
         var pending = PendingEvents()
         for number in [3, 1, 2] { #expect(try self.park(try self.event(number), &pending)) }
         #expect(pending.events(under: [try #require(self.routes[Self.group])]).map(\.createdAt) == [1, 2, 3])
         #expect(pending.events(under: [try #require(self.routes[Self.other])]).isEmpty)
     }
 
-    @Test func whatOneGroupOpenedIsLeftToIt() throws {
+    @Test func openedEventBelongsToItsGroup() throws {
         var pending = PendingEvents()
         let event = try self.event(1)
         #expect(try self.park(event, &pending, isOpened: true))
@@ -210,7 +210,7 @@ import Testing
         #expect(held.isOverBudget)
     }
 
-    @Test func heldJunkLeavesFirstAndIsAskedAboutOnce() throws {
+    @Test func releasesHeldJunkFirstCheckingOnce() throws {
         let events = try (1...6).map { try self.event($0) }
         var held = HeldLiveEvents()
         for event in events { held.append(event, from: nil) }

@@ -25,7 +25,7 @@ import Testing
         return ids
     }
 
-    @Test func handsOutTheOldestOfChatsWithRoom() throws {
+    @Test func handsOutOldestPerChatWithRoom() throws {
         var inbox = try self.inbox((1, "a", 1), (2, "a", 1), (3, "a", 1), (4, "b", 1), (5, "c", 1), (6, "c", 1))
         #expect(self.handOut(&inbox) == [1, 2, 4, 5])
         inbox.remove(4)
@@ -43,14 +43,14 @@ import Testing
         #expect(inbox.bytes == 80)
     }
 
-    @Test func handsOutOneEventLargerThanTheWindow() throws {
+    @Test func handsOutSingleEventBeyondWindow() throws {
         var inbox = try self.inbox((1, "a", 1000), (2, "b", 1))
         #expect(self.handOut(&inbox) == [1])
         inbox.remove(1)
         #expect(self.handOut(&inbox) == [2])
     }
 
-    @Test func dropsTheOldestThatWaits() throws {
+    @Test func dropsOldestWaitingEvent() throws {
         var inbox = try self.inbox((1, "a", 1), (2, "a", 1), (3, "a", 1), (4, "a", 1), (5, "b", 1), (6, "a", 1))
         #expect(self.handOut(&inbox) == [1, 2, 5])
         #expect(inbox.dropSurplus(count: 5, bytes: 100)?.inboxID == 3)

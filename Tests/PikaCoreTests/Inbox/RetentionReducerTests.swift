@@ -37,7 +37,7 @@ import Testing
         world[1].durable.messages.map(\.rumor.content).sorted { (Int($0) ?? 0) < (Int($1) ?? 0) }
     }
 
-    @Test func oldMessagesGoInBatchesAndTheOthersStay() throws {
+    @Test func deletesOldMessagesInBatches() throws {
         var world = try self.world(self.policy(messages: .seconds(100)))
         try self.fill(&world, 1000)
         try world.restart(1)
@@ -48,7 +48,7 @@ import Testing
         #expect(self.texts(world).isEmpty)
     }
 
-    @Test func theNewestOfAGroupStay() throws {
+    @Test func keepsNewestMessagesOfEachGroup() throws {
         var world = try self.world(self.policy(newest: 7))
         try self.fill(&world, 300)
         world.act(1, .openChat(chatID: world[1].chatID))
@@ -58,7 +58,7 @@ import Testing
         #expect(self.texts(world) == (293..<300).map(String.init))
     }
 
-    @Test func everythingStaysUnlessSaidOtherwise() throws {
+    @Test func keepsEverythingByDefault() throws {
         var world = try self.world(.standard)
         try self.fill(&world, 300)
         try world.restart(1)
@@ -79,7 +79,7 @@ import Testing
         #expect(world[1].model.state.chatList.first?.lastMessage == nil && self.texts(world).isEmpty)
     }
 
-    @Test func eventsThatNobodyHandlesAreGivenUpAndCounted() throws {
+    @Test func dropsAndCountsUnhandledEvents() throws {
         var world = try self.world(self.policy(unhandled: .seconds(86_400)))
         try world.restart(1)
         world.say(0, "one")
@@ -101,7 +101,7 @@ import Testing
         #expect(step.changes.isEmpty)
     }
 
-    @Test func manyOldEventsGoInBatches() throws {
+    @Test func dropsOldEventsInBatches() throws {
         var world = try self.world(self.policy(unhandled: .seconds(86_400)))
         let row = try #require(world[1].durable.state.inbox.first)
         for id in Int64(1000)..<1600 {
@@ -129,7 +129,7 @@ import Testing
         #expect(world[1].texts == ["4", "5"])
     }
 
-    @Test func givesUpNothingThatHandlersHave() throws {
+    @Test func keepsEventsThatHandlersHold() throws {
         var world = try self.world(self.policy(maximum: 8))
         try world.restart(1)
         for number in 0..<30 { world.say(0, "\(number)") }
@@ -139,7 +139,7 @@ import Testing
         #expect(world[1].model.inbox.count == 8)
     }
 
-    @Test func handsEveryKeptEventOutOnceInOrder() throws {
+    @Test func deliversEveryKeptEventOnceInOrder() throws {
         var world = try self.world(self.policy(maximum: 100))
         try world.restart(1)
         world.accounts[1].delivered = []

@@ -49,14 +49,14 @@ import Testing
         #expect(world[1].model.state.invites.isEmpty)
     }
 
-    @Test func onlyTheNamedMayBringThisAccountIn() throws {
+    @Test func joinsOnlyThroughNamedInviters() throws {
         #expect(try self.invited { .only([$0[0].key]) }[1].model.groups.count == 1)
         let stranger = try self.invited { .only([$0[1].key]) }
         #expect(stranger[1].model.groups.isEmpty)
         #expect(stranger[1].model.state.invites.count == 1)
     }
 
-    @Test func theBacklogOfAJoinedGroupIsReadAgainUntilARelayHasAnswered() throws {
+    @Test func rereadsGroupBacklogUntilRelayAnswers() throws {
         var world = try self.invited { _ in .nobody }
         world.say(0, "early")
         world.settle()
@@ -106,7 +106,7 @@ import Testing
         #expect(world[1].delivered.last?.chatID == chat.groupID.hex)
     }
 
-    @Test func theNewestUsableKeyPackageOf30443IsTaken() throws {
+    @Test func picksNewestUsableKeyPackage() throws {
         var world = try ReducerWorld(2)
         for index in 0..<2 { world.reduce(index, .started) }
         world.settle()
@@ -123,7 +123,7 @@ import Testing
         #expect(rumor.tags.first { $0.name == "e" }?.value == newest.id.hex)
     }
 
-    @Test func aPeerWithoutAKeyPackageOrARelayWithoutAnAnswerIsAnError() throws {
+    @Test func reportsMissingKeyPackagesAndUnansweringRelays() throws {
         var world = try ReducerWorld(1)
         world.reduce(0, .started)
         world.settle()

@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func anInvitationGoesToThePeersInboxAndToTheGroupsRelays() throws {
+    @Test func sendsWelcomeToInboxAndGroupRelays() throws {
         var world = try self.started(2)
         let inbox = [try RelayURL("wss://inbox.example"), try RelayURL("ws://10.0.0.1:7777")]
         world.relayed.append(self.list(&world, 1, inbox))
@@ -46,7 +46,7 @@ import Testing
         #expect(world[0].durable.state.memos.keys.filter { $0.kind == .peerRelays }.isEmpty)
     }
 
-    @Test func thePeersInboxIsKnownAfterACrashBetweenCommitAndInvitation() throws {
+    @Test func peerInboxSurvivesCrashBeforeWelcome() throws {
         var world = try self.started(3)
         world.act(0, .createGroupChat(name: "Lab", peers: [world[1].key]), "create")
         world.settle()
@@ -64,7 +64,7 @@ import Testing
         #expect(world[0].durable.state.memos.keys.filter { $0.kind == .peerRelays }.isEmpty)
     }
 
-    @Test func aRefusedInvitationShowsInOutcomeToastAndCount() throws {
+    @Test func reportsRefusedWelcome() throws {
         var world = try self.started(3)
         world.act(0, .createGroupChat(name: "Lab", peers: [world[1].key, world[2].key]), "create")
         try self.find(&world)
@@ -83,7 +83,7 @@ import Testing
         #expect(world[0].model.welcomes.isEmpty)
     }
 
-    @Test func nobodyWaitsForeverForAnInvitationToArrive() throws {
+    @Test func stopsAwaitingWelcomeAtDeadline() throws {
         var world = try self.started(2)
         world.act(0, .createGroupChat(name: "Lab", peers: [world[1].key]), "create")
         try self.find(&world)
@@ -101,7 +101,7 @@ import Testing
 
     // MARK: Peers who cannot be invited
 
-    @Test func theCallerMayGoOnWithoutThoseWhoHaveNoPackage() throws {
+    @Test func createsGroupWithoutMissingPeersOnRequest() throws {
         var world = try self.started(2)
         let stranger = KeyPair.generate(using: &world.random).publicKey
         let peers = [world[1].key, stranger]
@@ -126,7 +126,7 @@ import Testing
         #expect(world[0].group?.pending == nil)
     }
 
-    @Test func addingGoesOnWithoutThoseWhoAreMissing() throws {
+    @Test func addsMembersWithoutMissingPeersOnRequest() throws {
         var world = try self.started(3)
         world.act(0, .createGroupChat(name: "Lab", peers: [world[1].key]), "create")
         world.settle()
@@ -155,7 +155,7 @@ import Testing
         #expect(world[0].model.searches.isEmpty)
     }
 
-    @Test func aChatOfAnotherNameHasBothAsAdmins() throws {
+    @Test func namedChatOfTwoHasTwoAdmins() throws {
         var world = try ReducerWorld(2)
         for index in 0..<2 { world.reduce(index, .started) }
         world.settle()
@@ -168,7 +168,7 @@ import Testing
 
     // MARK: Being invited
 
-    @Test func anOpenInvitationTellsOfItsGroupAlsoAfterARestart() throws {
+    @Test func openInvitationDescribesGroupAfterRestart() throws {
         var world = try ReducerWorld(3, invites: .nobody)
         for index in 0..<3 { world.reduce(index, .started) }
         world.settle()

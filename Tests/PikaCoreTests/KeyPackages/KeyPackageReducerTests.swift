@@ -43,7 +43,7 @@ import Testing
         #expect(world[0].durable.state.outbox.isEmpty)
     }
 
-    @Test func listsThatNoRelayConfirmedAreSentAgain() throws {
+    @Test func resendsUnconfirmedRelayLists() throws {
         var world = try ReducerWorld(1)
         world.reduce(0, .started)
         let lists = world[0].publishing.map(\.event).filter { $0.kind == .keyPackageRelays || $0.kind == .inboxRelays }
@@ -56,7 +56,7 @@ import Testing
         #expect(Set(world[0].publishing.map(\.event)).isSuperset(of: lists))
     }
 
-    @Test func otherRelaysMeanNewListsAndNewEventsForTheSamePackage() throws {
+    @Test func republishesPackageAndListsWhenRelaysChange() throws {
         var world = try self.started()
         let account = world[0]
         let relays = [ReducerWorld.relay, try RelayURL("wss://second.example")]
@@ -154,7 +154,7 @@ import Testing
         #expect(search.nextRequests().map(\.relay) == [other, ReducerWorld.relay])
     }
 
-    @Test func anAnnouncementThatIsTooOldForTheRelaysIsSignedAnew() throws {
+    @Test func signsAnnouncementAnewWhenRefusedAsOld() throws {
         var world = try self.started()
         let old = try #require(self.packages(world, 0, .keyPackage).first)
         world.now += 7_200_000
@@ -172,7 +172,7 @@ import Testing
 
     // MARK: Rotation
 
-    @Test func aPackageIsReplacedTwoWeeksBeforeItExpires() throws {
+    @Test func replacesPackageTwoWeeksBeforeExpiry() throws {
         var world = try self.started()
         let old30443 = try #require(self.packages(world, 0, .addressableKeyPackage).first)
         let old443 = try #require(self.packages(world, 0, .keyPackage).first)
@@ -197,7 +197,7 @@ import Testing
         #expect(world.relayed.count == count)
     }
 
-    @Test func aPackageThatBroughtThisAccountIntoAGroupIsReplacedAndItsEventDeleted() throws {
+    @Test func replacesUsedPackageAndDeletesItsEvent() throws {
         var world = try self.started(3)
         let used = try #require(self.packages(world, 1, .keyPackage).first)
         world.act(0, .createGroupChat(name: "Lab", peers: [world[1].key]), "create")
@@ -229,7 +229,7 @@ import Testing
         #expect(!world[1].publishing.contains { $0.event == used })
     }
 
-    @Test func aWelcomeThatFailedUsesNothingUp() throws {
+    @Test func failedWelcomeConsumesNoKeyPackage() throws {
         var world = try self.started(2)
         let package = try #require(self.packages(world, 1, .keyPackage).first)
         var (_, welcomes) = try MarmotGroup.create(
@@ -252,7 +252,7 @@ import Testing
 
     // MARK: Forgetting
 
-    @Test func keysThatWereUsedAreForgottenWhenNoWelcomeCanBeOnItsWay() throws {
+    @Test func deletesUsedKeysAfterWelcomeWindow() throws {
         var world = try ReducerWorld.group(2)
         self.connect(&world, 1)
         #expect(world[1].durable.state.keyPackages.count == 2)
@@ -269,7 +269,7 @@ import Testing
         #expect(world[1].model.keyPackages.announcements.count == 1)
     }
 
-    @Test func nothingIsForgottenBeforeTheMailOfTheMeantimeWasRead() throws {
+    @Test func keepsUsedKeysUntilBacklogIsRead() throws {
         var world = try ReducerWorld.group(2)
         self.advance(&world, days: 10)
         try world.restart(1)
@@ -283,7 +283,7 @@ import Testing
         #expect(world[1].durable.state.keyPackages.count == 1)
     }
 
-    @Test func unusedKeysAreForgottenSomeDaysAfterTheirExpiry() throws {
+    @Test func deletesUnusedKeysDaysAfterExpiry() throws {
         var world = try self.started()
         self.connect(&world, 0)
         self.advance(&world, days: 71)
@@ -298,7 +298,7 @@ import Testing
         #expect(world[0].durable.state.keyPackages.count == 1)
     }
 
-    @Test func keysOfAnOpenInvitationStay() throws {
+    @Test func keepsKeysOfOpenInvitation() throws {
         var world = try ReducerWorld(3, invites: .nobody)
         for index in 0..<3 { world.reduce(index, .started) }
         world.settle()

@@ -73,7 +73,7 @@ import Testing
 
     // MARK: Verdicts
 
-    @Test func theNewestOf30443IsTakenAndThenOf443() throws {
+    @Test func prefersNewest30443OverNewest443() throws {
         var peer = try Peer(1)
         let old = peer.package(at: Self.now - 100)
         let new = peer.package(at: Self.now - 50)
@@ -119,7 +119,7 @@ import Testing
         #expect(self.verdict(peer, [forgery, noise, good])?.isUsable == true)
     }
 
-    @Test func aPackageThatTheGroupCannotTakeGivesWayToAnother() throws {
+    @Test func prefersPackageCompatibleWithGroup() throws {
         var peer = try Peer(4)
         var random = StepRandom(state: 40)
         // As MDK 0.7 writes them: no SelfRemove.
@@ -162,7 +162,7 @@ import Testing
 
     // MARK: Relays
 
-    @Test func theRelaysThatAPeerNamesAreAskedToo() throws {
+    @Test func queriesRelaysNamedByPeer() throws {
         var peer = try Peer(7)
         let list = peer.list(.keyPackageRelays, [Self.far[0], Self.far[1]])
         let inbox = peer.list(.inboxRelays, [Self.far[2]])
@@ -191,7 +191,7 @@ import Testing
         #expect(self.run(&homeless, [:])[peer.key]?.verdict == .noRelayAnswered)
     }
 
-    @Test func longListsAreCutAndEverybodyGetsAShare() throws {
+    @Test func truncatesLongListsWithSharePerPeer() throws {
         var peers = try (10..<14).map { try Peer($0) }
         var events: [Event] = []
         for (index, _) in peers.enumerated() {
@@ -210,7 +210,7 @@ import Testing
         #expect(search.nextRequests().isEmpty)
     }
 
-    @Test func eventsOfOthersAndForgedListsAreNotListenedTo() throws {
+    @Test func ignoresForgedAndUnrelatedEvents() throws {
         var peer = try Peer(20)
         var stranger = try Peer(21)
         let forged = self.changed(peer.list(.keyPackageRelays, [Self.far[0]]), content: "forged")
@@ -227,7 +227,7 @@ import Testing
         #expect(search.findings(for: nil, now: Self.now)[peer.key]?.verdict == .missing)
     }
 
-    @Test func aSearchEndsWithoutTheSlowRelaysWhenEverybodyIsFound() throws {
+    @Test func endsBeforeSlowRelaysOnceAllFound() throws {
         var peer = try Peer(22)
         let list = peer.list(.keyPackageRelays, [Self.far[0], Self.far[1]])
         var search = self.search([peer])
@@ -241,7 +241,7 @@ import Testing
         #expect(!isOverBefore && isOverAfter)
     }
 
-    @Test func anEmptySearchIsOverAtOnce() {
+    @Test func emptySearchEndsImmediately() {
         var search = self.search([])
         let requests = search.nextRequests()
         let isOver = search.isOver(for: nil, now: Self.now)

@@ -62,7 +62,7 @@ private struct PoliteBot: Bot {
         #expect(first != (try await run(93)))
     }
 
-    @Test func whatStillWaitsIsNamed() async throws {
+    @Test func reportsPendingWork() async throws {
         let lab = try GroupLab(seed: 94)
         let alice = try await lab.member("alice")
         lab.network.onPublish { _ in .hold }

@@ -60,7 +60,7 @@ import Testing
         #expect(relay.stored(matching: [Filter(kinds: [.textNote])]).map(\.createdAt) == [.max, 0, .min])
     }
 
-    @Test func aRelayKeepsWhatNIP01Says() {
+    @Test func relayStoresPerNIP01() {
         var relay = LabRelay()
         let old = event("old", .addressableKeyPackage, at: 1, [Nostr.Tag("d", "x")])
         let new = event("new", .addressableKeyPackage, at: 2, [Nostr.Tag("d", "x")])
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func subscribersGetStoredThenLiveEventsInOrder() async throws {
+    @Test func deliversStoredThenLiveEventsInOrder() async throws {
         let network = LabNetwork(relays: [url])
         let sender = network.transport(name: "sender")
         let reader = network.transport(name: "reader")

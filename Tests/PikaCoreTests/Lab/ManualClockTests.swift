@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite(.bounded) struct ManualClockTests {
-    @Test func aTimeThatHasPassedNeedsNoSleep() async throws {
+    @Test func pastDeadlineNeedsNoSleep() async throws {
         let clock = ManualClock(milliseconds: 1000)
         try await clock.sleep(untilMilliseconds: 1000)
         #expect(clock.nowMilliseconds == 1000)

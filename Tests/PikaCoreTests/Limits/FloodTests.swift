@@ -31,7 +31,7 @@ import Testing
         world[1].notes.filter { $0 == .limited(scope: scope) }.count
     }
 
-    @Test func oneInviterIsHeldToItsRateAndOthersAreNot() throws {
+    @Test func limitsInvitationsPerInviter() throws {
         let limit = RateLimit(2, per: .seconds(3600))
         var world = try world(3, limits: .init(perInviter: limit))
         for number in 0..<5 { invite(&world, from: 0, "flood \(number)") }
@@ -48,7 +48,7 @@ import Testing
         #expect(world[1].model.state.invites.isEmpty)
     }
 
-    @Test func allStrangersTogetherAreHeldToTheirRate() throws {
+    @Test func limitsInvitationsOfAllStrangersTogether() throws {
         let limits = CoreConfiguration.InviteLimits(
             perInviter: RateLimit(100, per: .seconds(3600)), strangers: RateLimit(2, per: .seconds(3600)))
         var world = try world(5, limits: limits, policy: .nobody)
@@ -64,7 +64,7 @@ import Testing
         #expect(limited(world, "strangers") == 2)
     }
 
-    @Test func theNamedAreNoStrangers() throws {
+    @Test func namedInvitersAreNotStrangers() throws {
         var world = try ReducerWorld(3)
         let inviter = world[0].key
         world = try self.world(
@@ -75,7 +75,7 @@ import Testing
         #expect(limited(world, "strangers") == 1)
     }
 
-    @Test func callsOfOneMemberAreHeldToTheirRate() throws {
+    @Test func limitsCallsPerMember() throws {
         var world = try ReducerWorld.group(3)
         world.accounts[1].model.configuration.callLimit = RateLimit(2, per: .seconds(60))
         let before = world[1].delivered.count

@@ -19,7 +19,7 @@ private let start: Int64 = 1_800_000_000_000
         func allows(_ key: Key, _ limit: RateLimit) -> Bool { limiter.allows(key, limit, nowMilliseconds: start) }
     }
 
-    @Test func allAtOnceThenOneAfterEachEqualPart() {
+    @Test func allowsBurstThenRefillsEvenly() {
         let box = Box<String>()
         let limit = RateLimit(6, per: .seconds(60))
         #expect(box.taken("a", limit, at: 0, tries: 100) == 6)
@@ -31,14 +31,14 @@ private let start: Int64 = 1_800_000_000_000
         #expect(box.taken("a", limit, at: 3_600_000, tries: 100) == 6)
     }
 
-    @Test func eachKeyForItself() {
+    @Test func limitsEachKeySeparately() {
         let box = Box<String>()
         let limit = RateLimit(2, per: .seconds(1))
         #expect(box.taken("a", limit, at: 0, tries: 5) == 2)
         #expect(box.taken("b", limit, at: 0, tries: 5) == 2)
     }
 
-    @Test func askingTakesNothing() {
+    @Test func queryConsumesNoAllowance() {
         let box = Box<String>()
         let limit = RateLimit(1, per: .seconds(1))
         for _ in 0..<5 { #expect(box.allows("a", limit)) }
@@ -46,7 +46,7 @@ private let start: Int64 = 1_800_000_000_000
         #expect(!box.allows("a", limit))
     }
 
-    @Test func aClockThatIsSetBackCostsOnePeriodAtMost() {
+    @Test func clockSetBackCostsOnePeriod() {
         let box = Box<String>()
         let limit = RateLimit(2, per: .seconds(10))
         #expect(box.taken("a", limit, at: 86_400_000, tries: 5) == 2)
@@ -58,13 +58,13 @@ private let start: Int64 = 1_800_000_000_000
         (RateLimit(0, per: .seconds(1)), 0), (RateLimit(-5, per: .seconds(1)), 0), (RateLimit(.max, per: .zero), 1),
         (RateLimit(3, per: .seconds(-1)), 1), (RateLimit(3, per: .seconds(Int64.max)), 3),
     ])
-    func oddLimitsAreLimits(limit: RateLimit, expected: Int) {
+    func boundaryLimitsAreHonoured(limit: RateLimit, expected: Int) {
         let box = Box<String>()
         #expect(box.taken("a", limit, at: 0, tries: 50) == expected)
         #expect(box.taken("b", RateLimit(0, per: .seconds(1)), at: 1 << 62) == 0)
     }
 
-    @Test func memoryIsBoundedAndTheOneInUseStays() {
+    @Test func boundsMemoryKeepingEntryInUse() {
         let box = Box<Int>(capacity: 10)
         let limit = RateLimit(1, per: .seconds(3600))
         #expect(box.taken(-1, limit) == 1)
@@ -74,7 +74,7 @@ private let start: Int64 = 1_800_000_000_000
         }
     }
 
-    @Test func entriesInUseAreKeptAndTheOthersForgotten() {
+    @Test func keepsRecentEntriesOnly() {
         var entries = RecentEntries<Int, Int>(capacity: 4)
         for key in 0..<100 {
             entries[key] = key

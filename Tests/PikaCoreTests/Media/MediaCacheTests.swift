@@ -13,7 +13,7 @@ import Testing
 
     private let file = OutgoingFile(bytes: Array("hello".utf8), filename: "a.txt", mediaType: "text/plain")
 
-    @Test func aDownloadedFileIsInTheCacheAndTheStateSaysWhere() async throws {
+    @Test func cachesDownloadAndReportsItsLocation() async throws {
         let (_, alice, bob, chat) = try await self.pair(210)
         let id = try await alice.send([self.file, self.file])
         #expect(try await bob.messages().first?.downloads == [:])
@@ -29,7 +29,7 @@ import Testing
         #expect(try await bob.messages().first?.downloads == [1: .stored(location: "lab:\(id)/1")])
     }
 
-    @Test func aDownloadThatFailsSaysWhyAndMayBeTriedAgain() async throws {
+    @Test func reportsFailedDownloadAndAllowsRetry() async throws {
         let (lab, alice, bob, chat) = try await self.pair(211)
         let id = try await alice.send([self.file])
         _ = try await bob.messages()
@@ -43,7 +43,7 @@ import Testing
         #expect(bob.cache.bytes(of: MediaFile(chatID: chat, messageID: id, index: 0)) == self.file.bytes)
     }
 
-    @Test func whatNoMessageHasIsUnknown() async throws {
+    @Test func refusesUnknownMedia() async throws {
         let (_, alice, bob, chat) = try await self.pair(212)
         let id = try await alice.send([self.file])
         for (chat, index, code) in [

@@ -19,7 +19,7 @@ import Testing
         }.last
     }
 
-    @Test func aFileEncryptedJustBeforeACommitOpensAfterIt() throws {
+    @Test func opensFileEncryptedBeforeCommit() throws {
         var world = try ReducerWorld.group(2)
         let group = try #require(world[0].group)
         let file = try encrypt(&world, secret: EncryptedMedia.secret(group))
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func secretsOfEpochsOutliveARestart() throws {
+    @Test func epochSecretsSurviveRestart() throws {
         var world = try ReducerWorld.group(2)
         let group = try #require(world[0].group)
         let file = try encrypt(&world, secret: EncryptedMedia.secret(group))
@@ -57,7 +57,7 @@ import Testing
         #expect(media.keys.count == 2)
     }
 
-    @Test func afterThreeEpochsTheMessageGoesOutAllTheSame() throws {
+    @Test func sendsAfterThreeEpochChanges() throws {
         var world = try ReducerWorld.group(2)
         world.act(0, .sendMedia(chatID: world[0].chatID, OutgoingMedia(files: [Self.file])), "media")
         var operations: [Int] = []

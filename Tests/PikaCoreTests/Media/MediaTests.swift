@@ -44,7 +44,7 @@ private struct MirrorBot: Bot {
         OutgoingFile(bytes: Array(text.utf8), filename: name, mediaType: "text/plain")
     }
 
-    @Test func filesArriveAndStayReadableInLaterEpochsAndRuns() async throws {
+    @Test func filesStayReadableAcrossEpochsAndRestarts() async throws {
         let pair = try await pair(200)
         let image = OutgoingFile(
             bytes: Self.png, filename: "p.png", mediaType: "Image/PNG; q=1", width: 640, height: 480)
@@ -79,7 +79,7 @@ private struct MirrorBot: Bot {
         }
     }
 
-    @Test func theNextServerIsAskedWhenOneFails() async throws {
+    @Test func fallsBackToNextServer() async throws {
         let pair = try await pair(201)
         let servers = pair.lab.mediaServers
         pair.lab.media.setDown(true, servers[0])
@@ -97,7 +97,7 @@ private struct MirrorBot: Bot {
         #expect(try await pair.bob.messages().count == 1)
     }
 
-    @Test func aFileThatMovedToAnotherServerIsFoundThere() async throws {
+    @Test func findsFileOnAnotherServer() async throws {
         let pair = try await pair(202)
         let elsewhere = try MediaURL("https://elsewhere.example")
         let media = OutgoingMedia(files: [text("hello")], servers: [elsewhere])
@@ -110,7 +110,7 @@ private struct MirrorBot: Bot {
         #expect(try await pair.bob.download(of: id) == Array("hello".utf8))
     }
 
-    @Test func anEpochThatBeginsDuringTheUploadIsTheOneOfTheFile() async throws {
+    @Test func reencryptsWhenEpochChangesDuringUpload() async throws {
         let pair = try await pair(203)
         pair.lab.media.hold()
         let request = pair.alice.begin(.sendMedia(chatID: pair.chat, OutgoingMedia(files: [text("hello")])))
@@ -147,7 +147,7 @@ private struct MirrorBot: Bot {
         #expect(error?.code == .unknownChat)
     }
 
-    @Test func filesThatPeersWouldRefuseAreNotUploaded() async throws {
+    @Test func refusesToUploadInvalidFiles() async throws {
         let pair = try await pair(206)
         let files: [[OutgoingFile]] = [
             [], Array(repeating: text("x"), count: 33), [text("x", name: "a/b")], [text("x", name: "")],
@@ -178,7 +178,7 @@ private struct MirrorBot: Bot {
         #expect(try await alice.download(of: answer.id) == Array("olleh".utf8))
     }
 
-    @Test func aGroupHasAPicture() async throws {
+    @Test func groupPictureReachesMembers() async throws {
         let pair = try await pair(208)
         try await pair.alice.perform(
             .setGroupImage(chatID: pair.chat, OutgoingImage(bytes: Self.png, mediaType: "image/png")))
@@ -198,7 +198,7 @@ private struct MirrorBot: Bot {
         #expect(try await pair.bob.core.groupImage(chatID: pair.chat) == nil)
     }
 
-    @Test func aPictureIsAnImage() async throws {
+    @Test func groupPictureMustBeImage() async throws {
         let pair = try await pair(209)
         for image in [
             OutgoingImage(bytes: Self.png, mediaType: "image/jpeg"),

@@ -25,7 +25,7 @@ import Testing
         world[index].durable.messages.filter { $0.rumor.kind == .metadata }.map(\.rumor.content)
     }
 
-    @Test func aGroupProfileIsAMessageAndGoesBeforeThePublicOne() throws {
+    @Test func groupProfileOverridesPublicProfile() throws {
         var world = try ReducerWorld.group(3)
         world.post(.metadata, by: world[1].keys, #"{"name":"public","about":"everywhere"}"#)
         world.connect(0)
@@ -72,7 +72,7 @@ import Testing
         #expect(world.names(0) == [nil, "three"] && world.names(1) == [nil, "four"])
     }
 
-    @Test func onlyAdminsTellOfOthersAndNobodyOfWhomSpeaksForItself() throws {
+    @Test func onlyAdminsRelayProfilesOfSilentMembers() throws {
         var world = try ReducerWorld.group(3)
         let tag = Nostr.Tag.user(world[2].key)
         // Account 1 is no admin.
@@ -106,7 +106,7 @@ import Testing
         #expect(world.names(1)[0] == "alice")
     }
 
-    @Test func theEpochOfTheMessageSaysWhoIsAnAdmin() throws {
+    @Test func judgesAdminByMessageEpoch() throws {
         var world = try ReducerWorld.group(3)
         let tag = Nostr.Tag.user(world[2].key)
         // Account 0 tells of account 2, and gives up its role before account 1 hears of that.
@@ -203,7 +203,7 @@ import Testing
         #expect(self.profiles(world, 0).count == 2)
     }
 
-    @Test func thoseWhoComeBackLearnFromAdminsAgain() throws {
+    @Test func adminsResendProfilesToReturningMembers() throws {
         var world = try ReducerWorld.group(3)
         self.save(&world, 2, ProfileDraft(name: "carol"))
         world.act(0, .removeGroupMembers(chatID: world[0].chatID, peers: [world[1].key]))

@@ -13,7 +13,7 @@ import Testing
         return world
     }
 
-    @Test func aProfileIsReadThenRewrittenWithoutLoss() throws {
+    @Test func rewritesProfileWithoutLoss() throws {
         var world = try self.world()
         let tags = [Nostr.Tag("i", "github:x", "y")]
         world.post(
@@ -64,7 +64,7 @@ import Testing
         #expect(!world[0].model.people.own.isReading && !world[0].model.people.own.hasRefreshes)
     }
 
-    @Test func aProfileThatCouldNotBeReadIsNotOverwritten() throws {
+    @Test func neverOverwritesUnreadProfile() throws {
         var world = try self.world()
         world.act(0, .saveProfile(ProfileDraft(name: "x")), "save")
         let step = world.reduce(0, .fetched(.own(reading: 1), [self.relay: .failed("down")]))
@@ -83,7 +83,7 @@ import Testing
         #expect(world[0].durable.state.outbox.map(\.event.content) == [#"{"name":"known","about":"more"}"#])
     }
 
-    @Test func ofTwoRelaysBothMustAnswerUnlessOneHasIt() throws {
+    @Test func needsEveryRelayUnlessOneHasProfile() throws {
         let second = try RelayURL("wss://second.example")
         var world = try ReducerWorld(1)
         world.accounts[0].configuration.relays.append(second)
@@ -106,7 +106,7 @@ import Testing
         #expect(world[0].durable.state.outbox.last { $0.purpose == .followList }?.event.tags.count == 2)
     }
 
-    @Test func theFollowListKeepsWhatOthersWrote() throws {
+    @Test func followListKeepsForeignEntries() throws {
         var world = try self.world()
         let (a, b) = (
             KeyPair.generate(using: &world.random).publicKey, KeyPair.generate(using: &world.random).publicKey
@@ -133,7 +133,7 @@ import Testing
         #expect(world[0].model.state.followList.map(\.profile.publicKey) == [b])
     }
 
-    @Test func changesThatComeTogetherAreOneEvent() throws {
+    @Test func mergesConcurrentChanges() throws {
         var world = try self.world()
         let peers = (0..<3).map { _ in KeyPair.generate(using: &world.random).publicKey }
         for (number, peer) in peers.enumerated() { world.act(0, .follow(peer), "f\(number)") }
@@ -151,7 +151,7 @@ import Testing
                 == [#"{"name":"a","display_name":"a","about":"b"}"#])
     }
 
-    @Test func aLaterWriteTakesThePlaceOfOneThatWaits() throws {
+    @Test func laterWriteReplacesPendingOne() throws {
         var world = try self.world()
         world.act(0, .saveProfile(ProfileDraft(name: "a")), "one")
         world.catchUp(0)
@@ -163,7 +163,7 @@ import Testing
         #expect(world[0].durable.state.outbox.isEmpty)
     }
 
-    @Test func aRefusalByEveryRelayIsSaid() throws {
+    @Test func reportsRefusalByEveryRelay() throws {
         var world = try self.world()
         world.act(0, .saveProfile(ProfileDraft(name: "a")), "one")
         world.catchUp(0)
@@ -173,7 +173,7 @@ import Testing
         #expect(world[0].durable.state.outbox.isEmpty)
     }
 
-    @Test func whatCannotBeWrittenIsRefused() throws {
+    @Test func refusesInvalidProfiles() throws {
         var world = try self.world()
         func refusal(_ action: AppAction) -> AppCoreError.Code? {
             world.act(0, action, "x")

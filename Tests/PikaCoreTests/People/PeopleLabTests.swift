@@ -41,7 +41,7 @@ import Testing
         #expect(try await self.names(carol, chat, of: [alice, bob]) == ["alice", "bob"])
     }
 
-    @Test func aFollowListIsSharedByTwoPrograms() async throws {
+    @Test func twoProgramsShareFollowList() async throws {
         let lab = try GroupLab(seed: 901)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")

@@ -7,7 +7,7 @@ import Testing
 @Suite struct ProfileReducerTests {
     private let relay = ReducerWorld.relay
 
-    @Test func everybodyInAChatIsAskedForInOneRequest() throws {
+    @Test func requestsAllChatProfilesAtOnce() throws {
         var world = try ReducerWorld.group(3)
         world.post(.metadata, by: world[1].keys, #"{"name":"bob","display_name":"Bob B."}"#)
         let step = world.reduce(0, .relay(.state(relay: self.relay, .connected)))
@@ -29,7 +29,7 @@ import Testing
         #expect(world[0].model.shownName(of: world[2].key) == String(world[2].key.npub.prefix(12)))
     }
 
-    @Test func whoDoesNotWantProfilesAsksForThemOnlyWhenToldTo() throws {
+    @Test func disabledReadsProfilesOnlyOnDemand() throws {
         var world = try ReducerWorld.group(2)
         var configuration = world[0].model.configuration
         configuration.readsProfiles = false
@@ -40,7 +40,7 @@ import Testing
         #expect(world.asked(0) == [[world[1].key]])
     }
 
-    @Test func nothingIsAskedForTwiceUntilItIsOld() throws {
+    @Test func requestsProfileAgainOnlyWhenStale() throws {
         var world = try ReducerWorld.group(2)
         world.connect(0)
         world.settle()
@@ -72,7 +72,7 @@ import Testing
         #expect(world.memos(.profile, 0) == 251)
     }
 
-    @Test func theNewestCountsAndOfOneSecondTheLowerID() throws {
+    @Test func prefersNewestProfileThenLowerID() throws {
         var world = try ReducerWorld.group(2)
         let names = (0..<4).map { "n\($0)" }
         let events = names.map { world.post(.metadata, by: world[1].keys, #"{"name":"\#($0)"}"#, at: 100) }
@@ -90,7 +90,7 @@ import Testing
         #expect(world[0].outcomes["r"] == .done(chatID: nil))
     }
 
-    @Test func aRelayThatDoesNotAnswerTakesNothingAway() throws {
+    @Test func unansweringRelayKeepsKnownProfile() throws {
         var world = try ReducerWorld.group(2)
         world.post(.metadata, by: world[1].keys, #"{"name":"bob"}"#)
         world.connect(0)
@@ -113,7 +113,7 @@ import Testing
         #expect(world.names(0) == [nil, "bob"])
     }
 
-    @Test func aNewMemberIsAskedForAtOnce() throws {
+    @Test func requestsNewMemberProfileImmediately() throws {
         var world = try ReducerWorld(3)
         for index in 0..<3 { world.reduce(index, .started) }
         world.settle()
@@ -145,7 +145,7 @@ import Testing
         #expect(world[0].model.state.currentChat?.messages.map(\.senderName) == ["bob", "bob"])
     }
 
-    @Test func aProfileThatDidNotChangeLeavesTheStateAlone() throws {
+    @Test func unchangedProfileLeavesStateUnchanged() throws {
         var world = try ReducerWorld.group(2)
         world.post(.metadata, by: world[1].keys, #"{"name":"bob"}"#)
         world.connect(0)
@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    @Test func aPeerIsShownAtOnceAndThenAsTheRelaysHaveIt() throws {
+    @Test func showsPeerBeforeAndAfterFetch() throws {
         var world = try ReducerWorld(1)
         world.reduce(0, .started)
         world.connect(0)
@@ -223,7 +223,7 @@ import Testing
         #expect(world.memos(.profile, 0) == 1)
     }
 
-    @Test func moreThanAreKeptAreNot() throws {
+    @Test func boundsStoredProfiles() throws {
         var world = try ReducerWorld(1)
         world.reduce(0, .started)
         let tags = (0..<ProfileDirectory.capacity + 50).map { number in

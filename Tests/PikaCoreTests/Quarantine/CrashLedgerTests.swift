@@ -125,7 +125,7 @@ private final class Notes: CrashNotes {
 
     // MARK: Passes
 
-    @Test func passesFindTheirPartAtTheSecondDeath() {
+    @Test func secondDeathLocatesFailingPart() {
         var visited: [Int] = []
         // What a death leaves: in the first run the pass alone, in the second the part.
         let first = self.process()

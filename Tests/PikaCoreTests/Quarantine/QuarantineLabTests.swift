@@ -66,7 +66,7 @@ struct QuarantineLabTests {
         #expect(world.answers(world.chat).last == "answer to ask poison")
     }
 
-    @Test func releasedEventThatKillsAgainStaysSetAside() async throws {
+    @Test func requarantinesReleasedEventThatKillsAgain() async throws {
         let world = try await World(seed: 32)
         world.bob.crash()
         try await world.alice.say("ask poison", in: world.chat)

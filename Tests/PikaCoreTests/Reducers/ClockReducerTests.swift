@@ -58,7 +58,7 @@ import Testing
         #expect(early.nextWake(nowMilliseconds: 130_000) == nil && early.removeDue(now: .max).isEmpty)
     }
 
-    @Test func aRestartWithTheRightClockReadsThem() throws {
+    @Test func restartWithCorrectClockReadsEarlyEvents() throws {
         var (world, _) = try self.world(receiving: -400)
         world.now += 400_000
         try world.restart(1)

@@ -32,7 +32,7 @@ import Testing
 
     private enum Missing: Error { case fetch }
 
-    @Test func welcomesFollowTheCommitOnlyWhenARelayHasIt() throws {
+    @Test func sendsWelcomesOnceRelayHasCommit() throws {
         var (world, row, commit) = try self.worldWithPendingAdd()
         #expect(!world[0].durable.state.outbox.contains { $0.purpose == .welcome })
         #expect(world[0].model.state.busy.changingChats == [world[0].chatID])
@@ -62,7 +62,7 @@ import Testing
         #expect(world[0].commits.first?.isOwn == true)
     }
 
-    @Test func aCommitThatEveryRelayRefusesNeverHappened() throws {
+    @Test func dropsCommitRefusedByEveryRelay() throws {
         var (world, row, commit) = try self.worldWithPendingAdd()
         let groupID = try #require(world[0].group?.groupID)
         let step = world.reduce(
@@ -81,7 +81,7 @@ import Testing
         #expect(world[1].group?.data.name == "again")
     }
 
-    @Test func anUnreachableRelayIsTriedAgainWithGrowingDelays() throws {
+    @Test func retriesUnreachableRelayWithBackoff() throws {
         var (world, row, _) = try self.worldWithPendingAdd()
         world.connect(0)
         var delays: [Int64] = []
@@ -122,7 +122,7 @@ import Testing
         #expect(world[2].texts == ["after the crash"])
     }
 
-    @Test func aBetterCommitDisplacesThePendingOneAndSaysSo() throws {
+    @Test func reportsPendingCommitDisplacedByBetterOne() throws {
         var world = try ReducerWorld(2)
         for index in 0..<2 { world.reduce(index, .started) }
         world.settle()
@@ -175,7 +175,7 @@ import Testing
         return (world, better, row)
     }
 
-    @Test func anAddThatLosesARaceIsMadeAgain() throws {
+    @Test func retriesAddAfterLostRace() throws {
         var (world, better, row) = try self.worldWithRace()
         world.act(0, .addGroupMembers(chatID: world[0].chatID, peers: [world[2].key]), "add")
         guard case .fetch(let purpose, _, _)? = world[0].due.first else { throw Missing.fetch }
@@ -198,7 +198,7 @@ import Testing
 
     /// The add was confirmed, its Welcome was out and messages were sent; then the better commit came.
     @Test(arguments: [false, true])
-    func whatWasUndoneIsDoneAgain(restarts: Bool) throws {
+    func reproposesRolledBackChanges(restarts: Bool) throws {
         var (world, better, row) = try self.worldWithRace()
         world.act(0, .addGroupMembers(chatID: world[0].chatID, peers: [world[2].key]), "add")
         world.settle(deaf: [1, 2])
@@ -220,7 +220,7 @@ import Testing
     }
 
     /// This account was away with an unanswered commit; another one took its place.
-    @Test func aCommitThatWasOvertakenIsNotPublishedAgain() throws {
+    @Test func neverRepublishesOvertakenCommit() throws {
         var world = try ReducerWorld(2)
         for index in 0..<2 { world.reduce(index, .started) }
         world.settle()
@@ -262,7 +262,7 @@ import Testing
         return (world, Array(world.relayed[sentBefore...]))
     }
 
-    @Test func aRemovedMemberIsInactiveAndMayBeBroughtBackInAnyOrder() throws {
+    @Test func removedMemberRejoinsWhateverTheEventOrder() throws {
         var (world, missed) = try self.worldWithReturn()
         // Gift wraps are read before group events: the invitation comes before the removal.
         world.reduce(1, .fetched(.catchUp(ReducerWorld.relay), [ReducerWorld.relay: .events(missed)]))
@@ -273,7 +273,7 @@ import Testing
         #expect(world[1].model.state.invites.isEmpty)
     }
 
-    @Test func aRemovalThatComesAfterTheReturnDoesNotLeadBackToWhereItWas() throws {
+    @Test func lateRemovalDoesNotUndoRejoin() throws {
         var (world, missed) = try self.worldWithReturn()
         for event in missed.reversed() { world.receive(1, event) }
         world.settle()
@@ -282,7 +282,7 @@ import Testing
         #expect(world[1].texts == ["welcome back"])
     }
 
-    @Test func aRemovedMemberCanNoLongerSend() throws {
+    @Test func removedMemberCannotSend() throws {
         var world = try ReducerWorld.group(2)
         world.act(0, .removeGroupMembers(chatID: world[0].chatID, peers: [world[1].key]), "remove")
         world.settle()

@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotChangeIsNamedAndNothingChanges() throws {
+    @Test func refusesImmutableSettingsByName() throws {
         var world = try self.started()
         let before = world[0].model.configuration
         var new = before
@@ -47,7 +47,7 @@ import Testing
         #expect(step.changes.isEmpty && step.effects.count == 1)
     }
 
-    @Test func otherRelaysAreConnectedAndToldWhereThisAccountIs() throws {
+    @Test func connectsNewRelaysAndPublishesLists() throws {
         var world = try self.started()
         #expect(world[0].model.state.relays.map(\.isCaughtUp) == [true])
         var new = world[0].model.configuration
@@ -75,7 +75,7 @@ import Testing
             back.filter { $0.kind == .inboxRelays }.map(\.relays) == [[ReducerWorld.relay, Self.other]])
     }
 
-    @Test func aRelayOfAGroupStaysWhenItIsNotConfiguredAnyMore() throws {
+    @Test func keepsUnconfiguredRelayOfGroup() throws {
         var world = try ReducerWorld.group(2)
         world.connect(1)
         var new = world[1].model.configuration
@@ -97,7 +97,7 @@ import Testing
         #expect(world[1].texts == ["heard"])
     }
 
-    @Test func aKeyPackageIsPublishedWhenThatIsTurnedOn() throws {
+    @Test func publishesKeyPackageOnceEnabled() throws {
         var world = try ReducerWorld(1)
         world.accounts[0].model.configuration.publishesKeyPackage = false
         #expect(self.departures(world.reduce(0, .started)).isEmpty)
@@ -111,7 +111,7 @@ import Testing
         #expect(self.departures(world.act(0, .reloadConfiguration(new))).isEmpty)
     }
 
-    @Test func theInvitePolicyHoldsForTheNextInvitation() throws {
+    @Test func newInvitePolicyAppliesToNextInvitation() throws {
         var world = try ReducerWorld(2, invites: .nobody)
         for index in 0..<2 { world.reduce(index, .started) }
         world.settle()

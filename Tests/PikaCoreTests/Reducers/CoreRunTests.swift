@@ -89,13 +89,13 @@ import Testing
             configuration: CoreConfiguration(relays: [ReducerWorld.relay], detectsCopies: detectsCopies), ports: ports)
     }
 
-    @Test func aStoreThatFailsEndsTheCoreAlsoUnderLoad() async {
+    @Test func storeFailureEndsCoreUnderLoad() async {
         let store = NoteStore(isBroken: true)
         let core = self.core(store, EagerTransport(store, updates: Self.refusals))
         await #expect(throws: Broken.self) { try await core.run() }
     }
 
-    @Test func aSearchEndsAlsoWhenNoRelayAnswers() async throws {
+    @Test func searchEndsWithoutRelayAnswers() async throws {
         let store = NoteStore(isBroken: false)
         let core = self.core(store, EagerTransport(store, updates: []))
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -118,7 +118,7 @@ import Testing
         #expect(error?.code == .superseded)
     }
 
-    @Test func nothingIsPublishedBeforeItIsDurableAndRevsRise() async throws {
+    @Test func publishesOnlyDurableEventsWithRisingRevisions() async throws {
         let store = NoteStore(isBroken: false)
         let transport = EagerTransport(store, updates: [])
         let core = self.core(store, transport)

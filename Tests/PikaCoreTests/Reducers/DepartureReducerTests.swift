@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func aMemberLeavesAndOneOfTheOthersExecutesIt() throws {
+    @Test func anotherMemberCommitsDeparture() throws {
         var world = try ReducerWorld.group(4)
         world.act(3, .leaveGroup(chatID: world[3].chatID), "leave")
         #expect(world[3].outcomes["leave"] == nil && world[3].model.state.busy.changingChats.count == 1)
@@ -117,7 +117,7 @@ import Testing
         #expect(world[0].group?.isActive == false && self.members(world, 1) == 2 && self.members(world, 2) == 2)
     }
 
-    @Test func theLastAdminAndTheLastMemberStay() throws {
+    @Test func lastAdminAndLastMemberCannotLeave() throws {
         var world = try ReducerWorld.group(2)
         world.act(0, .leaveGroup(chatID: world[0].chatID), "leave")
         world.settle()
@@ -130,7 +130,7 @@ import Testing
         #expect(alone[0].outcomes["leave"]?.failure == .notAllowed)
     }
 
-    @Test func theWishIsRepeatedAfterEveryCommitThatDoesNotFulfilIt() throws {
+    @Test func repeatsLeaveProposalAfterUnrelatedCommits() throws {
         var world = try ReducerWorld.group(3)
         world.act(2, .leaveGroup(chatID: world[2].chatID), "leave")
         // Nobody hears it; then the group changes.
@@ -145,7 +145,7 @@ import Testing
         #expect(world[2].group?.isActive == false && self.members(world, 0) == 2)
     }
 
-    @Test func theWishAndTheDutySurviveRestarts() throws {
+    @Test func pendingDeparturesSurviveRestart() throws {
         var world = try ReducerWorld.group(3)
         world.act(2, .leaveGroup(chatID: world[2].chatID), "leave")
         world.settle()
@@ -157,7 +157,7 @@ import Testing
         #expect(world[2].model.intents.isEmpty)
     }
 
-    @Test func aWishThatNoRelayTakesIsGivenUp() throws {
+    @Test func dropsLeaveProposalRefusedByEveryRelay() throws {
         var world = try ReducerWorld.group(2)
         world.act(1, .leaveGroup(chatID: world[1].chatID), "leave")
         let row = try #require(world[1].publishing.last?.row)

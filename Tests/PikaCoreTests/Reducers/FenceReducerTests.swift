@@ -16,7 +16,7 @@ import Testing
         return world
     }
 
-    @Test func theEarlierCopyEndsWhenALaterOneStarts() throws {
+    @Test func laterCopyEndsEarlierCopy() throws {
         var world = try self.world()
         let copy = world.copy(1)
         try world.restart(copy)
@@ -31,7 +31,7 @@ import Testing
         #expect(world.act(1, .clearToast).effects.isEmpty)
     }
 
-    @Test func anEarlierCopyDoesNotStartAgain() throws {
+    @Test func earlierCopyCannotRestart() throws {
         var world = try self.world()
         let copy = world.copy(1)
         try world.restart(copy)
@@ -45,7 +45,7 @@ import Testing
         #expect(world[1].publishing.allSatisfy { $0.event.kind != .groupEvent })
     }
 
-    @Test func ofTwoRestoresTheLaterOneGoesOn() throws {
+    @Test func laterOfTwoRestoresContinues() throws {
         var world = try self.world()
         let first = world.copy(1)
         world.now += 1000
@@ -58,7 +58,7 @@ import Testing
         #expect(world[first].model.failure?.code == .superseded && world[second].model.failure == nil)
     }
 
-    @Test func groupEventsWaitUntilARelayWasAsked() throws {
+    @Test func holdsGroupEventsUntilRelayIsRead() throws {
         var world = try self.world()
         try world.restart(1)
         world.say(1, "patience")
@@ -70,7 +70,7 @@ import Testing
         #expect(world[0].texts == ["patience"])
     }
 
-    @Test func ownEarlierRunsAreNoOtherCopies() throws {
+    @Test func ownEarlierRunsAreNotCopies() throws {
         var world = try self.world()
         // Also when the clock was set back.
         for step: Int64 in [1000, -50_000, 7000] {
@@ -84,7 +84,7 @@ import Testing
         #expect(times.count == 4 && times == Set(times).sorted())
     }
 
-    @Test func aDirectoryThatWasCopiedByHandIsNoticed() throws {
+    @Test func detectsManuallyCopiedDirectory() throws {
         var world = try self.world()
         let copy = world.copy(1)
         world.accounts[copy].durable.state.instance = world[1].durable.state.instance
@@ -94,7 +94,7 @@ import Testing
         #expect(world[1].model.failure?.code == .superseded && world[copy].model.failure == nil)
     }
 
-    @Test func aNoticeThatWasOverwrittenIsSaidAgain() throws {
+    @Test func republishesLostNotice() throws {
         var world = try self.world()
         let copy = world.copy(1)
         try world.restart(copy)
@@ -108,7 +108,7 @@ import Testing
         #expect(world[1].model.failure?.code == .superseded && world[copy].model.failure == nil)
     }
 
-    @Test func noticesOfOthersAndDamagedOnesAreIgnored() throws {
+    @Test func ignoresForeignAndDamagedNotices() throws {
         var world = try self.world()
         let forged = UnsignedEvent(
             pubkey: world[1].key, createdAt: world.now / 1000, kind: .applicationData,

@@ -16,7 +16,7 @@ import Testing
 
     private func gap(_ world: ReducerWorld) -> AppState.RelayGap? { world[1].model.state.relays.first?.gap }
 
-    @Test func whatCameMeanwhileIsCounted() throws {
+    @Test func countsMissedEvents() throws {
         var world = try self.world()
         world.say(0, "known")
         world.settle()
@@ -38,7 +38,7 @@ import Testing
         #expect(self.gap(world)?.recovered == 0 && self.gap(world)?.isRead == true)
     }
 
-    @Test func whatCannotBeOpenedIsUnknownUntilItCan() throws {
+    @Test func countsUnreadableEventsAsUnknownUntilOpened() throws {
         var world = try self.world()
         world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .disconnected)))
         world.act(0, .renameGroup(chatID: world[0].chatID, name: "New"))
@@ -53,7 +53,7 @@ import Testing
         #expect(world[1].texts == ["later"])
     }
 
-    @Test func aRelayThatCannotBeReadIsSaidToBeUnread() throws {
+    @Test func reportsUnreadableRelayAsUnread() throws {
         var world = try self.world()
         world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .disconnected)))
         world.say(0, "a")

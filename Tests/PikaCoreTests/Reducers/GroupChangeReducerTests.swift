@@ -55,7 +55,7 @@ import Testing
         #expect(world[0].texts == ["under the new id"] && world.relayed.last?.firstTag("h")?.value == new)
     }
 
-    @Test func whatIsNotAllowedSaysWhy() throws {
+    @Test func explainsRefusedChanges() throws {
         var world = try ReducerWorld.group(2)
         let stranger = KeyPair.generate(using: &world.random).publicKey
         let refused: [(Int, (String) -> AppAction)] = [
@@ -77,7 +77,7 @@ import Testing
                 == .unknownChat)
     }
 
-    @Test func aGroupTooLargeIsRefusedWithTheLimit() throws {
+    @Test func refusesOversizedGroupNamingLimit() throws {
         var world = try ReducerWorld(2)
         world.accounts[0].model = try CoreModel(
             account: world[0].keys,
@@ -91,7 +91,7 @@ import Testing
         #expect(world[0].model.state.toast?.contains("3000") == true)
     }
 
-    @Test func aChangeOfOneFieldLeavesAnothersChangeOfAnotherAlone() throws {
+    @Test func mergesConcurrentChangesOfDifferentFields() throws {
         var world = try ReducerWorld.group(3)
         _ = self.perform(&world, 0) { [keys = world.accounts.map(\.key)] in
             .setGroupAdmins(chatID: $0, admins: [keys[0], keys[1]])
@@ -111,14 +111,14 @@ import Testing
         GroupField.name("n"), .description(""), .relays([ReducerWorld.relay]), .relays([]), .admins([]),
         .disappearing(nil), .disappearing(.max), .disappearing(1),
     ])
-    func aFieldComesBackFromItsStoredForm(field: GroupField) throws {
+    func storedFieldsRoundTrip(field: GroupField) throws {
         #expect(GroupField(field.json) == field)
         let intent = GroupIntent(number: 258, groupID: [1, 2], goal: .set(field))
         let read = try #require(GroupIntent(intent.memo, intent.stored))
         #expect(read.goal == .set(field) && read.number == 258 && read.groupID == [1, 2] && read.phase == .queued)
     }
 
-    @Test func goalsAndPhasesComeBackFromTheirStoredForm() throws {
+    @Test func storedGoalsAndPhasesRoundTrip() throws {
         let id = try EventID(bytes: [UInt8](repeating: 7, count: 32))
         let goals: [GroupIntent.Goal] = [
             .selfDemote, .upgrade, .selfUpdate(isAutomatic: true), .selfUpdate(isAutomatic: false), .commitDepartures,

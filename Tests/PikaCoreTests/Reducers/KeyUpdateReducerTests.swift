@@ -27,7 +27,7 @@ import Testing
         world[index].commits.filter { $0.isOwn && $0.added.isEmpty && $0.removed.isEmpty }.count
     }
 
-    @Test func whoJoinsRenewsItsKeysSoonAndOnce() throws {
+    @Test func renewsKeysOnceAfterJoining() throws {
         var world = try self.world(4)
         let leaf = world[1].group?.mls.ownLeaf
         world.advance(seconds: 4)
@@ -42,7 +42,7 @@ import Testing
         #expect(Set(world.accounts.map { $0.group?.epoch }) == [4])
     }
 
-    @Test func oldKeysAreRenewedAlsoAfterARestart() throws {
+    @Test func renewsOldKeysAfterRestart() throws {
         var world = try self.world(2, SelfUpdatePolicy(afterJoining: nil, every: .seconds(604_800)))
         world.advance(seconds: 604_700)
         #expect(world[0].group?.epoch == 1)
@@ -60,14 +60,14 @@ import Testing
         #expect(self.renewals(world, 1) == 2 && world[0].group?.epoch == 5)
     }
 
-    @Test func neverIsNever() throws {
+    @Test func policyNeverDisablesRenewal() throws {
         var world = try self.world(3, .never)
         world.advance(seconds: 3 * 604_800)
         #expect(world[0].group?.epoch == 1 && world[1].timers.allSatisfy { $0.timer != .keyUpdates })
         #expect(world[1].durable.state.memos.keys.allSatisfy { $0.kind != .keyAge })
     }
 
-    @Test func whoIsNotConnectedWaits() throws {
+    @Test func renewsOnlyWhileConnected() throws {
         var world = try self.world(2)
         world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .disconnected)))
         world.advance(seconds: 1000)
@@ -77,7 +77,7 @@ import Testing
         #expect(self.renewals(world, 1) == 1 && world[0].group?.epoch == 2)
     }
 
-    @Test func aDisplacedRenewalComesLaterAndNotForEver() throws {
+    @Test func boundsRetriesOfDisplacedRenewal() throws {
         var random = StepRandom(state: 3)
         let now: Int64 = 1_800_000_000_000
         var age = KeyAge(notBefore: now)
@@ -99,7 +99,7 @@ import Testing
         for age in [age, only, KeyAge(renewedAt: 5, notBefore: 7, attempts: 2)] { #expect(KeyAge(age.stored) == age) }
     }
 
-    @Test func manyWhoJoinAtOnceAllRenewInTheEnd() throws {
+    @Test func allSimultaneousJoinersRenewEventually() throws {
         var world = try self.world(12)
         world.advance(seconds: 3600)
         for index in 1..<12 { #expect(self.renewals(world, index) == 1, "\(index)") }

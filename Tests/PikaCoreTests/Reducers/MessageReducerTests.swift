@@ -5,7 +5,7 @@ import Testing
 @testable import PikaCore
 
 @Suite struct MessageReducerTests {
-    @Test func aStartSetsRelaysSubscribesAndAnnouncesTheAccount() throws {
+    @Test func startSubscribesAndAnnouncesAccount() throws {
         var world = try ReducerWorld(1)
         let step = world.reduce(0, .started)
         #expect(
@@ -28,7 +28,7 @@ import Testing
         #expect(world[0].durable.state.outbox.isEmpty)
     }
 
-    @Test func unfinishedEventsComeAgainInOrderAfterARestart() throws {
+    @Test func redeliversUnfinishedEventsInOrderAfterRestart() throws {
         var world = try ReducerWorld.group(2)
         world.say(0, "one")
         world.say(0, "two")
@@ -46,7 +46,7 @@ import Testing
         #expect(world[1].delivered.last.map { $0.inboxID > before[before.count - 1].inboxID } == true)
     }
 
-    @Test func aMessageIsTakenOnceHoweverOftenItComes() throws {
+    @Test func deliversRepeatedMessageOnce() throws {
         var world = try ReducerWorld.group(3)
         world.say(0, "hello")
         world.settle()
@@ -61,7 +61,7 @@ import Testing
     }
 
     /// Their ids, which are random, are all else that there is to go by.
-    @Test func whatWasSentWithinASecondIsReadInTheOrderInWhichItWasSent() throws {
+    @Test func ordersBurstsBySendOrder() throws {
         var world = try ReducerWorld.group(3)
         let before = world.relayed.count
         for number in 0..<20 {
@@ -80,7 +80,7 @@ import Testing
     }
 
     /// What came too early waits together, and is told as it was sent.
-    @Test func whatWaitedForItsEpochIsToldInTheOrderInWhichItWasSent() throws {
+    @Test func deliversPendingMessagesInSendOrder() throws {
         var world = try ReducerWorld.group(2)
         let before = world.relayed.count
         world.act(0, .renameGroup(chatID: world[0].chatID, name: "other"), "rename")
@@ -96,7 +96,7 @@ import Testing
         #expect(world[1].texts == (0..<20).map(String.init))
     }
 
-    @Test func equalWordsWithinASecondAreTwoMessages() throws {
+    @Test func keepsEqualMessagesOfOneSecondApart() throws {
         var world = try ReducerWorld.group(2)
         world.say(0, "same")
         world.say(0, "same")
@@ -105,7 +105,7 @@ import Testing
         #expect(world[0].durable.messages.count == 2)
     }
 
-    @Test func equalWordsInTwoGroupsAreTwoMessages() throws {
+    @Test func keepsEqualMessagesOfTwoGroupsApart() throws {
         var world = try ReducerWorld.group(2)
         world.act(0, .createGroupChat(name: "Second", peers: [world[1].key]), "second")
         world.settle()
@@ -117,7 +117,7 @@ import Testing
         #expect(world[1].texts == ["same", "same"])
     }
 
-    @Test func aHandledEventAndWhatItSendsAreOneStep() throws {
+    @Test func commitsHandledEventWithItsEffects() throws {
         var world = try ReducerWorld.group(2)
         world.say(0, "ping")
         world.settle()
@@ -135,7 +135,7 @@ import Testing
         #expect(world[0].texts == ["pong"])
     }
 
-    @Test func aHandlerThatAsksForTheImpossibleStillEndsItsEvent() throws {
+    @Test func invalidHandlerEffectStillFinishesEvent() throws {
         var world = try ReducerWorld.group(2)
         let event = try #require(world[1].delivered.first)
         let effect = HandlerEffect(id: "x", operation: .send(chatID: "00", OutgoingMessage(content: "lost")))
@@ -144,7 +144,7 @@ import Testing
         #expect(world[1].notes.contains { if case .sendFailed = $0 { true } else { false } })
     }
 
-    @Test func messagesOfALaterEpochWaitForTheCommit() throws {
+    @Test func holdsLaterEpochMessagesUntilCommit() throws {
         var world = try ReducerWorld.group(3)
         world.act(0, .renameGroup(chatID: world[0].chatID, name: "New"), "rename")
         world.settle(deaf: [1])
@@ -163,7 +163,7 @@ import Testing
         #expect(world[1].commits.map(\.newName) == ["New"])
     }
 
-    @Test func garbageWaitsUpToALimitAndTheOldestGivesWay() throws {
+    @Test func boundsUnreadableEventsDroppingOldest() throws {
         var world = try ReducerWorld.group(2)
         let id = try #require(world[1].group?.data.nostrGroupIDHex)
         let signer = KeyPair.generate(using: &world.random)
@@ -179,7 +179,7 @@ import Testing
         #expect(world[1].notes.filter { $0 == .gaveUpWaiting }.count == 1)
     }
 
-    @Test func liveEventsWaitWhileOlderOnesAreRead() throws {
+    @Test func holdsLiveEventsDuringCatchUp() throws {
         var world = try ReducerWorld.group(2)
         let known = world.relayed.count
         for number in 0..<150 {
@@ -203,7 +203,7 @@ import Testing
         #expect(world[1].durable.state.cursors[ReducerWorld.relay.string] == newest.createdAt - 1)
     }
 
-    @Test func aRelayThatCannotBeReadIsListenedToAllTheSame() throws {
+    @Test func deliversLiveEventsFromUnreadableRelay() throws {
         var world = try ReducerWorld.group(2)
         world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .connected)))
         world.accounts[1].due = []
@@ -264,7 +264,7 @@ import Testing
         #expect(world[1].texts == ["at once"])
     }
 
-    @Test func aNewPublicIDIsListenedToFromItsBeginning() throws {
+    @Test func readsRotatedGroupIDFromItsStart() throws {
         var world = try ReducerWorld.group(2)
         let chatID = world[1].chatID
         let old = try #require(world[1].group?.data.nostrGroupIDHex)

@@ -44,11 +44,11 @@ import Testing
         }
     }
 
-    @Test func everyEventComesBackAsItWas() throws {
+    @Test func everyEventRoundTrips() throws {
         for event in try self.events() { #expect(CoreEvent(inboxID: event.inboxID, payload: event.payload) == event) }
     }
 
-    @Test func damagedPayloadsAreNone() throws {
+    @Test func refusesDamagedPayloads() throws {
         for event in try self.events() {
             let payload = event.payload
             for length in 0..<payload.count {
@@ -68,7 +68,7 @@ import Testing
         for text in garbage { #expect(CoreEvent(inboxID: 1, payload: Array(text.utf8)) == nil, "\(text)") }
     }
 
-    @Test func whatIsNoCallSignalIsNone() {
+    @Test func refusesMalformedCallSignals() {
         let valid = CallSignal(callID: "c", timestampMilliseconds: 1, body: .end(reason: "x")).content
         #expect(CallSignal(content: valid) != nil)
         for (old, new) in [

@@ -43,7 +43,7 @@ import Testing
         #expect(await mailbox.receive(limit: 4) == nil)
     }
 
-    @Test func aFullMailboxHoldsSendersBackUntilThereIsRoomOrItCloses() async {
+    @Test func fullMailboxBlocksSenders() async {
         let mailbox = Mailbox()
         for _ in 0..<1024 { mailbox.send(.started) }
         await withTaskGroup(of: Void.self) { group in
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func slowReadersGetTheNewestSnapshotAndEveryOutcome() async {
+    @Test func slowReadersMissNoOutcome() async {
         let hub = UpdateHub()
         var reader = hub.updates().makeAsyncIterator()
         for rev in 1...5 {
@@ -116,7 +116,7 @@ import Testing
         #expect(count + rest <= UpdateHub.maximumOutcomes + 1)
     }
 
-    @Test func aReaderThatIsDroppedIsForgotten() async {
+    @Test func removesDroppedReaders() async {
         let hub = UpdateHub()
         hub.publish(AppState())
         for await _ in hub.updates() { break }

@@ -24,7 +24,7 @@ import Testing
         world[index].model.groups.keys.lazy.compactMap { world[index].model.convergence.copies.phase(of: $0) }.first
     }
 
-    @Test func theFirstThingARestoredCopySendsIsACommitWithFreshKeys() throws {
+    @Test func restoredCopyCommitsFreshKeysFirst() throws {
         var (world, copy) = try self.world()
         let leaf = world[copy].group?.mls.ownLeaf
         try world.restart(copy)
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: 0..<5)
-    func aCrashOnTheWayChangesNothing(_ stage: Int) throws {
+    func restoreSurvivesCrashAtEveryStage(_ stage: Int) throws {
         var (world, copy) = try self.world()
         try world.restart(copy)
         world.say(copy, "early")
@@ -109,7 +109,7 @@ import Testing
         #expect(world[0].texts == ["before", "early"] && self.phase(world, copy) == .renewed(epoch: 2))
     }
 
-    @Test func aMarkGoesWhenNothingCanUndoTheCommitAnyMore() throws {
+    @Test func clearsMarkOnceRenewalIsFinal() throws {
         var (world, copy) = try self.world()
         try world.restart(copy)
         world.connect(copy)
@@ -123,7 +123,7 @@ import Testing
         #expect(world[copy].durable.state.memos.keys.allSatisfy { $0.kind != .copiedGroup })
     }
 
-    @Test func aCopyThatCannotFollowSaysSoAndANewInvitationHelps() throws {
+    @Test func overtakenCopyRecoversByNewInvitation() throws {
         var (world, copy) = try self.world()
         world.act(1, .updateGroupKeys(chatID: world[1].chatID))
         world.settle(deaf: [copy])
@@ -160,7 +160,7 @@ import Testing
         #expect(world[0].texts.last == "back")
     }
 
-    @Test func theFormerCopyLearnsThatItCannotFollow() throws {
+    @Test func formerCopyReportsOvertakenGroup() throws {
         var (world, copy) = try self.world()
         try world.restart(copy)
         world.connect(copy)
@@ -171,7 +171,7 @@ import Testing
         #expect(world[1].outcomes["refused"]?.failure == .overtaken)
     }
 
-    @Test func aBackupOfACopyThatCouldNotFollowCannotEither() throws {
+    @Test func backupOfOvertakenCopyStaysOvertaken() throws {
         var (world, copy) = try self.world()
         world.act(1, .updateGroupKeys(chatID: world[1].chatID))
         // The copy hears it before it is backed up in its turn.
@@ -185,7 +185,7 @@ import Testing
         #expect(self.phase(world, later) == .overtaken)
     }
 
-    @Test func aKeyPackageOfBeforeTheRestoreIsReplaced() throws {
+    @Test func restoreReplacesKeyPackage() throws {
         var (world, copy) = try self.world()
         let old = world[copy].durable.state.keyPackages.map(\.reference)
         try world.restart(copy)
@@ -196,7 +196,7 @@ import Testing
         #expect(world[copy].durable.state.keyPackages.count == packages.count)
     }
 
-    @Test func aMarkReadsBackAsTheSame() throws {
+    @Test func storedMarksRoundTrip() throws {
         let id = try EventID(bytes: [UInt8](repeating: 3, count: 32))
         for phase in [
             CopiedGroup.Phase.reading, .renewing, .resealing(epoch: .max), .renewed(epoch: 0), .overtaken,

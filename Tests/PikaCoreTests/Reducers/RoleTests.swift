@@ -37,7 +37,7 @@ import Testing
         return roles
     }
 
-    @Test func aDemotedAdminsLateMessageIsAnAdmins() throws {
+    @Test func lateMessageOfDemotedAdminKeepsRole() throws {
         var world = try world()
         let late = try say(&world, "late")
         demote(&world)
@@ -49,7 +49,7 @@ import Testing
         #expect(roles(world) == ["late": .admin, "now": .member, "boss": .admin])
     }
 
-    @Test func aPromotedMembersLateMessageIsAMembers() throws {
+    @Test func lateMessageOfPromotedMemberKeepsRole() throws {
         var world = try ReducerWorld.group(3)
         let late = try say(&world, "late")
         world.act(0, .setGroupAdmins(chatID: world[0].chatID, admins: [world[0].key, world[1].key]), "promote")
@@ -58,7 +58,7 @@ import Testing
         #expect(roles(world) == ["late": .member])
     }
 
-    @Test func theRoleOfAPastEpochIsKnownAfterARestart() throws {
+    @Test func pastEpochRolesSurviveRestart() throws {
         var world = try world()
         let late = try say(&world, "late")
         demote(&world)
@@ -73,7 +73,7 @@ import Testing
         #expect((message.role, message.wrapper) == (.admin, late.id))
     }
 
-    @Test func whatIsNotKnownAnyMoreIsNotAnAdmins() throws {
+    @Test func unknownEpochsHaveNoRole() throws {
         let world = try world()
         let groupID = try #require(world[2].group?.groupID)
         let epoch = try #require(world[2].group?.epoch)
@@ -141,7 +141,7 @@ import Testing
             ])
     }
 
-    @Test func whatWaitsIsToldOnceAndThenDelivered() throws {
+    @Test func reportsWaitingMessageOnceThenDelivers() throws {
         var world = try world()
         world.act(0, .renameGroup(chatID: world[0].chatID, name: "New"), "rename")
         let commit = try #require(world[0].publishing.last?.event)

@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test func theCurrentChatIsFilledExactlyWhenAChatIsOnTop() throws {
+    @Test func currentChatMatchesTopScreen() throws {
         var world = try ReducerWorld.group(2)
         world.say(0, "hello")
         world.settle()
@@ -35,7 +35,7 @@ import Testing
         #expect(world[1].outcomes["unknown"]?.failure == .unknownChat)
     }
 
-    @Test func deliveryGoesFromPendingToSentOrFailed() throws {
+    @Test func deliveryEndsAsSentOrFailed() throws {
         var world = try ReducerWorld.group(2)
         world.act(0, .openChat(chatID: world[0].chatID))
         world.settle()
@@ -101,7 +101,7 @@ import Testing
         ])
     }
 
-    @Test func anOpenChatKeepsItsNewestMessagesOnly() throws {
+    @Test func openChatKeepsNewestMessagesOnly() throws {
         var world = try ReducerWorld.group(2)
         world.act(0, .openChat(chatID: world[0].chatID))
         world.settle()

@@ -100,7 +100,7 @@ import Testing
         self.expectNoReuse(world, count: 3)
     }
 
-    @Test func aRelayThatCannotBeReadHoldsNothingForGood() throws {
+    @Test func unreadableRelayDoesNotBlockRenewalForever() throws {
         var world = try self.rolledBack()
         try world.restart(1)
         world.say(1, "patience")

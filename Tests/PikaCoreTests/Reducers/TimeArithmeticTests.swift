@@ -17,7 +17,7 @@ import Testing
         #expect(world[0].outcomes["send"]?.failure == nil)
     }
 
-    @Test func ownListsAtTheEndOfTimeDoNotTrap() throws {
+    @Test func listsAtMaximumTimeDoNotTrap() throws {
         var world = try ReducerWorld.group(2)
         let list = UnsignedEvent(pubkey: world[0].key, createdAt: .max, kind: .inboxRelays, content: "")
             .signed(by: world[0].keys, using: &world.random)

@@ -14,7 +14,7 @@ import Testing
         return nil
     }
 
-    @Test func anAccountAtRestHasNothingWaiting() throws {
+    @Test func idleAccountHasNoBacklog() throws {
         var world = try ReducerWorld.group(2)
         world.settle()
         let vitals = try #require(vitals(1, of: &world))
@@ -45,7 +45,7 @@ import Testing
         #expect(parked.waiting == 1 && parked.trials == 1, "the new epoch's key is tried once")
     }
 
-    @Test func whatNobodyIsDoneWithWaitsInTheInbox() throws {
+    @Test func countsUnhandledEventsInInbox() throws {
         var world = try ReducerWorld.group(2)
         world.settle()
         for event in world[1].delivered { world.reduce(1, .handled(inboxID: event.inboxID, [])) }
@@ -61,7 +61,7 @@ import Testing
         #expect(vitals(1, of: &world)?.oldestInboxAt == nil)
     }
 
-    @Test func whatNoRelayHasWaitsInTheOutboxSinceItWasQueuedOrTheStart() throws {
+    @Test func datesOutboxFromEnqueueOrStart() throws {
         var world = try ReducerWorld.group(2)
         world.settle()
         world.say(0, "one")
@@ -76,7 +76,7 @@ import Testing
         #expect(vitals(0, of: &world)?.outboxDepth == 0)
     }
 
-    @Test func theFirstRelayThatHasAnEventIsNotedWithItsTime() throws {
+    @Test func notesTimeOfFirstRelayAcceptance() throws {
         var world = try ReducerWorld.group(2)
         world.settle()
         world.accounts[0].notes = []

@@ -58,7 +58,7 @@ import Testing
         for member in stage.everybody { #expect(try await member.summary(of: chat)?.name == "friends") }
     }
 
-    @Test func aChatOfTwoIsAGroupOnlyByItsName() async throws {
+    @Test func nameMakesChatOfTwoGroup() async throws {
         let stage = try await stage(501, ["bob"])
         let bob = stage.others[0]
         guard case .done(let direct?) = try await stage.alice.perform(.createChat(peer: bob.publicKey)) else {
@@ -106,7 +106,7 @@ import Testing
 
     // MARK: Being removed
 
-    @Test func beingRemovedEmptiesTheChatAndSaysWhy() async throws {
+    @Test func removalEmptiesChatWithReason() async throws {
         let stage = try await stage(511, ["bob", "carol"])
         let (bob, carol) = (stage.others[0], stage.others[1])
         let chat = try await stage.alice.create("friends", inviting: stage.others)
@@ -138,7 +138,7 @@ import Testing
 
     // MARK: Messages
 
-    @Test func whatOneSendsAllReceive() async throws {
+    @Test func everyMemberReceivesEveryMessage() async throws {
         let stage = try await stage(504)
         let chat = try await stage.alice.create("friends", inviting: stage.others)
         for member in stage.everybody { try await member.say("from \(member.name)", in: chat) }
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func whatIsSaidOfflineIsQueuedInOrder() async throws {
+    @Test func queuesOfflineMessagesInOrder() async throws {
         let stage = try await stage(505, ["bob"])
         let bob = stage.others[0]
         let chat = try await stage.alice.create("friends", inviting: [bob])
@@ -198,7 +198,7 @@ import Testing
         #expect(try await stage.alice.state().busy.creatingChat == false)
     }
 
-    @Test func aGroupGoesOnWithoutTheMissing() async throws {
+    @Test func createsGroupWithoutMissingPeers() async throws {
         let stage = try await stage(507, ["bob", "carol"])
         let stranger = self.stranger()
         let outcome = try await stage.alice.attempt(
@@ -233,7 +233,7 @@ import Testing
 
     /// The relay's OK comes late, or its answer or the commit itself gets lost.
     @Test(arguments: [LabNetwork.Verdict.hold, .lose, .refuse("rate-limited: wait"), .refuse("error: busy")])
-    func noWelcomeIsSeenBeforeTheCommitIsConfirmed(verdict: LabNetwork.Verdict) async throws {
+    func sendsWelcomeOnlyAfterCommitIsConfirmed(verdict: LabNetwork.Verdict) async throws {
         let stage = try await stage(508, ["bob", "carol"])
         let (bob, carol) = (stage.others[0], stage.others[1])
         let chat = try await stage.alice.create("friends", inviting: [bob])

@@ -11,7 +11,7 @@ import Testing
         return (try await lab.session("ann"), key)
     }
 
-    @Test func aConfigurationHoldsForThisAccountAndTheNext() async throws {
+    @Test func configurationAppliesToLaterAccounts() async throws {
         let lab = try GroupLab(seed: 440, relays: 2)
         let (session, key) = try await self.session(lab)
         var configuration = CoreConfiguration(relays: [lab.relays[1]], invites: .anyone, selfUpdate: .never)
@@ -38,7 +38,7 @@ import Testing
         checkPromises(session)
     }
 
-    @Test func invitationsFindAnAccountAtItsNewRelay() async throws {
+    @Test func invitationsReachAccountAtNewRelay() async throws {
         let lab = try GroupLab(seed: 441, relays: 2)
         let bob = try await lab.member("bob", relays: [lab.relays[0]])
         let (session, key) = try await self.session(lab)

@@ -27,7 +27,7 @@ import Testing
 
     // MARK: Logout
 
-    @Test func aLogoutForgetsTheKeyAndKeepsTheState() async throws {
+    @Test func logoutDeletesKeyAndKeepsState() async throws {
         let lab = try GroupLab(seed: 420)
         let bob = try await lab.member("bob")
         let session = try await self.loggedIn(lab, self.key(1))
@@ -52,7 +52,7 @@ import Testing
         checkPromises(session)
     }
 
-    @Test func whatIsUnderWayAtALogoutEndsOnceAndLeavesLater() async throws {
+    @Test func logoutEndsPendingActionsOnce() async throws {
         let lab = try GroupLab(seed: 421)
         let bob = try await lab.member("bob")
         let session = try await self.loggedIn(lab, self.key(2))
@@ -84,7 +84,7 @@ import Testing
         checkPromises(session)
     }
 
-    @Test func aLogoutThatCannotForgetSaysSoAndCanBeRepeated() async throws {
+    @Test func failedLogoutCanBeRepeated() async throws {
         let lab = try GroupLab(seed: 422)
         let session = try await self.loggedIn(lab, self.key(3))
         session.identities.fail([.delete])
@@ -99,7 +99,7 @@ import Testing
 
     // MARK: Two accounts
 
-    @Test func oneAccountAfterAnotherSeesNothingOfIt() async throws {
+    @Test func nextAccountSeesNothingOfPrevious() async throws {
         let lab = try GroupLab(seed: 423)
         let bob = try await lab.member("bob")
         let session = try await self.loggedIn(lab, self.key(4))
@@ -142,7 +142,7 @@ import Testing
         checkPromises(session)
     }
 
-    @Test func aWipeThatFailsIsFinishedLater() async throws {
+    @Test func finishesFailedWipeLater() async throws {
         let lab = try GroupLab(seed: 425)
         for restarts in [false, true] {
             let session = try await lab.session("ann \(restarts)")
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    @Test func aWipeThatCannotDeleteTheKeyKeepsEverything() async throws {
+    @Test func failedKeyDeletionKeepsEverything() async throws {
         let lab = try GroupLab(seed: 426)
         let session = try await self.loggedIn(lab, self.key(9))
         session.identities.fail([.save])
@@ -189,7 +189,7 @@ import Testing
 
     // MARK: Failures
 
-    @Test func aStoreThatFailsEndsTheAccountAndNotTheSession() async throws {
+    @Test func storeFailureEndsAccountButNotSession() async throws {
         let lab = try GroupLab(seed: 427)
         let session = try await self.loggedIn(lab, self.key(10))
         let store = try #require(session.host.store(of: self.key(10).publicKey))
@@ -213,7 +213,7 @@ import Testing
         checkPromises(session)
     }
 
-    @Test func aStoreThatCannotBeReadFailsTheLogin() async throws {
+    @Test func unreadableStoreFailsLogin() async throws {
         let lab = try GroupLab(seed: 428)
         let session = try await self.loggedIn(lab, self.key(12))
         _ = try await session.attempt(.logout)
@@ -228,7 +228,7 @@ import Testing
         checkPromises(session)
     }
 
-    @Test func theEndOfTheProcessEndsEverythingOnce() async throws {
+    @Test func processEndFinishesEveryActionOnce() async throws {
         let lab = try GroupLab(seed: 429)
         let bob = try await lab.member("bob")
         let session = try await self.loggedIn(lab, self.key(13))

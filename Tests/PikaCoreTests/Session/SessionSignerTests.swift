@@ -36,7 +36,7 @@ import Testing
 
     // MARK: Logging in
 
-    @Test func aSignerLogsInAndItsAccountChats() async throws {
+    @Test func signerLogsInAndAccountChats() async throws {
         let (lab, session, bunker) = try await self.place(480)
         let bob = try await lab.member("bob")
         #expect(try await session.attempt(self.login(bunker)) == self.done)
@@ -58,7 +58,7 @@ import Testing
         checkPromises(session)
     }
 
-    @Test func aRestoredSessionNeedsNoSignerAtItsStart() async throws {
+    @Test func restoredSessionStartsWithoutSigner() async throws {
         let (lab, session, bunker) = try await self.place(481)
         let account = self.key(481).publicKey
         let auth = AppState.Auth.loggedIn(account, .remoteSigner)
@@ -85,7 +85,7 @@ import Testing
         checkPromises(session)
     }
 
-    @Test func anApprovalIsAskedForAndWaitedFor() async throws {
+    @Test func loginWaitsForApproval() async throws {
         let (lab, session, bunker) = try await self.place(482)
         let address = "https://signer.example/approve/1"
         bunker.conduct = .wantsApproval(url: address)
@@ -104,7 +104,7 @@ import Testing
 
     // MARK: Signers that do not
 
-    @Test func aSignerThatIsAwayEndsTheLoginInTime() async throws {
+    @Test func absentSignerFailsLoginAtDeadline() async throws {
         let (lab, session, bunker) = try await self.place(483)
         bunker.conduct = .silent
         let silent = session.begin(self.login(bunker))
@@ -140,7 +140,7 @@ import Testing
         checkPromises(session)
     }
 
-    @Test func addressesThatAreNoneAreRefused() async throws {
+    @Test func refusesInvalidAddresses() async throws {
         let (_, session, bunker) = try await self.place(485)
         let key = bunker.url.remoteSigner.hex
         for text in [
@@ -183,7 +183,7 @@ import Testing
 
     // MARK: What is kept and what is not
 
-    @Test func aLogoutAndAWipeForgetTheClientKey() async throws {
+    @Test func logoutAndWipeDeleteClientKey() async throws {
         for ending in [AppAction.logout, .wipeLocalData] {
             let (_, session, bunker) = try await self.place(487)
             #expect(try await session.attempt(self.login(bunker)) == self.done)
@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    @Test func theNextAttemptComesWithTheSameClientKey() async throws {
+    @Test func retriesLoginWithSameClientKey() async throws {
         let (_, session, bunker) = try await self.place(488)
         session.host.failToOpen("the disk is full")
         #expect(try await session.attempt(self.login(bunker))?.failure == .accountUnavailable)
@@ -217,7 +217,7 @@ import Testing
         checkPromises(session)
     }
 
-    @Test func aLogoutCutsALoginWithASignerShort() async throws {
+    @Test func logoutCancelsSignerLogin() async throws {
         for conduct in [LabBunker.Conduct.silent, .wantsApproval(url: "https://signer.example/")] {
             let (lab, session, bunker) = try await self.place(489)
             bunker.conduct = conduct
@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    @Test func theEndOfTheProcessEndsALoginOnce() async throws {
+    @Test func processEndFinishesLoginOnce() async throws {
         let (lab, session, bunker) = try await self.place(490)
         bunker.conduct = .silent
         let login = session.begin(self.login(bunker))
@@ -258,7 +258,7 @@ import Testing
         #expect(error?.code == .notAllowed && error?.message.contains("remote signer") == true)
     }
 
-    @Test func noSecretOfASignerIsShownOrLogged() async throws {
+    @Test func neverShowsOrLogsSignerSecrets() async throws {
         let (_, session, bunker) = try await self.place(492)
         #expect(try await session.attempt(self.login(bunker)) == self.done)
         let client = try self.storedClient(session)

@@ -44,7 +44,7 @@ extension ActionOutcome {
 
     // MARK: Creating
 
-    @Test func anAccountIsCreatedAndItsKeyHandedOutOnce() async throws {
+    @Test func createsAccountAndReturnsKeyOnce() async throws {
         let lab = try GroupLab(seed: 400)
         let session = try await lab.session("ann")
         #expect(session.snapshots.map(\.auth) == [.loggedOut])
@@ -77,7 +77,7 @@ extension ActionOutcome {
         checkPromises(session)
     }
 
-    @Test func theNameOfANewAccountIsItsProfile() async throws {
+    @Test func newAccountNameBecomesProfile() async throws {
         let lab = try GroupLab(seed: 408)
         let session = try await lab.session("ann")
         #expect(try await session.attempt(.createAccount(name: "Ann"))?.isDone == true)
@@ -89,7 +89,7 @@ extension ActionOutcome {
         checkPromises(session)
     }
 
-    @Test func anAccountThatCannotBeKeptIsNotHandedOut() async throws {
+    @Test func refusesAccountThatCannotBeStored() async throws {
         let lab = try GroupLab(seed: 401)
         let session = try await lab.session("ann")
         session.identities.fail([.save])
@@ -107,7 +107,7 @@ extension ActionOutcome {
 
     // MARK: Logging in
 
-    @Test func aKeyLogsInAndTheSessionIsRestored() async throws {
+    @Test func logsInWithKeyAndRestoresSession() async throws {
         let lab = try GroupLab(seed: 402)
         let bob = try await lab.member("bob")
         let session = try await lab.session("ann")
@@ -137,7 +137,7 @@ extension ActionOutcome {
         checkPromises(session)
     }
 
-    @Test func anEncryptedKeyNeedsItsPasswordAlsoAfterARestart() async throws {
+    @Test func encryptedKeyNeedsPasswordAfterRestart() async throws {
         let lab = try GroupLab(seed: 403)
         let session = try await lab.session("ann")
         var generator = SeededGenerator(seed: 9)
@@ -191,7 +191,7 @@ extension ActionOutcome {
         #expect(try read.decrypt(password: NIP49.Password(normalizedUTF8: bytes)) == self.key(4))
     }
 
-    @Test func anAccountThatDoesNotOpenIsAnError() async throws {
+    @Test func reportsAccountThatCannotOpen() async throws {
         let lab = try GroupLab(seed: 405)
         let session = try await lab.session("ann")
         session.host.failToOpen("the disk is gone")
@@ -223,7 +223,7 @@ extension ActionOutcome {
         checkPromises(session)
     }
 
-    @Test func actionsWaitForALoginThatIsUnderWay() async throws {
+    @Test func actionsWaitForPendingLogin() async throws {
         let lab = try GroupLab(seed: 406)
         let session = try await lab.session("ann")
         session.host.holdOpening()

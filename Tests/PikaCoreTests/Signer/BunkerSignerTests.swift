@@ -56,7 +56,7 @@ import Testing
 
     // MARK: All is well
 
-    @Test func introducesItselfOnceAndIsToldTheAccount() async throws {
+    @Test func connectsOnceAndLearnsAccount() async throws {
         try await self.with { signer, bunker in
             try await self.expectAccount(signer, bunker)
             try await self.expectAccount(signer, bunker)
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func oneThatIsKnownKeepsItsSecret() async throws {
+    @Test func knownClientSkipsConnect() async throws {
         try await self.with(known: true) { signer, bunker in
             try await signer.ping()
             _ = try await signer.sign(self.draft(bunker))
@@ -132,7 +132,7 @@ import Testing
 
     // MARK: Silence
 
-    @Test func asksAgainUnderTheSameIDAndGivesUp() async throws {
+    @Test func retriesUnderSameIDUntilDeadline() async throws {
         try await self.with(known: true, { _, _, _ in [] }) { signer, bunker in
             let failure = await self.failure { () throws(SignerError) in try await signer.ping() }
             #expect(failure?.code == .away)
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func whoeverWaitsIsToldWhenTheConnectionsEnd() async throws {
+    @Test func shutdownFailsPendingRequests() async throws {
         try await self.with({ _, _, _ in [.otherID(.result("pong"))] }) { signer, bunker in
             async let failure = self.failure { () throws(SignerError) in try await signer.ping() }
             try await eventually("the request is out") { !bunker.requests.isEmpty }
@@ -163,7 +163,7 @@ import Testing
 
     // MARK: Bad answers
 
-    @Test func whatIsNoAnswerIsPassedOver() async throws {
+    @Test func ignoresMalformedAnswers() async throws {
         let script: Change = { request, _, good in
             [
                 .stranger(.result("pong")), .otherID(.result("pong")), .bytes([]), .bytes(Array("{".utf8)),
@@ -181,7 +181,7 @@ import Testing
         try await self.with(script) { signer, _ in try await signer.ping() }
     }
 
-    @Test func anotherEventThanTheOneAskedForIsRefused() async throws {
+    @Test func refusesDifferentSignedEvent() async throws {
         let script: Change = { request, _, good in
             guard request.method == .signEvent, case .outcome(.result(let text)) = good else { return nil }
             return [.result(text.replacing("\"created_at\":5", with: "\"created_at\":6"))]
@@ -238,14 +238,14 @@ import Testing
         }
     }
 
-    @Test func aSecretThatWasUsedUpIsNoHindrance() async throws {
+    @Test func toleratesUsedSecret() async throws {
         try await self.with({ request, _, _ in request.method == .connect ? [.outcome(.error("used"))] : nil }) {
             signer, bunker in
             try await self.expectAccount(signer, bunker)
         }
     }
 
-    @Test func oneThatIsKnownNoMoreIntroducesItselfAnew() async throws {
+    @Test func forgottenClientConnectsAgain() async throws {
         let knows = Mutex(false)
         let forgetful: Change = { request, _, _ in
             switch request.method {
@@ -262,7 +262,7 @@ import Testing
         }
     }
 
-    @Test func aClientThatIsNotWantedIsToldSo() async throws {
+    @Test func reportsRefusedConnect() async throws {
         try await self.with({ request, _, _ in [.outcome(.error("no \(request.method.rawValue)"))] }) {
             signer, bunker in
             let failure = await self.failure { () throws(SignerError) in _ = try await signer.connect() }
@@ -273,7 +273,7 @@ import Testing
         }
     }
 
-    @Test func whatDoesNotFitIsNotSent() async throws {
+    @Test func refusesOversizedRequests() async throws {
         try await self.with { signer, bunker in
             _ = try await signer.connect()
             let failure = await self.failure { () throws(SignerError) in
@@ -302,7 +302,7 @@ import Testing
     @Test(arguments: [
         "javascript:alert(1)", "https://a b", "ftp://a", "https://" + String(repeating: "a", count: 2048),
     ])
-    func anAddressThatIsNoneIsNotShown(_ url: String) async throws {
+    func ignoresInvalidApprovalAddress(_ url: String) async throws {
         try await self.with({ _, _, good in [.outcome(.challenge(url: url)), good] }) { signer, bunker in
             try await signer.ping()
             await bunker.shutdown()

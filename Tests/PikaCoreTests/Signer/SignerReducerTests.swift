@@ -24,7 +24,7 @@ import Testing
 
     // MARK: All is well
 
-    @Test func doesWhatAnAccountWithItsKeyDoes() throws {
+    @Test func remoteAccountBehavesLikeLocalAccount() throws {
         var world = try ReducerWorld.group(3, remote: [0, 2])
         #expect(world[0].model.state.signer == .ready && world[1].model.state.signer == nil)
         for index in 0..<3 { world.say(index, "from \(index)") }
@@ -37,7 +37,7 @@ import Testing
         #expect(world.accounts.allSatisfy { $0.durable.state.memos.keys.allSatisfy { $0.kind != .keyTask } })
     }
 
-    @Test func asksForEverythingAtTheStartInOrder() throws {
+    @Test func startRequestsSignaturesInOrder() throws {
         let world = try self.pair()
         let kinds = world[1].asked.map { asked -> [Kind] in
             if case .sign(let drafts) = asked.operation { drafts.map(\.kind) } else { [] }
@@ -61,7 +61,7 @@ import Testing
         #expect(world[1].durable.state.outbox == before)
     }
 
-    @Test func noMoreThanAFewThingsAtOnceAndOwnWishesFirst() throws {
+    @Test func limitsRequestsAndPrefersOwnActions() throws {
         var world = try self.pair()
         world.settle()
         let wraps = try (0..<20).map { _ in
@@ -85,7 +85,7 @@ import Testing
 
     // MARK: Away
 
-    @Test func anInvitationIsOpenedWhenTheSignerIsBack() throws {
+    @Test func opensInvitationOnceSignerReturns() throws {
         var world = try self.pair()
         world.settle()
         world.accounts[1].signerAnswer = Self.away
@@ -103,7 +103,7 @@ import Testing
         #expect(world[1].model.groups.count == 1 && world[1].texts == ["are you there?"])
     }
 
-    @Test func anInvitationSurvivesAProcessThatEndsBeforeTheAnswer() throws {
+    @Test func unopenedInvitationSurvivesRestart() throws {
         var world = try self.pair()
         world.settle()
         self.invite(&world)
@@ -127,7 +127,7 @@ import Testing
         #expect(world[1].asked.isEmpty && world[1].durable.state.memos.keys.allSatisfy { $0.kind != .keyTask })
     }
 
-    @Test func invitationsToOthersSurviveAProcessThatEndsBeforeTheAnswer() throws {
+    @Test func unsealedWelcomesSurviveRestart() throws {
         var world = try self.pair()
         world.settle()
         world.accounts[1].signerAnswer = Self.away
@@ -172,7 +172,7 @@ import Testing
 
     // MARK: No
 
-    @Test func aRefusalEndsTheActionWithItsReason() throws {
+    @Test func refusalFailsActionWithReason() throws {
         var world = try self.pair()
         world.accounts[1].signerAnswer = Self.refused
         world.act(1, .publishKeyPackage, "publish")
@@ -188,7 +188,7 @@ import Testing
         #expect(world[1].model.state.hasPublishedKeyPackage && world[1].model.state.signer == .ready)
     }
 
-    @Test func aRefusedInvitationIsToldOfItsPeer() throws {
+    @Test func reportsPeerOfRefusedInvitation() throws {
         var world = try self.pair()
         world.settle()
         world.accounts[1].signerAnswer = Self.refused
@@ -202,7 +202,7 @@ import Testing
         #expect(world[1].model.signer.isEmpty)
     }
 
-    @Test func aGiftWrapIsTriedSeveralTimesBeforeItIsGivenUp() throws {
+    @Test func retriesGiftWrapBeforeDroppingIt() throws {
         var world = try self.pair()
         world.settle()
         world.accounts[1].signerAnswer = Self.refused
@@ -231,7 +231,7 @@ import Testing
         #expect(world[1].model.signer.isEmpty && world[1].model.inbound.seen.contains(wrap.id))
     }
 
-    @Test func aSignerOfAnotherAccountIsAsGoodAsNone() throws {
+    @Test func wrongAccountSignerCountsAsAway() throws {
         var world = try self.pair()
         world.settle()
         world.accounts[1].signerAnswer = SignerError(.wrongAccount, "it holds another key")
@@ -246,7 +246,7 @@ import Testing
     }
 
     @Test(arguments: Alteration.allCases)
-    func anotherEventThanTheOneAskedForIsRefused(_ alteration: Alteration) throws {
+    func refusesDifferentSignedEvent(_ alteration: Alteration) throws {
         var world = try self.pair()
         let (job, operation) = world[1].asked[0]
         guard case .sign(let drafts) = operation, var draft = drafts.first else { return }
@@ -293,7 +293,7 @@ import Testing
 
     // MARK: People
 
-    @Test func changesToTheFollowListAreMadeToTheOneThatWaitsForTheSigner() throws {
+    @Test func followChangesExtendPendingList() throws {
         var world = try ReducerWorld(3, remote: [1])
         for index in 0..<3 { world.reduce(index, .started) }
         world.settle()
@@ -312,7 +312,7 @@ import Testing
         #expect(lists.count == 2 && lists.last?.tags(named: "p").count == 2)
     }
 
-    @Test func aProfileThatTheSignerRefusesIsNotSaved() throws {
+    @Test func refusedProfileIsNotSaved() throws {
         var world = try self.pair()
         world.settle()
         world.accounts[1].signerAnswer = Self.refused
@@ -328,7 +328,7 @@ import Testing
 
     // MARK: Copies
 
-    @Test func messagesWaitUntilNoticesOfOtherCopiesAreRead() throws {
+    @Test func holdsMessagesUntilCopyNoticesAreRead() throws {
         var world = try ReducerWorld.group(2, remote: [1])
         world.accounts[1].configuration.detectsCopies = true
         try world.restart(1)
@@ -393,7 +393,7 @@ import Testing
         for task in try self.tasks() { #expect(KeyTask(memo: task.memo) == task) }
     }
 
-    @Test func whatIsCutOffOrOfAnotherVersionIsRefused() throws {
+    @Test func refusesTruncatedAndUnknownTasks() throws {
         for task in try self.tasks() {
             let bytes = task.memo.copyBytes()
             for length in stride(from: 0, to: bytes.count, by: 7) {
@@ -405,7 +405,7 @@ import Testing
         }
     }
 
-    @Test func aMemoThatCannotBeReadIsAnError() throws {
+    @Test func reportsUnreadableMemo() throws {
         var stored = StoredState()
         stored.memos[MemoName(.keyTask, [0, 0, 0, 0, 0, 0, 0, 1])] = Secret([1])
         var random = StepRandom(state: 3)
