@@ -7,7 +7,8 @@ import Synchronization
 /// A note is written before the core decodes, ingests, stores, reads or restores a subject, and removed afterwards.
 /// Notes found at the start of a process were in flight when the previous one died. After the second death the event,
 /// group or row is quarantined: the core skips it until an operator releases it
-/// (docs/decisions/0014-core-quarantine.md).
+/// (docs/decisions/0014-core-quarantine.md). Work that succeeds clears its earlier death, so that a process killed
+/// from outside while it writes the same busy group does not lose the group.
 ///
 /// The core has one subject in flight at a time; relay connections decode messages in parallel with it.
 public final class CrashLedger: Sendable {
@@ -27,7 +28,7 @@ public final class CrashLedger: Sendable {
         var held: Set<CrashSubject> = []
         /// The core's own subject in flight.
         var current: Slot?
-        /// Passes that the previous process died in: their parts are noted individually.
+        /// Passes in which the previous process died: their parts are noted individually.
         var finePasses: Set<CrashStage> = []
         var isSettled = false
         var hasFailed = false
@@ -141,7 +142,7 @@ public final class CrashLedger: Sendable {
     /// Notes a pass over many small items as a whole, which costs nothing per item.
     public func enterPass(_ stage: CrashStage) -> Outer { self.enter(.pass(stage), stage) }
 
-    /// Whether the previous process died in such a pass, so that ``part(_:of:_:)`` notes each part.
+    /// Whether the previous process died in such a pass or a part of it, so that ``part(_:of:_:)`` notes each part.
     public func isFine(_ stage: CrashStage) -> Bool {
         guard self.notes != nil else { return false }
         return self.state.withLock { $0.finePasses.contains(stage) }
@@ -152,7 +153,7 @@ public final class CrashLedger: Sendable {
 
     /// Runs the body for one part of a pass. Returns nil without running it if the part is quarantined.
     ///
-    /// The part is noted only after a process has died in such a pass: that death counts as the part's first.
+    /// The part is noted only after a process has died in such a pass or in a part of it.
     public func part<Result>(
         _ subject: @autoclosure () -> CrashSubject?, of stage: CrashStage, _ body: () throws -> Result
     ) rethrows -> Result? {
@@ -271,9 +272,9 @@ extension CrashLedger {
             state.notes.removeAll { $0.subject == note.subject }
             note.deaths += 1
             note.holders = 0
+            if note.stage.isPass { state.finePasses.insert(note.stage) }
             if note.subject.kind == .pass {
                 state.notes.append(note)
-                if let stage = CrashStage(rawValue: note.subject.name) { state.finePasses.insert(stage) }
             } else if let index = state.quarantine.firstIndex(where: { $0.subject == note.subject }) {
                 // It was released, or its release was in progress.
                 state.quarantine[index].deaths += 1
@@ -317,10 +318,8 @@ extension CrashLedger {
             }
             state.notes.remove(at: oldest)
         }
-        // The process that died in this pass may have died of this part: each part starts with one death.
-        let isPart = slot.subject.kind != .pass && slot.stage != .decode && state.finePasses.contains(slot.stage)
         state.notes.append(
-            Note(subject: slot.subject, scope: slot.scope, stage: slot.stage, deaths: isPart ? 1 : 0, holders: 1))
+            Note(subject: slot.subject, scope: slot.scope, stage: slot.stage, deaths: 0, holders: 1))
     }
 
     private static func strikeOut(_ state: inout State, _ subject: CrashSubject, isDone: Bool) {

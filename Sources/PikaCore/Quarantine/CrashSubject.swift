@@ -89,4 +89,12 @@ public enum CrashStage: String, Hashable, Sendable, CaseIterable {
     case read
     /// Building the core's state from the stored rows.
     case restore
+
+    /// Whether the stage is a pass over many small items, noted as a whole at first.
+    var isPass: Bool {
+        switch self {
+        case .store, .read, .restore: true
+        case .decode, .ingest, .reduce: false
+        }
+    }
 }

@@ -125,25 +125,41 @@ private final class Notes: CrashNotes {
 
     // MARK: Passes
 
-    @Test func secondDeathLocatesFailingPart() {
+    @Test func thirdDeathLocatesFailingPart() {
         var visited: [Int] = []
-        // What a death leaves: in the first run the pass alone, in the second the part.
-        let first = self.process()
-        _ = first.enterPass(.read)
-        let second = self.process()
-        #expect(second.isFine(.read))
-        _ = second.enterPass(.read)
-        second.leave(second.enter(.row(table: "inbox", key: "1"), .read))
-        _ = second.enter(.row(table: "inbox", key: "3"), .read)
-        let third = self.process()
-        #expect(third.quarantine.map(\.subject) == [.row(table: "inbox", key: "3")])
-        let outer = third.enterPass(.read)
-        for number in 0..<5 {
-            _ = third.part(.row(table: "inbox", key: "\(number)"), of: .read) { visited.append(number) }
+        // First the pass dies as a whole, then twice in the same part.
+        _ = self.process().enterPass(.read)
+        for _ in 0..<2 {
+            let process = self.process()
+            #expect(process.isFine(.read) && process.quarantine.isEmpty)
+            _ = process.enterPass(.read)
+            process.leave(process.enter(.row(table: "inbox", key: "1"), .read))
+            _ = process.enter(.row(table: "inbox", key: "3"), .read)
         }
-        third.leave(outer)
+        let last = self.process()
+        #expect(last.quarantine.map(\.subject) == [.row(table: "inbox", key: "3")])
+        let outer = last.enterPass(.read)
+        for number in 0..<5 {
+            _ = last.part(.row(table: "inbox", key: "\(number)"), of: .read) { visited.append(number) }
+        }
+        last.leave(outer)
         #expect(visited == [0, 1, 2, 4])
         #expect(!self.process().isFine(.read))
+    }
+
+    /// A busy account writes the same group in nearly every pass, so kill -9 often hits that write.
+    @Test func killsSpareABusyGroup() {
+        for kill in 0..<20 {
+            let process = self.process()
+            #expect(process.quarantine.isEmpty, "after \(kill) kills")
+            for _ in 0..<3 {
+                let outer = process.enterPass(.store)
+                _ = process.part(self.group, of: .store) {}
+                process.leave(outer)
+            }
+            _ = process.enterPass(.store)
+            if kill.isMultiple(of: 2) { _ = process.enter(self.group, .store) }
+        }
     }
 
     @Test func soundPassesNoteNoParts() {
