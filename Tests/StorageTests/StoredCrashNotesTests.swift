@@ -23,29 +23,28 @@ import Testing
         try store.close()
     }
 
-    private func die(of subject: CrashSubject, at stage: CrashStage, times: Int = 2) async throws {
-        for _ in 0..<times {
-            try await self.withStore { store in _ = store.crashes.enterPass(stage) }
+    /// Lets one process die in a pass, and two in a part of it.
+    private func die(of subject: CrashSubject, at stage: CrashStage) async throws {
+        try await self.withStore { store in _ = store.crashes.enterPass(stage) }
+        let (journal, kept) = (self.file("core-in-hand"), self.file("kept"))
+        for _ in 0..<2 {
             try await self.withStore { store in
                 _ = store.crashes.enterPass(stage)
-                // The process ends within the part: nothing is struck out.
-                _ = store.crashes.part(subject, of: stage) {
-                    try? Data(contentsOf: URL(fileURLWithPath: self.folder + "/core-in-hand"))
-                        .write(to: URL(fileURLWithPath: self.folder + "/kept"))
-                }
+                // The process ends within the part: its note stays.
+                _ = store.crashes.part(subject, of: stage) { try? Data(contentsOf: journal).write(to: kept) }
             }
-            let kept = URL(fileURLWithPath: self.folder + "/kept")
-            guard FileManager.default.fileExists(atPath: kept.path) else { return }
-            try Data(contentsOf: kept).write(to: URL(fileURLWithPath: self.folder + "/core-in-hand"))
+            try Data(contentsOf: kept).write(to: journal)
             try FileManager.default.removeItem(at: kept)
         }
     }
+
+    private func file(_ name: String) -> URL { URL(fileURLWithPath: "\(self.folder)/\(name)") }
 
     @Test func skipsQuarantinedRowAndCanDropIt() async throws {
         try await self.withStore { store in
             try await store.commit((1...3).map { .putInbox(InboxRow(id: $0, payload: [UInt8($0)])) })
         }
-        try await self.die(of: .row(table: "inbox", key: "2"), at: .read, times: 1)
+        try await self.die(of: .row(table: "inbox", key: "2"), at: .read)
         try await self.withStore { store in
             #expect(store.crashes.quarantine.map(\.subject.description) == ["row/inbox/2"])
             let state = try await store.load()
@@ -60,7 +59,7 @@ import Testing
 
     @Test func skipsQuarantinedChange() async throws {
         let change = StoreChange.putInbox(InboxRow(id: 1, payload: [9]))
-        try await self.die(of: change.crashSubject, at: .store, times: 1)
+        try await self.die(of: change.crashSubject, at: .store)
         try await self.withStore { store in
             #expect(store.crashes.holds(change.crashSubject))
             try await store.commit([change, .putInbox(InboxRow(id: 2, payload: [8]))])
@@ -70,7 +69,7 @@ import Testing
     }
 
     @Test func readsQuarantineWithoutDatabase() async throws {
-        try await self.die(of: .row(table: "memo", key: "ab"), at: .read, times: 1)
+        try await self.die(of: .row(table: "memo", key: "ab"), at: .read)
         try await self.withStore { _ in }
         try Data("no database".utf8).write(to: URL(fileURLWithPath: self.folder + "/state.sqlite"))
         let key = try TemporaryDirectory.key

@@ -32,6 +32,12 @@ public final class CrashLedger: Sendable {
         var finePasses: Set<CrashStage> = []
         var isSettled = false
         var hasFailed = false
+
+        /// Keeps the note of a subject that an earlier process died of and that is not quarantined yet.
+        mutating func keep(_ note: Note) {
+            self.notes.append(note)
+            if note.stage.isPass { self.finePasses.insert(note.stage) }
+        }
     }
 
     fileprivate struct Slot: Sendable, Hashable {
@@ -272,9 +278,8 @@ extension CrashLedger {
             state.notes.removeAll { $0.subject == note.subject }
             note.deaths += 1
             note.holders = 0
-            if note.stage.isPass { state.finePasses.insert(note.stage) }
             if note.subject.kind == .pass {
-                state.notes.append(note)
+                state.keep(note)
             } else if let index = state.quarantine.firstIndex(where: { $0.subject == note.subject }) {
                 // It was released, or its release was in progress.
                 state.quarantine[index].deaths += 1
@@ -282,7 +287,7 @@ extension CrashLedger {
             } else if note.deaths >= limit {
                 Self.setAside(&state, note, now)
             } else {
-                state.notes.append(note)
+                state.keep(note)
             }
         }
     }
