@@ -14,6 +14,8 @@ struct ClientSessions: Sendable {
         var isLive: Bool
         /// Cursor after which events are to be replayed.
         var replayFrom: Int64?
+        /// Whether the client has given a cursor: it has every recorded event, itself or by the replay.
+        var hasCursor = false
 
         fileprivate init(_ client: DaemonClient) {
             self.client = client
@@ -105,6 +107,7 @@ struct ClientSessions: Sendable {
             result["replay"] = .integer(context.newestCursor - position)
             result["gap"] = .bool(cursor + 1 < context.oldestCursor)
             session.replayFrom = position
+            session.hasCursor = true
             session.isLive = false
         }
         if client.origin == .program {
@@ -173,7 +176,7 @@ struct ClientSessions: Sendable {
     func listeners(isNew: Bool) -> [Session] {
         self.sessions.values.filter { session in
             switch session.client.origin {
-            case .standard: session.isLive
+            case .standard: session.isLive && (isNew || !session.hasCursor)
             case .socket:
                 isNew && (session.subscribes ? session.isLive : !self.requiresToken || session.scope != nil)
             case .program: false

@@ -38,6 +38,19 @@ import Testing
         #expect(sessions.listeners(isNew: true).count == 1 && sessions.listeners(isNew: false).isEmpty)
     }
 
+    /// After a crash the core delivers again what the log has already recorded.
+    @Test func sparesClientsWithCursorRepeatedEvents() throws {
+        var sessions = ClientSessions(requiresToken: false)
+        let standard = DaemonClient(.standard)
+        sessions.attach(standard)
+        #expect(sessions.listeners(isNew: false).count == 1)
+        _ = try sessions.hello(Self.hello(), standard, try Self.context())
+        #expect(sessions.listeners(isNew: false).count == 1)
+        _ = try sessions.hello(Self.hello(cursor: 9), standard, try Self.context())
+        sessions.goLive(standard)
+        #expect(sessions.listeners(isNew: false).isEmpty && sessions.listeners(isNew: true).count == 1)
+    }
+
     @Test func refusesInvalidHello() throws {
         var sessions = ClientSessions(requiresToken: false)
         sessions.attach(self.socket)
