@@ -4,6 +4,7 @@ import TLSCodec
 public struct MLSError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Kind of refusal; callers branch on this, never on the text.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// Name in snake case, suitable as a counter's label.
         public let description: String
 
         /// The bytes do not decode (RFC 9420 §2.1).
@@ -64,10 +65,12 @@ public struct MLSError: Error, Equatable, Sendable, CustomStringConvertible {
         public static let invalidStoredForm = Code(description: "invalid_stored_form")
     }
 
+    /// Kind of refusal.
     public let code: Code
     /// What was expected and what was found, with the section that requires it.
     public let message: String
 
+    /// Creates an error of kind `code` with a text for people.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
@@ -78,7 +81,9 @@ public struct MLSError: Error, Equatable, Sendable, CustomStringConvertible {
         self.init(.malformed, "\(what): \(error)")
     }
 
+    /// Compares the codes and ignores the messages.
     public static func == (left: MLSError, right: MLSError) -> Bool { left.code == right.code }
 
+    /// Code and message in one line.
     public var description: String { "\(self.code): \(self.message)" }
 }

@@ -4,9 +4,12 @@ public import Nostr
 /// Precedence of two commits for the same epoch: the earlier one wins, on a tie the one with the smaller id
 /// (docs/protocol/marmot.md §5.7).
 public struct CommitOrder: Hashable, Comparable, Sendable {
+    /// Time of the commit's event, in Unix seconds.
     public let createdAt: Int64
+    /// Id of the commit's event.
     public let id: EventID
 
+    /// Reads the precedence of a commit from its kind 445 event.
     public init(_ event: Event) {
         self.createdAt = event.createdAt
         self.id = event.id

@@ -24,7 +24,9 @@ public enum Disposition: Sendable {
 
 /// Inner event whose author has been authenticated.
 public struct ReceivedMessage: Sendable, Hashable {
+    /// The inner event; its author is the account of the member that sent it.
     public let rumor: UnsignedEvent
+    /// Id of the inner event.
     public let id: EventID
     /// The epoch in which it was sent.
     public let epoch: Epoch
@@ -52,6 +54,7 @@ public enum WaitingReason: String, Sendable, Hashable {
 public struct Refusal: Sendable, Hashable, CustomStringConvertible {
     /// For example `not_admin`, `bad_signature`, `lost_race`.
     public let reason: String
+    /// What was expected and what was found.
     public let detail: String
 
     init(_ reason: String, _ detail: String) {
@@ -68,20 +71,25 @@ public struct Refusal: Sendable, Hashable, CustomStringConvertible {
         self.reason == MarmotError.Code.badTime.description || self.reason == MLSError.Code.generationTooFar.description
     }
 
+    /// Reason and detail in one line.
     public var description: String { "\(self.reason): \(self.detail)" }
 }
 
 /// A proposal of another member.
 public struct ProposalReport: Sendable, Hashable {
+    /// Consequence of a proposal for this account.
     public enum Effect: String, Sendable {
         /// Waits for a commit.
         case pending
         /// This member may commit it at once: a member leaves.
         case commitDue = "commit_due"
+        /// This account will not commit it: wrong type, too many by the same sender, or its epoch has ended.
         case ignored
     }
 
+    /// The proposer's identity.
     public let sender: PublicKey
+    /// What this account does about the proposal.
     public let effect: Effect
     /// Whether the sender proposes its own departure.
     public let isDeparture: Bool
@@ -89,25 +97,35 @@ public struct ProposalReport: Sendable, Hashable {
 
 /// Effects of an applied commit.
 public struct CommitReport: Sendable, Hashable {
+    /// The committer's identity.
     public let committer: PublicKey
+    /// Whether this account made the commit.
     public let isOwn: Bool
+    /// Epoch that the commit ends.
     public let epochBefore: Epoch
+    /// Epoch that the commit starts.
     public let epochAfter: Epoch
+    /// Identities that the commit adds, sorted.
     public let added: [PublicKey]
+    /// Identities that the commit removes, sorted, including those in ``left``.
     public let removed: [PublicKey]
     /// The removed members who had proposed their own departure.
     public let left: [PublicKey]
+    /// Group data before the commit.
     public let before: GroupData
+    /// Group data after the commit.
     public let after: GroupData
     /// Whether the commit removed this member.
     public let removedSelf: Bool
     /// The kind 445 event.
     public let event: EventID
+    /// Time of the commit's event, in Unix seconds.
     public let createdAt: Int64
     /// Epoch that this member had reached on the branch it rolled back; nil if nothing was rolled back.
     public let rolledBackFrom: Epoch?
     /// Whether an unconfirmed commit of this account lost against this one.
     public let displacedOwnCommit: Bool
 
+    /// Whether neither the members nor the group data changed.
     public var isSelfUpdate: Bool { self.added.isEmpty && self.removed.isEmpty && self.before == self.after }
 }

@@ -4,9 +4,11 @@ import TLSCodec
 
 /// Account to invite, with its verified key package.
 public struct Invitee: Sendable {
+    /// The key package with which the account is added.
     public let keyPackage: VerifiedKeyPackage
     /// The event that carried the key package.
     public let event: EventID
+    /// The account's public key, which is the key package's credential.
     public let identity: PublicKey
 
     /// Reads an invitee from its key package event, whose signature the caller has verified.
@@ -63,7 +65,9 @@ public struct Invitee: Sendable {
 
 /// Invitation ready to send: a kind 444 inner event for its recipient, to be gift-wrapped.
 public struct DueWelcome: Sendable, Hashable {
+    /// Account to which the gift wrap is addressed.
     public let recipient: PublicKey
+    /// The kind 444 event, unsigned.
     public let rumor: UnsignedEvent
 }
 

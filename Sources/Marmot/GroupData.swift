@@ -19,9 +19,13 @@ import TLSCodec
 public struct GroupData: Hashable, Sendable {
     /// The public id in the `h` tag of the group's events.
     public var nostrGroupID: Bytes32
+    /// Name of the group; when written, at most ``maximumNameBytes`` of UTF-8.
     public var name: String
+    /// Description of the group; when written, at most ``maximumDescriptionBytes`` of UTF-8.
     public var description: String
+    /// Accounts that may change members and group data; when written, at most ``maximumAdmins``.
     public var admins: [PublicKey]
+    /// Relays that carry the group's events; when written, at most ``maximumRelays``.
     public var relays: [RelayURL]
     /// The group's encrypted picture; nil unless hash, key and nonce are all present.
     public var image: GroupImage?
@@ -35,6 +39,7 @@ public struct GroupData: Hashable, Sendable {
         let bytes: [UInt8]
     }
 
+    /// Creates group data; its limits are checked when a group is created or updated.
     public init(
         nostrGroupID: Bytes32, name: String, description: String, admins: [PublicKey], relays: [RelayURL],
         image: GroupImage? = nil, disappearingSeconds: UInt64? = nil
@@ -48,17 +53,25 @@ public struct GroupData: Hashable, Sendable {
         self.disappearingSeconds = disappearingSeconds
     }
 
+    /// The public id in lower-case hexadecimal digits, as in the `h` tag.
     public var nostrGroupIDHex: String { self.nostrGroupID.hex }
+
+    /// Returns whether an account is an admin; it need not be a member.
     public func isAdmin(_ key: PublicKey) -> Bool { self.admins.contains(key) }
 }
 
 /// Hash, key and nonce of a group's encrypted picture (MIP-01).
 public struct GroupImage: Hashable, Sendable {
+    /// SHA-256 of the encrypted blob, 32 bytes.
     public var hash: [UInt8]
+    /// Seed of the encryption key, 32 bytes; in version 1 the key itself.
     public var key: [UInt8]
+    /// Nonce of ChaCha20-Poly1305, 12 bytes.
     public var nonce: [UInt8]
+    /// Seed of the key pair that uploads the blob, 32 bytes; empty in version 1.
     public var uploadKey: [UInt8]
 
+    /// Creates a description without checking lengths; see ``GroupImageEncryption/encrypt(_:type:using:)``.
     public init(hash: [UInt8], key: [UInt8], nonce: [UInt8], uploadKey: [UInt8]) {
         self.hash = hash
         self.key = key
@@ -68,11 +81,16 @@ public struct GroupImage: Hashable, Sendable {
 }
 
 extension GroupData {
-    /// Storage limits of peers (docs/protocol/marmot.md §3.3); data that we write stays within them.
+    /// Maximum length of the name in bytes. Peers store no more (docs/protocol/marmot.md §3.3), so this and the limits
+    /// below hold for data that we write.
     public static let maximumNameBytes = 255
+    /// Maximum length of the description in bytes.
     public static let maximumDescriptionBytes = 2000
+    /// Maximum number of admins.
     public static let maximumAdmins = 100
+    /// Maximum number of relays.
     public static let maximumRelays = 100
+    /// Maximum length of a relay's URL in bytes.
     public static let maximumRelayBytes = 512
 
     /// Throws ``MarmotError/Code/badGroupData`` if a peer could not store this.

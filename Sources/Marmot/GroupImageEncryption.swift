@@ -7,6 +7,7 @@ public enum GroupImageEncryption {
     public struct Encrypted: Sendable {
         /// Bytes to upload: ciphertext and tag. Their SHA-256 is `image.hash`.
         public let blob: [UInt8]
+        /// Hash, seeds and nonce for ``GroupData/image``.
         public let image: GroupImage
     }
 

@@ -29,13 +29,16 @@ public enum KeyPackageCheck: String, Sendable, Hashable, CaseIterable {
 
 /// The check that a key package event failed, and the reason.
 public struct KeyPackageFailure: Error, Sendable, CustomStringConvertible {
+    /// The first check that failed.
     public let check: KeyPackageCheck
+    /// What was expected and what was found.
     public let error: MarmotError
 
     init(_ check: KeyPackageCheck, _ error: MarmotError) {
         (self.check, self.error) = (check, error)
     }
 
+    /// Check and reason in one line.
     public var description: String { "\(self.check.rawValue): \(self.error.message)" }
 }
 

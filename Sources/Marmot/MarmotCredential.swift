@@ -3,6 +3,7 @@ public import Nostr
 
 /// A Nostr identity as an MLS basic credential: the 32 raw bytes of the x-only public key (MIP-00).
 extension PublicKey {
+    /// The key as an MLS basic credential.
     public var credential: Credential { .basic(identity: self.bytes) }
 }
 

@@ -2,6 +2,7 @@
 public struct MarmotError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Kind of refusal; its text is suitable as a counter's label.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// Name in snake case, suitable as a counter's label.
         public let description: String
 
         /// The event's kind is not the one expected.
@@ -62,15 +63,19 @@ public struct MarmotError: Error, Equatable, Sendable, CustomStringConvertible {
         public static let unsupportedProposal = Code(description: "unsupported_proposal")
     }
 
+    /// Kind of refusal.
     public let code: Code
     /// What was expected and what was found.
     public let message: String
 
+    /// Creates an error of kind `code` with a text for people.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
+    /// Compares the codes and ignores the messages.
     public static func == (left: MarmotError, right: MarmotError) -> Bool { left.code == right.code }
+    /// Code and message in one line.
     public var description: String { "\(self.code): \(self.message)" }
 }

@@ -3,10 +3,13 @@ public import Nostr
 
 /// One account's view of a Marmot group, as a value: the MLS group, its Nostr side and the state for race resolution.
 public struct MarmotGroup: Sendable {
+    /// Protocol generation of the group.
     public let profile: MarmotProfile
+    /// The MLS group in its current epoch.
     public internal(set) var mls: MLSGroup
     /// The current epoch's group data.
     public internal(set) var data: GroupData
+    /// Nostr public key of the account.
     public let account: PublicKey
     /// Keys of the outer encryption by epoch: the current and a few past ones.
     var outerKeys: [Epoch: Secret]
@@ -29,8 +32,11 @@ public struct MarmotGroup: Sendable {
     /// Members' identities known to be on the curve; each check costs a square root.
     private var knownPoints: Set<PublicKey> = []
 
+    /// MLS group id, which relays never see and which never changes.
     public var groupID: GroupID { GroupID(self.mls.groupID) }
+    /// Current epoch.
     public var epoch: Epoch { self.mls.epoch }
+    /// Whether this account is an admin of the group.
     public var isAdmin: Bool { self.data.isAdmin(self.account) }
 
     /// The members' identities in leaf order, each once; a member may have several leaves.

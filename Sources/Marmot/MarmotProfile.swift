@@ -5,6 +5,7 @@ import MLS
 /// So far there is one: MIP-00 to MIP-05 as implemented by MDK 0.7 and 0.8 and by Pika. Group data, outer encryption,
 /// key package events and the race policy depend on it; MLS does not.
 public enum MarmotProfile: Sendable, Hashable {
+    /// MIP-00 to MIP-05.
     case mip
 
     /// The only cipher suite (MIP-00).

@@ -35,7 +35,9 @@ public struct EncryptedFile: Sendable {
     public let hash: Bytes32
     /// 12 bytes.
     public let nonce: [UInt8]
+    /// MIME type, which is bound to the encryption.
     public let type: MediaType
+    /// Filename, which is bound to the encryption.
     public let filename: String
 
     /// Returns the reference to send once a server stores the blob at `url`.

@@ -9,9 +9,12 @@ public struct MediaReference: Hashable, Sendable {
 
     /// Width and height of a picture or video in pixels, as stated by the sender and not checked.
     public struct Dimensions: Hashable, Sendable {
+        /// Width in pixels.
         public var width: UInt32
+        /// Height in pixels.
         public var height: UInt32
 
+        /// Creates dimensions in pixels.
         public init(width: UInt32, height: UInt32) {
             self.width = width
             self.height = height
@@ -20,10 +23,15 @@ public struct MediaReference: Hashable, Sendable {
 
     /// Location of the blob: any non-empty string, so check its scheme and host before fetching it.
     public let url: String
+    /// MIME type of the plaintext.
     public let type: MediaType
+    /// Filename without a path, 1 to ``maximumFilenameBytes`` bytes of UTF-8.
     public let filename: String
+    /// Size of a picture or video; nil if not stated.
     public var dimensions: Dimensions?
+    /// BlurHash preview of a picture, not checked; nil if not stated.
     public var blurhash: String?
+    /// ThumbHash preview of a picture, not checked; nil if not stated.
     public var thumbhash: String?
     /// SHA-256 of the plaintext, not of the blob.
     public let hash: Bytes32

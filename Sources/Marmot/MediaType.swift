@@ -26,6 +26,7 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
         self = Self.allowed.contains(text) ? MediaType(canonical: text) : .octetStream
     }
 
+    /// Whether the type is `image/` with any subtype.
     public var isImage: Bool { self.description.utf8.starts(with: "image/".utf8) }
 
     /// Returns whether `file` starts with this type's signature; always true unless this is an image type.

@@ -21,6 +21,7 @@ public struct OuterKeyRing: Sendable {
         self.keys = Dictionary(keys.map { (OuterKeyMark($0), $0) }) { first, _ in first }
     }
 
+    /// Marks of all keys in the ring.
     public var marks: Set<OuterKeyMark> { Set(self.keys.keys) }
 
     /// Returns whether one of the keys with these marks opens the outer layer of an event.
@@ -34,5 +35,6 @@ public struct OuterKeyRing: Sendable {
 }
 
 extension MarmotGroup {
+    /// Outer keys of the current epoch and of the past ones that are kept.
     public var outerKeyRing: OuterKeyRing { OuterKeyRing(self.outerKeys.values) }
 }

@@ -3,7 +3,9 @@ public import Nostr
 
 /// A change to a group that this account commits.
 public enum GroupChange: Sendable {
+    /// Adds accounts by their key packages.
     case add([Invitee])
+    /// Removes accounts, each with all its leaves.
     case remove([PublicKey])
     /// New group data: name, description, admins, relays, image.
     case update(GroupData)

@@ -12,6 +12,7 @@ public enum PushNotifications {
 
     /// Relays and tokens of the routes that share one server.
     public struct Batch: Hashable, Sendable {
+        /// The push server's public key.
         public let server: PublicKey
         /// Without duplicates, in the order of the routes.
         public internal(set) var relays: [RelayURL]

@@ -3,12 +3,14 @@ public import Nostr
 
 /// Route for waking one device: its token and the server that may use it (MIP-05).
 public struct PushRoute: Hashable, Sendable {
+    /// The device's token, encrypted to the server.
     public let token: PushToken
     /// The server's key. From peers it may be any 32 bytes; an invalid point is detected only when encrypting to it.
     public let server: PublicKey
     /// Relay that has the server's list of inbox relays (kind 10050).
     public let relay: RelayURL
 
+    /// Creates a route without checking the server's key.
     public init(_ token: PushToken, server: PublicKey, relay: RelayURL) {
         self.token = token
         self.server = server

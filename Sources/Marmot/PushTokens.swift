@@ -16,6 +16,7 @@ public struct DeviceToken: Equatable, Sendable, CustomStringConvertible {
     /// Length of the header: platform and token length.
     private static let headerBytes = 3
 
+    /// The push service that issued the token.
     public let platform: Platform
     /// The opaque token, 1 to ``maximumBytes`` bytes long.
     public let secret: Secret
@@ -58,6 +59,7 @@ public struct DeviceToken: Equatable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Platform and length, without the token.
     public var description: String { "DeviceToken(\(self.platform), \(self.secret.count) bytes)" }
 }
 
@@ -137,6 +139,8 @@ public struct PushToken: Hashable, Sendable, CustomStringConvertible {
         return SHA256Derivation.expand(key, info: Array("mip05-token-encryption".utf8), length: 32)
     }
 
+    /// The encrypted token in Base64.
     public var base64: String { Base64.encode(self.bytes) }
+    /// The length in bytes, without the token.
     public var description: String { "PushToken(\(self.bytes.count) bytes)" }
 }

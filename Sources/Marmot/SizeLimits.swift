@@ -10,6 +10,7 @@ public struct SizeLimits: Sendable, Hashable {
     /// Whether Welcomes are sent in gift wraps.
     public var wrapsWelcomes: Bool
 
+    /// Creates limits; by default for Welcomes in gift wraps.
     public init(relayEventBytes: Int?, wrapsWelcomes: Bool = true) {
         self.relayEventBytes = relayEventBytes
         self.wrapsWelcomes = wrapsWelcomes

@@ -22,8 +22,11 @@ public enum WelcomeEvents {
 
     /// Welcome parsed from its inner event.
     public struct Invitation: Sendable {
+        /// Account that sent the Welcome: the inner event's author.
         public let inviter: PublicKey
+        /// The parsed MLS Welcome.
         public let welcome: Welcome
+        /// Relays that carry the group's events, at least one.
         public let relays: [RelayURL]
         /// Time of the invitation by the inviter's clock, in Unix seconds.
         public let createdAt: Int64

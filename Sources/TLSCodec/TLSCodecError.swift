@@ -21,17 +21,20 @@ public struct TLSCodecError: Error, Hashable, Sendable, CustomStringConvertible 
         public static let invalidValue = Code(value: .invalidValue)
     }
 
+    /// Kind of failure, for branching.
     public let code: Code
     /// Bytes from the start of the decoded input to the failing field.
     public let offset: Int
     /// What was expected and what was found.
     public let message: String
 
+    /// Creates an error `offset` bytes from the start of the input; `message` states what was expected and found.
     public init(_ code: Code, offset: Int, _ message: String) {
         self.code = code
         self.offset = offset
         self.message = message
     }
 
+    /// Offset and message in one line.
     public var description: String { "at byte \(self.offset): \(self.message)" }
 }

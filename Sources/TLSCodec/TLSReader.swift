@@ -23,6 +23,7 @@ public struct TLSReader: Sendable {
     /// Number of bytes not yet read.
     public var remaining: Int { self.end - self.offset }
 
+    /// Whether all bytes have been read.
     public var isAtEnd: Bool { self.offset == self.end }
 
     /// Throws ``TLSCodecError/Code/trailingBytes`` unless everything has been read.
@@ -33,23 +34,27 @@ public struct TLSReader: Sendable {
         }
     }
 
+    /// Reads a `uint8`; throws ``TLSCodecError/Code/truncated`` at the end of the input, as all reads do.
     public mutating func readUInt8() throws(TLSCodecError) -> UInt8 {
         try self.require(1)
         defer { self.offset += 1 }
         return self.bytes[self.offset]
     }
 
+    /// Reads a `uint16`, big-endian.
     public mutating func readUInt16() throws(TLSCodecError) -> UInt16 {
         try self.require(2)
         defer { self.offset += 2 }
         return UInt16(self.bytes[self.offset]) << 8 | UInt16(self.bytes[self.offset + 1])
     }
 
+    /// Reads a `uint32`, big-endian.
     public mutating func readUInt32() throws(TLSCodecError) -> UInt32 {
         let high = try self.readUInt16()
         return UInt32(high) << 16 | UInt32(try self.readUInt16())
     }
 
+    /// Reads a `uint64`, big-endian.
     public mutating func readUInt64() throws(TLSCodecError) -> UInt64 {
         let high = try self.readUInt32()
         return UInt64(high) << 32 | UInt64(try self.readUInt32())

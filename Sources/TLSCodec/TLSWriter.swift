@@ -16,19 +16,23 @@ public struct TLSWriter: Sendable {
         return taken
     }
 
+    /// Appends a `uint8`.
     public mutating func write(_ value: UInt8) {
         self.bytes.append(value)
     }
 
+    /// Appends a `uint16`, big-endian.
     public mutating func write(_ value: UInt16) {
         self.bytes.append(UInt8(truncatingIfNeeded: value >> 8))
         self.bytes.append(UInt8(truncatingIfNeeded: value))
     }
 
+    /// Appends a `uint32`, big-endian.
     public mutating func write(_ value: UInt32) {
         withUnsafeBytes(of: value.bigEndian) { self.bytes.append(contentsOf: $0) }
     }
 
+    /// Appends a `uint64`, big-endian.
     public mutating func write(_ value: UInt64) {
         withUnsafeBytes(of: value.bigEndian) { self.bytes.append(contentsOf: $0) }
     }

@@ -10,6 +10,7 @@ public import TLSCodec
 
 /// Identity stated by a leaf (RFC 9420 §5.3). The application decides whether to believe it.
 public enum Credential: Hashable, Sendable {
+    /// An identity in a form that the application defines; Marmot uses the 32 bytes of a Nostr public key.
     case basic(identity: [UInt8])
     /// A chain of DER certificates, end entity first.
     case x509(certificates: [[UInt8]])
@@ -24,6 +25,7 @@ public enum Credential: Hashable, Sendable {
 }
 
 extension Credential: TLSEncodable, TLSDecodable {
+    /// Decodes a credential; refuses types other than basic (1) and x509 (2).
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         let start = reader.offset
         switch try reader.readUInt16() {
@@ -40,6 +42,7 @@ extension Credential: TLSEncodable, TLSDecodable {
         }
     }
 
+    /// Encodes the type number and the identity or certificates.
     public func encode(to writer: inout TLSWriter) {
         writer.write(self.type)
         switch self {

@@ -2,8 +2,10 @@ public import TLSCodec
 
 /// Cipher suite of RFC 9420 §17.1: the HPKE, AEAD, hash and signature algorithms of a group.
 public struct CipherSuite: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// Registered number (RFC 9420 §17.1).
     public let rawValue: UInt16
 
+    /// Creates a suite with any number, supported or not.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
@@ -24,6 +26,7 @@ public struct CipherSuite: RawRepresentable, Hashable, Sendable, CustomStringCon
         .x25519AES128GCM, .p256AES128GCM, .x25519ChaCha20Poly1305, .p521AES256GCM, .p384AES256GCM,
     ]
 
+    /// The number as `0x` and four hexadecimal digits.
     public var description: String {
         let digits = String(self.rawValue, radix: 16)
         return "0x" + String(repeating: "0", count: 4 - digits.count) + digits
@@ -78,10 +81,12 @@ public struct CipherSuite: RawRepresentable, Hashable, Sendable, CustomStringCon
 }
 
 extension CipherSuite: TLSEncodable, TLSDecodable {
+    /// Decodes a `uint16`; does not check that the suite is supported.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         self.init(rawValue: try reader.readUInt16())
     }
 
+    /// Encodes the number as a `uint16`.
     public func encode(to writer: inout TLSWriter) {
         writer.write(self.rawValue)
     }

@@ -97,5 +97,6 @@ public final class HPKEPrivateKey: Sendable, CustomStringConvertible {
         }
     }
 
+    /// The KEM, without any key bytes.
     public var description: String { "HPKEPrivateKey(\(self.kem))" }
 }

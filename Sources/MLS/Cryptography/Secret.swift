@@ -37,12 +37,14 @@ public final class Secret: Equatable, Sendable, CustomStringConvertible {
     /// exporting a key.
     public func copyBytes() -> [UInt8] { Array(self.storage) }
 
+    /// Compares the bytes in time that depends only on their number.
     public static func == (left: Secret, right: Secret) -> Bool {
         guard left.count == right.count else { return false }
         guard let leftBase = left.storage.baseAddress, let rightBase = right.storage.baseAddress else { return true }
         return sodium_memcmp(leftBase, rightBase, left.count) == 0
     }
 
+    /// The number of bytes, without their values.
     public var description: String { "Secret(\(self.count) bytes)" }
 }
 

@@ -121,5 +121,6 @@ public final class SignaturePrivateKey: Sendable, CustomStringConvertible {
         }
     }
 
+    /// The type's name, without any key bytes.
     public var description: String { "SignaturePrivateKey" }
 }

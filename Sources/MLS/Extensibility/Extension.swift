@@ -9,16 +9,23 @@ public import TLSCodec
 public struct Extension: Hashable, Sendable, TLSEncodable, TLSDecodable {
     /// Registered or private extension number (RFC 9420 §17.3).
     public struct ExtensionType: RawRepresentable, Hashable, Sendable {
+        /// Number of the type on the wire.
         public let rawValue: UInt16
 
+        /// Creates a type with any number.
         public init(rawValue: UInt16) {
             self.rawValue = rawValue
         }
 
+        /// `application_id`: an opaque identifier of the client in its leaf (RFC 9420 §5.3.3).
         public static let applicationID = ExtensionType(rawValue: 1)
+        /// `ratchet_tree`: the tree in a GroupInfo (RFC 9420 §12.4.3.3).
         public static let ratchetTree = ExtensionType(rawValue: 2)
+        /// `required_capabilities`: capabilities that every member must have, in the GroupContext (RFC 9420 §11.1).
         public static let requiredCapabilities = ExtensionType(rawValue: 3)
+        /// `external_pub`: the public key for external commits, in a GroupInfo (RFC 9420 §12.4.3.2).
         public static let externalPub = ExtensionType(rawValue: 4)
+        /// `external_senders`: senders outside the group that may propose, in the GroupContext (RFC 9420 §12.1.8.1).
         public static let externalSenders = ExtensionType(rawValue: 5)
         /// Marks a key package that may be used more than once (MLS extensions draft).
         public static let lastResort = ExtensionType(rawValue: 0x000A)
@@ -27,19 +34,24 @@ public struct Extension: Hashable, Sendable, TLSEncodable, TLSDecodable {
         var isDefault: Bool { (1...5).contains(self.rawValue) }
     }
 
+    /// Type that determines the format of ``data``.
     public var type: ExtensionType
+    /// The opaque `extension_data`, not parsed.
     public var data: [UInt8]
 
+    /// Creates an extension from its type and encoded data.
     public init(type: ExtensionType, data: [UInt8]) {
         self.type = type
         self.data = data
     }
 
+    /// Decodes the fields in wire order; accepts any type.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         self.type = ExtensionType(rawValue: try reader.readUInt16())
         self.data = try reader.readOpaque()
     }
 
+    /// Encodes the fields in wire order.
     public func encode(to writer: inout TLSWriter) {
         writer.write(self.type.rawValue)
         writer.writeOpaque(self.data)

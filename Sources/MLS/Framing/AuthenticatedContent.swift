@@ -8,9 +8,13 @@ public import TLSCodec
 
 /// Content with its signature and, for a commit, the confirmation tag (RFC 9420 §6.1).
 public struct AuthenticatedContent: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    /// The wire format, which the signature covers.
     public let wireFormat: WireFormat
+    /// The signed content.
     public let content: FramedContent
+    /// Signature over FramedContentTBS (RFC 9420 §6.1).
     public let signature: [UInt8]
+    /// MAC of a commit under the confirmation key of the epoch it starts (RFC 9420 §6.1); nil for other content.
     public let confirmationTag: [UInt8]?
 
     init(wireFormat: WireFormat, content: FramedContent, signature: [UInt8], confirmationTag: [UInt8]?) {
@@ -30,6 +34,7 @@ public struct AuthenticatedContent: Hashable, Sendable, TLSEncodable, TLSDecodab
         self.confirmationTag = content.contentType == .commit ? try reader.readOpaque() : nil
     }
 
+    /// Decodes the fields in wire order; refuses unknown wire formats. The signature is not verified.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         let start = reader.offset
         let number = try reader.readUInt16()
@@ -40,6 +45,7 @@ public struct AuthenticatedContent: Hashable, Sendable, TLSEncodable, TLSDecodab
         try self.init(wireFormat: wireFormat, content: content, authFrom: &reader)
     }
 
+    /// Encodes the fields in wire order.
     public func encode(to writer: inout TLSWriter) {
         writer.write(self.wireFormat.rawValue)
         self.content.encode(to: &writer)

@@ -15,9 +15,13 @@ public import TLSCodec
 
 /// Content of a message before framing (RFC 9420 §6).
 public struct FramedContent: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    /// Content specific to the content type.
     public enum Body: Hashable, Sendable {
+        /// Application data as opaque bytes.
         case application([UInt8])
+        /// A proposal to change the group.
         case proposal(Proposal)
+        /// A commit that ends the epoch.
         case commit(Commit)
 
         var contentType: ContentType {
@@ -45,16 +49,22 @@ public struct FramedContent: Hashable, Sendable, TLSEncodable, TLSDecodable {
         }
     }
 
+    /// Id of the group that the message is for.
     public let groupID: [UInt8]
+    /// Epoch in which the message was sent.
     public let epoch: Epoch
+    /// The sender as claimed; only the signature proves it.
     public let sender: Sender
+    /// Application data that is signed but not encrypted.
     public let authenticatedData: [UInt8]
+    /// The application data, proposal or commit.
     public let body: Body
     /// The encoding as received or as created: the bytes that are signed and hashed.
     let encoded: [UInt8]
     /// Offset of the body in `encoded`.
     let bodyOffset: Int
 
+    /// Content type of ``body``.
     public var contentType: ContentType { self.body.contentType }
 
     init(groupID: [UInt8], epoch: Epoch, sender: Sender, authenticatedData: [UInt8], body: Body) {
@@ -98,6 +108,7 @@ public struct FramedContent: Hashable, Sendable, TLSEncodable, TLSDecodable {
         writer.write(type.rawValue)
     }
 
+    /// Decodes the fields in wire order; keeps the bytes as received for the signature and the transcript hash.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         let start = reader.offset
         self.groupID = try reader.readOpaque()
@@ -110,6 +121,7 @@ public struct FramedContent: Hashable, Sendable, TLSEncodable, TLSDecodable {
         self.encoded = Array(reader.bytes[start..<reader.offset])
     }
 
+    /// Encodes the bytes as received or as created.
     public func encode(to writer: inout TLSWriter) {
         writer.writeFixed(self.encoded)
     }

@@ -14,10 +14,15 @@ public import TLSCodec
 
 /// Any message of the protocol (RFC 9420 §6).
 public enum MLSMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    /// A signed, unencrypted message within a group.
     case publicMessage(PublicMessage)
+    /// An encrypted message within a group.
     case privateMessage(PrivateMessage)
+    /// An invitation for new members.
     case welcome(Welcome)
+    /// A signed description of a group.
     case groupInfo(GroupInfo)
+    /// A client's published key package.
     case keyPackage(KeyPackage)
 
     /// Decodes a message that fills `bytes`.
@@ -31,6 +36,7 @@ public enum MLSMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
         do { try self.init(tlsEncoded: bytes) } catch { throw MLSError(decoding: "MLSMessage", error) }
     }
 
+    /// Decodes a message; refuses versions other than mls10 and unknown wire formats.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         try ProtocolVersion.read(from: &reader)
         let start = reader.offset
@@ -45,6 +51,7 @@ public enum MLSMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
         }
     }
 
+    /// Encodes the version, the wire format and the message.
     public func encode(to writer: inout TLSWriter) {
         writer.write(ProtocolVersion.mls10)
         writer.write(self.wireFormat.rawValue)
@@ -57,6 +64,7 @@ public enum MLSMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
         }
     }
 
+    /// Wire format of this message.
     public var wireFormat: WireFormat {
         switch self {
         case .publicMessage: .publicMessage

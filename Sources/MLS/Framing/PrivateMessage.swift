@@ -11,11 +11,17 @@ public import TLSCodec
 
 /// Encrypted message (RFC 9420 §6.3).
 public struct PrivateMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    /// Id of the group that the message is for.
     public let groupID: [UInt8]
+    /// Epoch in which the message was sent.
     public let epoch: Epoch
+    /// Type of the encrypted content.
     public let contentType: ContentType
+    /// Application data that is authenticated but not encrypted.
     public let authenticatedData: [UInt8]
+    /// Encrypted leaf index, generation and reuse guard of the sender (RFC 9420 §6.3.2).
     public let encryptedSenderData: [UInt8]
+    /// Encrypted content, signature and padding, with the AEAD tag (RFC 9420 §6.3.1).
     public let ciphertext: [UInt8]
 
     init(
@@ -30,6 +36,7 @@ public struct PrivateMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
         self.ciphertext = ciphertext
     }
 
+    /// Decodes the fields in wire order; decrypts nothing.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         self.groupID = try reader.readOpaque()
         self.epoch = try Epoch(from: &reader)
@@ -39,6 +46,7 @@ public struct PrivateMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
         self.ciphertext = try reader.readOpaque()
     }
 
+    /// Encodes the fields in wire order.
     public func encode(to writer: inout TLSWriter) {
         writer.writeOpaque(self.groupID)
         self.epoch.encode(to: &writer)

@@ -11,9 +11,12 @@ public import TLSCodec
 
 /// Signed, unencrypted message (RFC 9420 §6.2).
 public struct PublicMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    /// The content with its signature and confirmation tag.
     public let authenticated: AuthenticatedContent
+    /// MAC under the epoch's membership key (RFC 9420 §6.2); nil unless the sender is a member.
     public let membershipTag: [UInt8]?
 
+    /// Decodes the fields in wire order; verifies nothing.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         let content = try FramedContent(from: &reader)
         self.authenticated = try AuthenticatedContent(
@@ -31,6 +34,7 @@ public struct PublicMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
         self.membershipTag = Self.tag(authenticated, suite, membershipKey: membershipKey, context: context)
     }
 
+    /// Encodes the fields in wire order.
     public func encode(to writer: inout TLSWriter) {
         self.authenticated.content.encode(to: &writer)
         self.authenticated.encodeAuth(to: &writer)

@@ -12,11 +12,16 @@ public import TLSCodec
 
 /// Sender of a message (RFC 9420 §6).
 public enum Sender: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    /// The member at this leaf.
     case member(LeafIndex)
+    /// A sender outside the group, by its index in the `external_senders` extension (RFC 9420 §12.1.8.1).
     case external(UInt32)
+    /// A client outside the group that proposes to add itself (RFC 9420 §12.1.8).
     case newMemberProposal
+    /// A client outside the group that joins by an external commit (RFC 9420 §12.4.3.2).
     case newMemberCommit
 
+    /// Decodes a sender; refuses types other than 1 to 4.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         let start = reader.offset
         switch try reader.readUInt8() {
@@ -28,6 +33,7 @@ public enum Sender: Hashable, Sendable, TLSEncodable, TLSDecodable {
         }
     }
 
+    /// Encodes the type and the index, if it has one.
     public func encode(to writer: inout TLSWriter) {
         switch self {
         case .member(let leaf):

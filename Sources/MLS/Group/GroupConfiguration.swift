@@ -9,6 +9,7 @@ public struct GroupConfiguration: Hashable, Sendable {
     /// Multiple, in bytes, to which private messages are padded (RFC 9420 §15.1); 0 for no padding.
     public var paddingSize: Int
 
+    /// Creates a configuration; the defaults keep 100 generations and 5 past epochs, and add no padding.
     public init(
         outOfOrderTolerance: UInt32 = 100, maximumForwardDistance: UInt32 = 1000, maximumPastEpochs: Int = 5,
         paddingSize: Int = 0

@@ -2,8 +2,10 @@
 ///
 /// It is the only identity of a group. A routing label that members can change is not an identity.
 public struct GroupID: Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// The id as on the wire.
     public let bytes: [UInt8]
 
+    /// Creates an id from bytes of any number.
     public init(_ bytes: some Sequence<UInt8>) {
         self.bytes = Array(bytes)
     }
@@ -43,6 +45,7 @@ public struct GroupID: Sendable, Hashable, Comparable, CustomStringConvertible {
         return String(decoding: text, as: UTF8.self)
     }
 
+    /// The id in lower-case hexadecimal digits, as ``hex``.
     public var description: String { self.hex }
 
     /// Orders ids by their bytes; a prefix comes first.
@@ -52,6 +55,7 @@ public struct GroupID: Sendable, Hashable, Comparable, CustomStringConvertible {
 }
 
 extension GroupID: ExpressibleByArrayLiteral {
+    /// Creates an id from a list of bytes.
     public init(arrayLiteral elements: UInt8...) {
         self.init(elements)
     }

@@ -5,6 +5,7 @@ public struct GroupStorageChanges: Sendable {
     /// New contents, which are secret and must be sealed; nil for a record to delete.
     public var records: [GroupRecord: Secret?]
 
+    /// Creates changes; a nil value in `records` deletes that record.
     public init(replacesAll: Bool, records: [GroupRecord: Secret?]) {
         self.replacesAll = replacesAll
         self.records = records

@@ -47,10 +47,15 @@ public struct MLSGroup: Sendable {
         let signatureKey: SignaturePrivateKey
     }
 
+    /// Cipher suite of the group; it never changes.
     public var cipherSuite: CipherSuite { self.context.cipherSuite }
+    /// MLS group id (RFC 9420 §8.1); it never changes.
     public var groupID: [UInt8] { self.context.groupID }
+    /// Current epoch.
     public var epoch: Epoch { self.context.epoch }
+    /// GroupContext extensions of the current epoch.
     public var extensions: [Extension] { self.context.extensions }
+    /// This member's leaf index; it never changes.
     public var ownLeafIndex: LeafIndex { self.own.leafIndex }
     /// Value that differs between members who do not share this epoch (RFC 9420 §8.7).
     public var epochAuthenticator: Secret { self.secrets.authenticator }

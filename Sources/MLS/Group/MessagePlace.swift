@@ -1,6 +1,8 @@
 /// Position of a message among its sender's messages in one epoch.
 public struct MessagePlace: Hashable, Sendable {
+    /// Epoch in which the message was sent.
     public let epoch: Epoch
+    /// The sender's leaf.
     public let sender: LeafIndex
     /// Number of application messages that the sender encrypted before it in that epoch (RFC 9420 §9.1).
     public let generation: UInt32

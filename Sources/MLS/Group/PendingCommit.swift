@@ -4,6 +4,7 @@ public struct PendingCommit: Sendable {
     public let message: [UInt8]
     /// The encoded MLSMessage with the Welcome for all added members; nil if the commit adds none.
     public let welcome: [UInt8]?
+    /// Changes that the commit makes.
     public let changes: CommitChanges
     /// The group after the commit. To merge, assign it to the group; to clear, drop it.
     public let next: MLSGroup

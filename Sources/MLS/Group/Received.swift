@@ -1,13 +1,18 @@
 /// Content of a processed framed message.
 public enum Received: Sendable {
+    /// A decrypted message; its key has been deleted.
     case application(ApplicationMessage)
+    /// A proposal, now pending in the group.
     case proposal(ReceivedProposal)
+    /// A verified commit, not yet applied.
     case commit(StagedCommit)
 }
 
 /// A decrypted application message.
 public struct ApplicationMessage: Sendable, Hashable {
+    /// Epoch in which the message was sent: the current one or a past one.
     public let epoch: Epoch
+    /// The sender's leaf index in that epoch.
     public let sender: LeafIndex
     /// The sender's leaf in that epoch.
     public let senderLeaf: LeafNode
@@ -21,7 +26,9 @@ public struct ApplicationMessage: Sendable, Hashable {
 public struct ReceivedProposal: Sendable, Hashable {
     /// ProposalRef (RFC 9420 §5.2).
     public let reference: [UInt8]
+    /// The proposer's leaf.
     public let sender: LeafIndex
+    /// The proposed change, not validated before a commit contains it.
     public let proposal: Proposal
 }
 
@@ -29,6 +36,7 @@ public struct ReceivedProposal: Sendable, Hashable {
 public struct StagedCommit: Sendable {
     /// The epoch that the commit ends.
     public let epoch: Epoch
+    /// Changes that the commit makes.
     public let changes: CommitChanges
     /// The group after the commit; nil if the commit removed this member.
     public let next: MLSGroup?
@@ -38,27 +46,39 @@ public struct StagedCommit: Sendable {
 public struct CommitChanges: Sendable, Hashable {
     /// A member's leaf before and after.
     public struct Update: Sendable, Hashable {
+        /// The member's leaf index.
         public let index: LeafIndex
+        /// The leaf before the commit.
         public let old: LeafNode
+        /// The leaf after the commit.
         public let new: LeafNode
     }
 
+    /// Leaf of an added or removed member.
     public struct Member: Sendable, Hashable {
+        /// The member's leaf index.
         public let index: LeafIndex
+        /// The added leaf, or the leaf before its removal.
         public let leaf: LeafNode
     }
 
     /// Proposal and the member that made it.
     public struct Proposed: Sendable, Hashable {
+        /// The proposer's leaf; the committer's for a proposal sent inside the commit.
         public let sender: LeafIndex
+        /// The proposed change.
         public let proposal: Proposal
     }
 
+    /// The committer's leaf index.
     public let committer: LeafIndex
     /// The committer's leaf before the commit.
     public let committerLeaf: LeafNode
+    /// All proposals of the commit, in its order.
     public let proposals: [Proposed]
+    /// Members that the commit adds, in the order of their proposals.
     public internal(set) var added: [Member]
+    /// Members that the commit removes, in the order of their proposals.
     public internal(set) var removed: [Member]
     /// Leaves replaced by Update proposals, and the committer's own new leaf.
     public internal(set) var updated: [Update]

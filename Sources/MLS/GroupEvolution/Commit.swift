@@ -10,9 +10,12 @@ public import TLSCodec
 
 /// A proposal inside a commit, or the hash of one sent earlier (RFC 9420 §12.4).
 public enum ProposalOrRef: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    /// A proposal by the committer, sent inside the commit.
     case proposal(Proposal)
+    /// ProposalRef (RFC 9420 §5.2) of a proposal sent earlier in the epoch.
     case reference([UInt8])
 
+    /// Decodes a proposal or reference; refuses types other than 1 and 2.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         let start = reader.offset
         switch try reader.readUInt8() {
@@ -22,6 +25,7 @@ public enum ProposalOrRef: Hashable, Sendable, TLSEncodable, TLSDecodable {
         }
     }
 
+    /// Encodes the type and the proposal or reference.
     public func encode(to writer: inout TLSWriter) {
         switch self {
         case .proposal(let proposal):
@@ -41,7 +45,9 @@ public enum ProposalOrRef: Hashable, Sendable, TLSEncodable, TLSDecodable {
 
 /// Transition from one epoch to the next (RFC 9420 §12.4).
 public struct Commit: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    /// Proposals to apply, in the committer's order.
     public var proposals: [ProposalOrRef]
+    /// Fresh keys of the committer; nil for a commit without a path.
     public var path: UpdatePath?
 
     init(proposals: [ProposalOrRef], path: UpdatePath?) {
@@ -49,11 +55,13 @@ public struct Commit: Hashable, Sendable, TLSEncodable, TLSDecodable {
         self.path = path
     }
 
+    /// Decodes the fields in wire order.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         self.proposals = try reader.readVector(of: ProposalOrRef.self)
         self.path = try reader.readOptional(UpdatePath.self)
     }
 
+    /// Encodes the fields in wire order.
     public func encode(to writer: inout TLSWriter) {
         writer.writeVector(self.proposals)
         writer.writeOptional(self.path)

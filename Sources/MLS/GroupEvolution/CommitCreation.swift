@@ -2,7 +2,9 @@ import TLSCodec
 
 /// Contents of a commit to create.
 public struct CommitRequest: Sendable {
+    /// Key packages of the members to add.
     public var adding: [VerifiedKeyPackage] = []
+    /// Leaves of the members to remove; the committer's own is refused.
     public var removing: [LeafIndex] = []
     /// The complete new list of GroupContext extensions; nil to keep the current one.
     public var extensions: [Extension]?
@@ -12,17 +14,22 @@ public struct CommitRequest: Sendable {
     public var references: [[UInt8]] = []
     /// Whether to create fresh keys even if no proposal requires it, which locks out anyone who knew the old keys.
     public var forcesPath = true
-    /// New keys and capabilities for this member's leaf; nil keeps the current value.
+    /// New signature key of this member's leaf; nil keeps the current one. It needs a path, as do the two below.
     public var signatureKey: SignaturePrivateKey?
+    /// New capabilities of this member's leaf; nil keeps the current ones.
     public var capabilities: Capabilities?
+    /// The complete new list of this member's leaf extensions; nil keeps the current one.
     public var leafExtensions: [Extension]?
+    /// Framing of the commit: public or private message.
     public var wireFormat: WireFormat = .privateMessage
+    /// Data to send with the commit, authenticated but not encrypted.
     public var authenticatedData: [UInt8] = []
     /// Time in Unix seconds for checking the lifetime of key packages that others proposed; nil skips that check.
     public var now: UInt64?
     /// Whether the Welcome includes the ratchet tree.
     public var includesRatchetTree = true
 
+    /// Creates a request that only renews this member's keys.
     public init() {}
 }
 

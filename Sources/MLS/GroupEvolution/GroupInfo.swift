@@ -10,13 +10,19 @@ public import TLSCodec
 
 /// Description of a group for new members (RFC 9420 §12.4.3), signed by a member.
 public struct GroupInfo: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    /// GroupContext of the epoch that the new members join.
     public let context: GroupContext
+    /// GroupInfo extensions, such as `ratchet_tree`.
     public let extensions: [Extension]
+    /// MAC of the epoch's transcript hash under its confirmation key (RFC 9420 §6.1).
     public let confirmationTag: [UInt8]
+    /// Leaf of the member that signed it.
     public let signer: LeafIndex
+    /// Signature over GroupInfoTBS by the signer's leaf key (RFC 9420 §12.4.3).
     public let signature: [UInt8]
     private let unsigned: [UInt8]
 
+    /// Decodes the fields in wire order; the signature is not verified.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         let start = reader.offset
         self.context = try GroupContext(from: &reader)
@@ -44,6 +50,7 @@ public struct GroupInfo: Hashable, Sendable, TLSEncodable, TLSDecodable {
         self.signature = try key.sign(label: "GroupInfoTBS", writer.bytes)
     }
 
+    /// Encodes the bytes as received or as signed.
     public func encode(to writer: inout TLSWriter) {
         writer.writeFixed(self.unsigned)
         writer.writeOpaque(self.signature)

@@ -15,12 +15,19 @@ public import TLSCodec
 
 /// Change that a commit can apply (RFC 9420 §12.1).
 public enum Proposal: Hashable, Sendable {
+    /// Adds the client of a key package (RFC 9420 §12.1.1).
     case add(KeyPackage)
+    /// Replaces the sender's leaf (RFC 9420 §12.1.2).
     case update(LeafNode)
+    /// Removes the member at a leaf (RFC 9420 §12.1.3).
     case remove(LeafIndex)
+    /// Mixes a pre-shared key into the next epoch (RFC 9420 §12.1.4).
     case preSharedKey(PreSharedKeyID)
+    /// Ends the group so that it restarts with other parameters (RFC 9420 §12.1.5).
     case reInit(ReInit)
+    /// Joins by an external commit, with the KEM output for its init secret (RFC 9420 §12.1.6).
     case externalInit(kemOutput: [UInt8])
+    /// Replaces the list of GroupContext extensions (RFC 9420 §12.1.7).
     case groupContextExtensions([Extension])
     /// The sender leaves the group. Only the sender can propose it, and only another member can commit it, by reference
     /// (MLS extensions draft, type 0x000a).
@@ -57,6 +64,7 @@ public enum Proposal: Hashable, Sendable {
 }
 
 extension Proposal: TLSEncodable, TLSDecodable {
+    /// Decodes a proposal; refuses unknown types.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         let start = reader.offset
         switch try reader.readUInt16() {
@@ -72,6 +80,7 @@ extension Proposal: TLSEncodable, TLSDecodable {
         }
     }
 
+    /// Encodes the type number and the proposal's content.
     public func encode(to writer: inout TLSWriter) {
         writer.write(self.type)
         switch self {

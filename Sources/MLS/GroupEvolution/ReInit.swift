@@ -9,11 +9,16 @@ public import TLSCodec
 
 /// Proposal to restart the group with other parameters (RFC 9420 §12.1.5).
 public struct ReInit: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    /// Id of the new group.
     public var groupID: [UInt8]
+    /// Protocol version of the new group, at least the current one; 1 is mls10.
     public var version: UInt16
+    /// Cipher suite of the new group.
     public var cipherSuite: CipherSuite
+    /// GroupContext extensions of the new group.
     public var extensions: [Extension]
 
+    /// Decodes the fields in wire order; does not check the version.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         self.groupID = try reader.readOpaque()
         self.version = try reader.readUInt16()
@@ -21,6 +26,7 @@ public struct ReInit: Hashable, Sendable, TLSEncodable, TLSDecodable {
         self.extensions = try reader.readVector(of: Extension.self)
     }
 
+    /// Encodes the fields in wire order.
     public func encode(to writer: inout TLSWriter) {
         writer.writeOpaque(self.groupID)
         writer.write(self.version)

@@ -7,7 +7,9 @@ public import TLSCodec
 
 /// Group secrets encrypted to one new member (RFC 9420 §12.4.3.1).
 public struct EncryptedGroupSecrets: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    /// KeyPackageRef (RFC 9420 §5.2) of the new member's key package.
     public let newMember: [UInt8]
+    /// GroupSecrets, encrypted to the key package's init key.
     public let encryptedGroupSecrets: HPKECiphertext
 
     init(newMember: [UInt8], encryptedGroupSecrets: HPKECiphertext) {
@@ -15,11 +17,13 @@ public struct EncryptedGroupSecrets: Hashable, Sendable, TLSEncodable, TLSDecoda
         self.encryptedGroupSecrets = encryptedGroupSecrets
     }
 
+    /// Decodes the fields in wire order.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         self.newMember = try reader.readOpaque()
         self.encryptedGroupSecrets = try HPKECiphertext(from: &reader)
     }
 
+    /// Encodes the fields in wire order.
     public func encode(to writer: inout TLSWriter) {
         writer.writeOpaque(self.newMember)
         self.encryptedGroupSecrets.encode(to: &writer)
@@ -34,8 +38,11 @@ public struct EncryptedGroupSecrets: Hashable, Sendable, TLSEncodable, TLSDecoda
 
 /// Invitation to a group for all members that a commit adds (RFC 9420 §12.4.3.1).
 public struct Welcome: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    /// Cipher suite of the group.
     public let cipherSuite: CipherSuite
+    /// Group secrets for each new member.
     public let secrets: [EncryptedGroupSecrets]
+    /// GroupInfo, encrypted under a key that the group secrets yield.
     public let encryptedGroupInfo: [UInt8]
 
     init(cipherSuite: CipherSuite, secrets: [EncryptedGroupSecrets], encryptedGroupInfo: [UInt8]) {
@@ -44,12 +51,14 @@ public struct Welcome: Hashable, Sendable, TLSEncodable, TLSDecodable {
         self.encryptedGroupInfo = encryptedGroupInfo
     }
 
+    /// Decodes the fields in wire order; decrypts nothing.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         self.cipherSuite = try CipherSuite(from: &reader)
         self.secrets = try reader.readVector(of: EncryptedGroupSecrets.self)
         self.encryptedGroupInfo = try reader.readOpaque()
     }
 
+    /// Encodes the fields in wire order.
     public func encode(to writer: inout TLSWriter) {
         self.cipherSuite.encode(to: &writer)
         writer.writeVector(self.secrets)

@@ -1,7 +1,9 @@
 /// Key package whose signatures, keys and lifetime have been verified (RFC 9420 §10.1).
 public struct VerifiedKeyPackage: Hashable, Sendable {
+    /// The verified key package.
     public let keyPackage: KeyPackage
 
+    /// The leaf that the client gets in a group.
     public var leafNode: LeafNode { self.keyPackage.leafNode }
 }
 

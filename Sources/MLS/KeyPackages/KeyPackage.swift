@@ -11,15 +11,21 @@ public import TLSCodec
 
 /// Published data for adding a client to groups (RFC 9420 §10); not yet verified.
 public struct KeyPackage: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    /// Cipher suite of the groups that the client can join with it.
     public let cipherSuite: CipherSuite
+    /// HPKE public key to which Welcomes are encrypted, serialized.
     public let initKey: [UInt8]
+    /// The leaf that the client gets in a group.
     public let leafNode: LeafNode
+    /// Key package extensions, such as `last_resort`.
     public let extensions: [Extension]
+    /// Signature over KeyPackageTBS by the leaf's signature key (RFC 9420 §10).
     public let signature: [UInt8]
     /// The encoding as received or as signed.
     public let encoded: [UInt8]
     private let unsignedCount: Int
 
+    /// Decodes the fields in wire order; refuses versions other than mls10. ``verified(now:)`` checks the rest.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         let start = reader.offset
         // V10.1-1: The version is mls10.
@@ -53,6 +59,7 @@ public struct KeyPackage: Hashable, Sendable, TLSEncodable, TLSDecodable {
         self.encoded = writer.bytes
     }
 
+    /// Encodes the bytes as received or as signed.
     public func encode(to writer: inout TLSWriter) {
         writer.writeFixed(self.encoded)
     }

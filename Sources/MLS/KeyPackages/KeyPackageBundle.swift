@@ -2,11 +2,16 @@ import TLSCodec
 
 /// Key package with its private keys, kept by the client until a Welcome arrives.
 public struct KeyPackageBundle: Sendable {
+    /// The public part.
     public let keyPackage: KeyPackage
+    /// Private key of the key package's init key.
     public let initKey: HPKEPrivateKey
+    /// Private key of the leaf's encryption key.
     public let encryptionKey: HPKEPrivateKey
+    /// Private key of the leaf's signature key.
     public let signatureKey: SignaturePrivateKey
 
+    /// Creates a bundle without checking that the private keys belong to the key package.
     public init(
         keyPackage: KeyPackage, initKey: HPKEPrivateKey, encryptionKey: HPKEPrivateKey,
         signatureKey: SignaturePrivateKey

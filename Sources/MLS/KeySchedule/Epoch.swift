@@ -5,8 +5,10 @@ public import TLSCodec
 /// An inviter chooses it, so no operation may trap: steps saturate at both ends, and ages are computed as distances
 /// rather than sums.
 public struct Epoch: RawRepresentable, Hashable, Comparable, Sendable {
+    /// Number as on the wire.
     public let rawValue: UInt64
 
+    /// Creates an epoch with any number.
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// The epoch in which a group is created.
@@ -45,27 +47,33 @@ public struct Epoch: RawRepresentable, Hashable, Comparable, Sendable {
     /// Returns whether `other` directly follows this epoch.
     public func isFollowed(by other: Epoch) -> Bool { self.next == other }
 
+    /// Compares the numbers.
     public static func < (left: Epoch, right: Epoch) -> Bool { left.rawValue < right.rawValue }
 }
 
 extension Epoch: ExpressibleByIntegerLiteral {
+    /// Creates an epoch from an integer literal.
     public init(integerLiteral value: UInt64) { self.init(rawValue: value) }
 }
 
 extension Epoch: LosslessStringConvertible {
+    /// Parses a decimal number; nil if the text is not one or exceeds 64 bits.
     public init?(_ description: String) {
         guard let value = UInt64(description) else { return nil }
         self.init(rawValue: value)
     }
 
+    /// The number in decimal digits.
     public var description: String { String(self.rawValue) }
 }
 
 extension Epoch: TLSEncodable, TLSDecodable {
+    /// Decodes a `uint64`.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         self.init(rawValue: try reader.readUInt64())
     }
 
+    /// Encodes the number as a `uint64`.
     public func encode(to writer: inout TLSWriter) { writer.write(self.rawValue) }
 }
 

@@ -12,11 +12,17 @@ public import TLSCodec
 
 /// State that all members of an epoch share (RFC 9420 §8.1).
 public struct GroupContext: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    /// Cipher suite of the group.
     public var cipherSuite: CipherSuite
+    /// MLS group id, opaque bytes.
     public var groupID: [UInt8]
+    /// Number of this epoch.
     public var epoch: Epoch
+    /// Tree hash of the ratchet tree's root (RFC 9420 §7.8).
     public var treeHash: [UInt8]
+    /// Hash over all commits up to this epoch's (RFC 9420 §8.2); empty in epoch 0.
     public var confirmedTranscriptHash: [UInt8]
+    /// GroupContext extensions of this epoch.
     public var extensions: [Extension]
 
     init(
@@ -31,6 +37,7 @@ public struct GroupContext: Hashable, Sendable, TLSEncodable, TLSDecodable {
         self.extensions = extensions
     }
 
+    /// Decodes the fields in wire order; refuses versions other than mls10.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         try ProtocolVersion.read(from: &reader)
         self.cipherSuite = try CipherSuite(from: &reader)
@@ -41,6 +48,7 @@ public struct GroupContext: Hashable, Sendable, TLSEncodable, TLSDecodable {
         self.extensions = try reader.readVector(of: Extension.self)
     }
 
+    /// Encodes the fields in wire order.
     public func encode(to writer: inout TLSWriter) {
         writer.write(ProtocolVersion.mls10)
         self.cipherSuite.encode(to: &writer)

@@ -13,24 +13,34 @@ public import TLSCodec
 public struct PreSharedKeyID: Hashable, Sendable, TLSEncodable, TLSDecodable {
     /// Purpose of a resumption PSK (RFC 9420 §8.6).
     public enum ResumptionUsage: UInt8, Sendable {
+        /// Mixed into an epoch by an application.
         case application = 1
+        /// Links a group to the one that it reinitializes (RFC 9420 §11.2).
         case reinit = 2
+        /// Links a subgroup to the group from which it branches (RFC 9420 §11.3).
         case branch = 3
     }
 
+    /// Origin and name of a pre-shared key.
     public enum Key: Hashable, Sendable {
+        /// A key that the application distributes, by the application's id for it.
         case external(id: [UInt8])
+        /// The resumption PSK of a group's epoch (RFC 9420 §8.6).
         case resumption(usage: ResumptionUsage, groupID: [UInt8], epoch: Epoch)
     }
 
+    /// Key to mix in.
     public var key: Key
+    /// Random bytes, fresh for each use; KDF.Nh of them in a valid proposal.
     public var nonce: [UInt8]
 
+    /// Creates an id from its two parts.
     public init(key: Key, nonce: [UInt8]) {
         self.key = key
         self.nonce = nonce
     }
 
+    /// Decodes an id; refuses unknown PSK types and usages.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         let start = reader.offset
         switch try reader.readUInt8() {
@@ -47,6 +57,7 @@ public struct PreSharedKeyID: Hashable, Sendable, TLSEncodable, TLSDecodable {
         self.nonce = try reader.readOpaque()
     }
 
+    /// Encodes the fields in wire order.
     public func encode(to writer: inout TLSWriter) {
         switch self.key {
         case .external(let id):
@@ -64,9 +75,12 @@ public struct PreSharedKeyID: Hashable, Sendable, TLSEncodable, TLSDecodable {
 
 /// Pre-shared key with its id; lists are in the order of the proposals.
 public struct PreSharedKey: Sendable {
+    /// Id of the key, as in the proposal.
     public let id: PreSharedKeyID
+    /// Value of the key, of any length.
     public let secret: Secret
 
+    /// Creates a pre-shared key from its id and value.
     public init(id: PreSharedKeyID, secret: Secret) {
         self.id = id
         self.secret = secret

@@ -10,12 +10,18 @@ public import TLSCodec
 
 /// Capabilities of a client (RFC 9420 §7.2); unknown numbers are kept, since the leaf that contains them is signed.
 public struct Capabilities: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    /// Protocol versions, by number; 1 is mls10.
     public var versions: [UInt16]
+    /// Cipher suites, by number.
     public var cipherSuites: [UInt16]
+    /// Extension types other than the default types 1 to 5, by number.
     public var extensions: [UInt16]
+    /// Proposal types other than the default types 1 to 7, by number.
     public var proposals: [UInt16]
+    /// Credential types, by number; 1 is basic.
     public var credentials: [UInt16]
 
+    /// Creates capabilities; by default of mls10 and basic credentials, without extra extensions or proposals.
     public init(
         versions: [UInt16] = [1], cipherSuites: [UInt16], extensions: [UInt16] = [], proposals: [UInt16] = [],
         credentials: [UInt16] = [1]
@@ -27,6 +33,7 @@ public struct Capabilities: Hashable, Sendable, TLSEncodable, TLSDecodable {
         self.credentials = credentials
     }
 
+    /// Decodes the fields in wire order.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         self.versions = try reader.readUInt16Vector()
         self.cipherSuites = try reader.readUInt16Vector()
@@ -35,6 +42,7 @@ public struct Capabilities: Hashable, Sendable, TLSEncodable, TLSDecodable {
         self.credentials = try reader.readUInt16Vector()
     }
 
+    /// Encodes the fields in wire order.
     public func encode(to writer: inout TLSWriter) {
         writer.writeVector(self.versions)
         writer.writeVector(self.cipherSuites)

@@ -17,25 +17,36 @@ public import TLSCodec
 
 /// Origin of a leaf, with the data specific to that origin (RFC 9420 §7.2).
 public enum LeafNodeSource: Hashable, Sendable {
+    /// From a key package, with the period in which it may be used.
     case keyPackage(Lifetime)
+    /// From an Update proposal.
     case update
+    /// From a commit's path, with the parent hash of the node above (RFC 9420 §7.9).
     case commit(parentHash: [UInt8])
 }
 
 /// A member's leaf (RFC 9420 §7.2), immutable so that trees can share it; it keeps the bytes that were signed.
 public final class LeafNode: Sendable, Hashable, TLSEncodable, TLSDecodable {
+    /// HPKE public key to which path secrets are encrypted, serialized.
     public let encryptionKey: [UInt8]
+    /// Public key that verifies the member's signatures, serialized.
     public let signatureKey: [UInt8]
+    /// Identity that the member claims.
     public let credential: Credential
+    /// Capabilities of the member's client.
     public let capabilities: Capabilities
+    /// Origin of the leaf.
     public let source: LeafNodeSource
+    /// Leaf node extensions.
     public let extensions: [Extension]
+    /// Signature over LeafNodeTBS by the leaf's own signature key (RFC 9420 §7.2).
     public let signature: [UInt8]
     /// The encoding as received or as signed.
     let encoded: [UInt8]
     /// Number of bytes of `encoded` before the signature.
     private let unsignedCount: Int
 
+    /// Decodes the fields in wire order; refuses unknown sources. The signature is not verified.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         let start = reader.offset
         self.encryptionKey = try reader.readOpaque()
@@ -89,6 +100,7 @@ public final class LeafNode: Sendable, Hashable, TLSEncodable, TLSDecodable {
         self.encoded = writer.bytes
     }
 
+    /// Encodes the bytes as received or as signed.
     public func encode(to writer: inout TLSWriter) {
         writer.writeFixed(self.encoded)
     }
@@ -116,10 +128,12 @@ public final class LeafNode: Sendable, Hashable, TLSEncodable, TLSDecodable {
         return writer.bytes
     }
 
+    /// Compares the encoded bytes.
     public static func == (left: LeafNode, right: LeafNode) -> Bool {
         left === right || left.encoded == right.encoded
     }
 
+    /// Hashes the encoded bytes.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(self.encoded)
     }

@@ -7,19 +7,24 @@ public import TLSCodec
 
 /// Period in which a key package may be used, in Unix seconds, both ends included (RFC 9420 §7.2).
 public struct Lifetime: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    /// First second of the lifetime.
     public var notBefore: UInt64
+    /// Last second of the lifetime.
     public var notAfter: UInt64
 
+    /// Creates a lifetime from its first and last second.
     public init(notBefore: UInt64, notAfter: UInt64) {
         self.notBefore = notBefore
         self.notAfter = notAfter
     }
 
+    /// Decodes the fields in wire order.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         self.notBefore = try reader.readUInt64()
         self.notAfter = try reader.readUInt64()
     }
 
+    /// Encodes the fields in wire order.
     public func encode(to writer: inout TLSWriter) {
         writer.write(self.notBefore)
         writer.write(self.notAfter)

@@ -2,8 +2,10 @@ public import TLSCodec
 
 /// Index of a leaf, counted from the left (RFC 9420 §4.1.1).
 public struct LeafIndex: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// Number of leaves to the left, including blank ones.
     public let rawValue: UInt32
 
+    /// Creates an index, which may lie outside any tree.
     public init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
@@ -15,15 +17,19 @@ public struct LeafIndex: RawRepresentable, Hashable, Comparable, Sendable, Custo
     /// The leaf's node index; only for leaves that exist in a tree, so that doubling cannot overflow.
     var node: NodeIndex { NodeIndex(Int(self.rawValue) * 2) }
 
+    /// Orders leaves from left to right.
     public static func < (left: LeafIndex, right: LeafIndex) -> Bool { left.rawValue < right.rawValue }
+    /// The index in decimal digits.
     public var description: String { String(self.rawValue) }
 }
 
 extension LeafIndex: TLSEncodable, TLSDecodable {
+    /// Decodes a `uint32`.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         self.init(rawValue: try reader.readUInt32())
     }
 
+    /// Encodes the index as a `uint32`.
     public func encode(to writer: inout TLSWriter) {
         writer.write(self.rawValue)
     }

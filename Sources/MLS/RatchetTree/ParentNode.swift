@@ -8,7 +8,9 @@ public import TLSCodec
 
 /// Parent node of the ratchet tree (RFC 9420 §7.1), immutable so that trees can share it.
 public final class ParentNode: Sendable, TLSEncodable, TLSDecodable {
+    /// HPKE public key of the node, serialized.
     public let encryptionKey: [UInt8]
+    /// Parent hash that links the node to the one above it (RFC 9420 §7.9).
     public let parentHash: [UInt8]
     /// Leaves below that do not hold this node's key, in ascending order.
     public let unmergedLeaves: [UInt32]
@@ -19,12 +21,14 @@ public final class ParentNode: Sendable, TLSEncodable, TLSDecodable {
         self.unmergedLeaves = unmergedLeaves
     }
 
+    /// Decodes the fields in wire order.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         self.encryptionKey = try reader.readOpaque()
         self.parentHash = try reader.readOpaque()
         self.unmergedLeaves = try reader.readUInt32Vector()
     }
 
+    /// Encodes the fields in wire order.
     public func encode(to writer: inout TLSWriter) {
         writer.writeOpaque(self.encryptionKey)
         writer.writeOpaque(self.parentHash)

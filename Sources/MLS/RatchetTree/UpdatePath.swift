@@ -7,6 +7,7 @@ public import TLSCodec
 
 /// Node of an update path (RFC 9420 §7.6).
 public struct UpdatePathNode: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    /// New HPKE public key of the node, serialized.
     public var encryptionKey: [UInt8]
     /// One ciphertext for each node in the copath child's resolution, in that order.
     public var encryptedPathSecrets: [HPKECiphertext]
@@ -16,11 +17,13 @@ public struct UpdatePathNode: Hashable, Sendable, TLSEncodable, TLSDecodable {
         self.encryptedPathSecrets = encryptedPathSecrets
     }
 
+    /// Decodes the fields in wire order.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         self.encryptionKey = try reader.readOpaque()
         self.encryptedPathSecrets = try reader.readVector(of: HPKECiphertext.self)
     }
 
+    /// Encodes the fields in wire order.
     public func encode(to writer: inout TLSWriter) {
         writer.writeOpaque(self.encryptionKey)
         writer.writeVector(self.encryptedPathSecrets)
@@ -34,6 +37,7 @@ public struct UpdatePathNode: Hashable, Sendable, TLSEncodable, TLSDecodable {
 
 /// Fresh keys from a leaf to the root (RFC 9420 §7.6).
 public struct UpdatePath: Hashable, Sendable, TLSEncodable, TLSDecodable {
+    /// The sender's new leaf.
     public var leafNode: LeafNode
     /// One element for each node of the sender's filtered direct path, from the leaf upward.
     public var nodes: [UpdatePathNode]
@@ -43,11 +47,13 @@ public struct UpdatePath: Hashable, Sendable, TLSEncodable, TLSDecodable {
         self.nodes = nodes
     }
 
+    /// Decodes the fields in wire order; verifies nothing.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         self.leafNode = try LeafNode(from: &reader)
         self.nodes = try reader.readVector(of: UpdatePathNode.self)
     }
 
+    /// Encodes the fields in wire order.
     public func encode(to writer: inout TLSWriter) {
         self.leafNode.encode(to: &writer)
         writer.writeVector(self.nodes)
