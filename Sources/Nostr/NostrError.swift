@@ -5,6 +5,7 @@
 public struct NostrError: Error, Equatable, CustomStringConvertible {
     /// Kind of error. More may be added: compare with the constants and keep a default.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// The code's name, which is that of its constant.
         public let description: String
 
         /// The text is not JSON: a wrong or missing character, trailing bytes, a bad escape, invalid UTF-8.
@@ -67,15 +68,20 @@ public struct NostrError: Error, Equatable, CustomStringConvertible {
         public static let alteredEvent = Code(description: "alteredEvent")
     }
 
+    /// Kind of error, for programs.
     public let code: Code
+    /// A sentence for people, without secrets.
     public let message: String
 
+    /// Creates an error; `message` must not contain a secret.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
+    /// The code and the message, as `code: message`.
     public var description: String { "\(code): \(message)" }
 
+    /// Compares the codes only.
     public static func == (left: NostrError, right: NostrError) -> Bool { left.code == right.code }
 }

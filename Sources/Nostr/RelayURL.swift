@@ -3,10 +3,12 @@
 /// Two URLs are equal if they name the same endpoint: the case of scheme and host, the scheme's default port and one
 /// trailing slash are ignored.
 public struct RelayURL: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// Maximum length of the text in bytes.
     public static let maximumLength = 2048
 
     /// The text exactly as given, as used in tags.
     public let string: String
+    /// Whether the scheme is `wss://`.
     public let isSecure: Bool
     /// The host in lower case; an IPv6 address without brackets.
     public let host: String
@@ -41,10 +43,14 @@ public struct RelayURL: Hashable, Comparable, Sendable, CustomStringConvertible 
     /// Host and, unless it is the scheme's default, port: the value of an HTTP `Host` header.
     public var authority: String { RelayURL.authority(host: host, port: port, isSecure: isSecure) }
 
+    /// The same as ``string``.
     public var description: String { string }
 
+    /// Compares the normalised URLs.
     public static func == (left: RelayURL, right: RelayURL) -> Bool { left.normalized == right.normalized }
+    /// Compares the normalised URLs as text.
     public static func < (left: RelayURL, right: RelayURL) -> Bool { left.normalized < right.normalized }
+    /// Hashes the normalised URL.
     public func hash(into hasher: inout Hasher) { hasher.combine(normalized) }
 }
 

@@ -11,6 +11,7 @@ public enum Base64 {
     private static let padding = UInt8(ascii: "=")
     private static let invalid: UInt8 = 0xff
 
+    /// Returns the padded Base64 text of the bytes, four characters per three bytes.
     public static func encode(_ bytes: [UInt8]) -> String {
         let groups = (bytes.count + 2) / 3
         return String(unsafeUninitializedCapacity: groups * 4) { output in

@@ -1,5 +1,6 @@
 /// Thirty-two bytes stored inline, without an allocation; ordered like byte strings.
 public struct Bytes32: Hashable, Comparable, Sendable {
+    /// The number of bytes, 32.
     public static let count = 32
 
     // Four big-endian words, whose numeric order equals the order of the bytes.
@@ -67,6 +68,7 @@ public struct Bytes32: Hashable, Comparable, Sendable {
         return Swift.withUnsafeBytes(of: storage, body)
     }
 
+    /// The 32 bytes as an array.
     public var bytes: [UInt8] { withUnsafeBytes { [UInt8]($0) } }
 
     /// The bytes as 64 lower-case hexadecimal digits.
@@ -90,6 +92,7 @@ public struct Bytes32: Hashable, Comparable, Sendable {
     @inline(__always)
     private static func digit(_ value: UInt8) -> UInt8 { value &+ (value < 10 ? 0x30 : 0x57) }
 
+    /// Compares byte by byte, the first byte first.
     public static func < (left: Bytes32, right: Bytes32) -> Bool {
         if left.words.first != right.words.first { return left.words.first < right.words.first }
         if left.words.second != right.words.second { return left.words.second < right.words.second }

@@ -2,6 +2,7 @@
 public enum Hex {
     static let digits: [UInt8] = Array("0123456789abcdef".utf8)
 
+    /// Returns two lower-case digits per byte.
     public static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(bytes.underestimatedCount * 2)

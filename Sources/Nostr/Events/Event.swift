@@ -2,15 +2,22 @@
 ///
 /// A value may be invalid: parsing does not check the id and signature; ``verify()`` does, once per event.
 public struct Event: Hashable, Sendable {
+    /// SHA-256 of the canonical serialisation, as stated by the sender; ``verify()`` checks it.
     public let id: EventID
+    /// The author's key, which signs the id.
     public let pubkey: PublicKey
     /// Seconds since 1970.
     public let createdAt: Int64
+    /// The type number, which defines the meaning of tags and content.
     public let kind: Kind
+    /// The tags in their signed order.
     public let tags: [Tag]
+    /// Text whose format depends on the kind; empty for some.
     public let content: String
+    /// The author's BIP-340 signature of the id, as stated by the sender; ``verify()`` checks it.
     public let signature: Signature
 
+    /// Creates an event from its fields without checking the id or signature.
     public init(
         id: EventID, pubkey: PublicKey, createdAt: Int64, kind: Kind, tags: [Tag], content: String,
         signature: Signature
@@ -37,10 +44,13 @@ public struct Event: Hashable, Sendable {
         }
     }
 
+    /// The event without its id and signature.
     public var unsigned: UnsignedEvent {
         UnsignedEvent(pubkey: pubkey, createdAt: createdAt, kind: kind, tags: tags, content: content)
     }
 
+    /// Returns the first tag with that name; nil if there is none.
     public func firstTag(_ name: String) -> Tag? { tags.first(named: name) }
+    /// Returns all tags with that name, in order.
     public func tags(named name: String) -> [Tag] { tags.all(named: name) }
 }

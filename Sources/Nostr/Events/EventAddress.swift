@@ -1,10 +1,13 @@
 /// Address of a replaceable or addressable event, shared by all its versions: kind, author and `d` tag (NIP-01).
 public struct EventAddress: Hashable, Sendable, CustomStringConvertible {
+    /// The kind that all versions share.
     public let kind: Kind
+    /// The author of all versions.
     public let pubkey: PublicKey
     /// The `d` tag; empty for replaceable events.
     public let identifier: String
 
+    /// Creates an address without checking that the kind is replaceable or addressable.
     public init(kind: Kind, pubkey: PublicKey, identifier: String = "") {
         self.kind = kind
         self.pubkey = pubkey
@@ -19,6 +22,7 @@ public struct EventAddress: Hashable, Sendable, CustomStringConvertible {
         self.init(kind: Kind(rawValue: kind), pubkey: PublicKey(value: pubkey), identifier: String(parts[2]))
     }
 
+    /// The value of an `a` tag: `kind:author:identifier`, the author as 64 hexadecimal digits.
     public var description: String { "\(kind):\(pubkey):\(identifier)" }
 }
 

@@ -20,9 +20,13 @@ public struct EventID: Hashable, Comparable, Sendable, CustomStringConvertible {
         self.value = value
     }
 
+    /// The 32 bytes of the hash.
     public var bytes: [UInt8] { value.bytes }
+    /// The hash as 64 lower-case hexadecimal digits, as in events and `e` tags.
     public var hex: String { value.hex }
+    /// The same as ``hex``.
     public var description: String { hex }
 
+    /// Compares byte by byte, as NIP-01 does for events of the same time.
     public static func < (left: EventID, right: EventID) -> Bool { left.value < right.value }
 }

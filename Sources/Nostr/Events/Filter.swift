@@ -1,8 +1,11 @@
 /// Query for events of a relay (NIP-01). All conditions must hold; nil sets no condition, an empty list matches
 /// nothing.
 public struct Filter: Hashable, Sendable {
+    /// Accepted event ids.
     public var ids: [EventID]?
+    /// Accepted authors.
     public var authors: [PublicKey]?
+    /// Accepted kinds.
     public var kinds: [Kind]?
     /// Seconds since 1970, inclusive.
     public var since: Int64?
@@ -13,6 +16,7 @@ public struct Filter: Hashable, Sendable {
     /// Required tag values by single-letter tag name without `#`; the event must have at least one value for each name.
     public var tags: [String: [String]]
 
+    /// Creates a filter; without arguments it matches every event.
     public init(
         ids: [EventID]? = nil, authors: [PublicKey]? = nil, kinds: [Kind]? = nil, since: Int64? = nil,
         until: Int64? = nil, limit: Int? = nil, tags: [String: [String]] = [:]
@@ -26,6 +30,7 @@ public struct Filter: Hashable, Sendable {
         self.tags = tags
     }
 
+    /// Returns whether the event meets all conditions; does not verify the event.
     public func matches(_ event: Event) -> Bool {
         if let kinds, !kinds.contains(event.kind) { return false }
         if let since, event.createdAt < since { return false }

@@ -1,8 +1,11 @@
 /// Tag of an event: a name and its values, all strings (NIP-01).
 public struct Tag: Hashable, Sendable {
+    /// All strings, the name first; may be empty.
     public var values: [String]
 
+    /// Creates a tag from its strings, the name first.
     public init(_ values: String...) { self.values = values }
+    /// Creates a tag from an array of strings, the name first.
     public init(values: [String]) { self.values = values }
 
     /// The first string; empty for a tag without strings.

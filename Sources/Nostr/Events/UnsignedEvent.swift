@@ -1,12 +1,17 @@
 /// Event before signing (NIP-01), or a rumor, which is never signed (NIP-59).
 public struct UnsignedEvent: Hashable, Sendable {
+    /// The author's key.
     public var pubkey: PublicKey
     /// Seconds since 1970.
     public var createdAt: Int64
+    /// The type number, which defines the meaning of tags and content.
     public var kind: Kind
+    /// The tags, whose order affects the id.
     public var tags: [Tag]
+    /// Text whose format depends on the kind; empty for some.
     public var content: String
 
+    /// Creates an event; `createdAt` is in seconds since 1970.
     public init(pubkey: PublicKey, createdAt: Int64, kind: Kind, tags: [Tag] = [], content: String) {
         self.pubkey = pubkey
         self.createdAt = createdAt
@@ -26,6 +31,8 @@ public struct UnsignedEvent: Hashable, Sendable {
             signature: key.sign(id, using: &generator))
     }
 
+    /// Returns the first tag with that name; nil if there is none.
     public func firstTag(_ name: String) -> Tag? { tags.first(named: name) }
+    /// Returns all tags with that name, in order.
     public func tags(named name: String) -> [Tag] { tags.all(named: name) }
 }

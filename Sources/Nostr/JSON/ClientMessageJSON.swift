@@ -28,6 +28,7 @@ extension ClientMessage {
         try reader.leaveArray()
     }
 
+    /// Returns the message as a compact JSON array, with its type as the first element.
     public func json() -> [UInt8] {
         var writer = JSONWriter(capacity: 1024)
         switch self {

@@ -1,14 +1,20 @@
 /// Members of a JSON object in their original order. Names are unique: of a repeated member the first is kept.
 public struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
+    /// One name and its value.
     public struct Member: Hashable, Sendable {
+        /// The name, unique in its object.
         public let name: String
+        /// The value, of any type.
         public var value: JSONValue
     }
 
+    /// The members in their original order; new ones are last.
     public private(set) var members: [Member] = []
 
+    /// Creates an object without members.
     public init() {}
 
+    /// Creates an object from literal members; of a repeated name the last value counts.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         for (name, value) in elements { self[name] = value }
     }

@@ -1,13 +1,18 @@
 /// JSON value of any type, for documents that have no type of their own here.
 public enum JSONValue: Hashable, Sendable {
+    /// The literal `null`.
     case null
+    /// `true` or `false`.
     case bool(Bool)
     /// Number without fraction and exponent.
     case integer(Int64)
     /// Any other number.
     case number(Double)
+    /// Text without escapes.
     case string(String)
+    /// Elements in order.
     case array([JSONValue])
+    /// Members in order, with unique names.
     case object(JSONObject)
 
     /// Maximum nesting depth of arrays and objects; deeper text is refused.
@@ -19,6 +24,7 @@ public enum JSONValue: Hashable, Sendable {
         self = try JSONReader.read(json) { reader throws(NostrError) in try JSONValue(&reader) }
     }
 
+    /// Parses one complete text; throws as ``init(json:)-(Collection<UInt8>)`` does.
     public init(json text: String) throws(NostrError) { try self.init(json: Array(text.utf8)) }
 
     /// Returns compact JSON. JSON cannot express a number that is not finite, so it becomes `null`.
@@ -34,10 +40,15 @@ public enum JSONValue: Hashable, Sendable {
 
 /// Typed access to a value; nil if it has another type.
 extension JSONValue {
+    /// The text of a string.
     public var string: String? { if case .string(let value) = self { value } else { nil } }
+    /// The value of a number without fraction and exponent; nil also for ``number(_:)``.
     public var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
+    /// The value of `true` or `false`.
     public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
+    /// The elements of an array.
     public var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
+    /// The content of an object.
     public var object: JSONObject? { if case .object(let value) = self { value } else { nil } }
 
     /// The number as a double, for integers too.
@@ -56,13 +67,20 @@ extension JSONValue {
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral, ExpressibleByFloatLiteral
 {
+    /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }
+    /// Creates an integer.
     public init(integerLiteral value: Int64) { self = .integer(value) }
+    /// Creates `true` or `false`.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
+    /// Creates a number, even if it has no fraction; JSON cannot express one that is not finite.
     public init(floatLiteral value: Double) { self = .number(value) }
+    /// Creates an array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    /// Creates `null`.
     public init(nilLiteral: ()) { self = .null }
 
+    /// Creates an object; of a repeated name the last value counts.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         var object = JSONObject()
         for (name, value) in elements { object[name] = value }

@@ -42,6 +42,7 @@ extension RelayMessage {
         return .ok(id, accepted: accepted, message: try reader.lastString())
     }
 
+    /// Returns the message as a compact JSON array, with its type as the first element.
     public func json() -> [UInt8] {
         var writer = JSONWriter(capacity: 1024)
         switch self {

@@ -2,6 +2,7 @@ import CSecp256k1
 
 /// Secret key with its public key, ready to sign. Wiped with the last reference, never printed, compared by public key.
 public final class KeyPair: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+    /// The x-only public key (BIP-340), always on the curve.
     public let publicKey: PublicKey
     private let storage: SecretBytes
 
@@ -48,10 +49,14 @@ public final class KeyPair: Sendable, Hashable, CustomStringConvertible, CustomR
         preconditionFailure("the random number generator yields no valid key")
     }
 
+    /// Compares the public keys.
     public static func == (left: KeyPair, right: KeyPair) -> Bool { left.publicKey == right.publicKey }
+    /// Hashes the public key.
     public func hash(into hasher: inout Hasher) { hasher.combine(self.publicKey) }
 
+    /// Text with the public key only, so that logs never contain the secret.
     public var description: String { "the secret key of \(self.publicKey)" }
+    /// A mirror with the public key only.
     public var customMirror: Mirror { Mirror(self, children: ["publicKey": self.publicKey]) }
 
     /// A copy of the 32 secret bytes, which the caller must wipe.

@@ -41,12 +41,18 @@ public struct PublicKey: Hashable, Comparable, Sendable, CustomStringConvertible
         try requireOnCurve()
     }
 
+    /// Whether the key is the x coordinate of a point on secp256k1; computed on every access.
     public var isOnCurve: Bool { point != nil }
+    /// The 32 bytes of the x coordinate, big-endian.
     public var bytes: [UInt8] { value.bytes }
+    /// The key as 64 lower-case hexadecimal digits, as in events and `p` tags.
     public var hex: String { value.hex }
+    /// The key as `npub1…` (NIP-19), for display.
     public var npub: String { NIP19.encode(self) }
+    /// The same as ``hex``.
     public var description: String { hex }
 
+    /// Compares byte by byte.
     public static func < (left: PublicKey, right: PublicKey) -> Bool { left.value < right.value }
 
     var point: secp256k1_xonly_pubkey? {

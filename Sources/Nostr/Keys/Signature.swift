@@ -1,5 +1,6 @@
 /// BIP-340 signature, 64 bytes stored inline, not necessarily valid.
 public struct Signature: Hashable, Sendable {
+    /// The number of bytes, 64.
     public static let count = 64
 
     private let nonce: Bytes32
@@ -43,6 +44,8 @@ public struct Signature: Hashable, Sendable {
         proof.writeHex(into: UnsafeMutableBufferPointer(rebasing: output[64...]))
     }
 
+    /// The 64 bytes: the x coordinate of R, then s (BIP-340).
     public var bytes: [UInt8] { nonce.bytes + proof.bytes }
+    /// The signature as 128 lower-case hexadecimal digits, as in events.
     public var hex: String { nonce.hex + proof.hex }
 }

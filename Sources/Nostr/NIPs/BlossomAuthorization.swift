@@ -1,9 +1,14 @@
 /// Permission for one action on a Blossom media server: an event of kind 24242 in the `Authorization` header (BUD-01).
 public enum BlossomAuthorization {
+    /// The permitted action, named as in the event's `t` tag.
     public enum Action: String, Sendable, CaseIterable {
+        /// Downloads a blob.
         case get
+        /// Uploads a blob.
         case upload
+        /// Lists a user's blobs.
         case list
+        /// Deletes a blob.
         case delete
     }
 

@@ -3,7 +3,9 @@
 /// Writing the list back preserves everything in it: relays, petnames, unrelated tags, and the content, where older
 /// programs stored their relays.
 public struct FollowList: Hashable, Sendable {
+    /// One followed user.
     public struct Entry: Hashable, Sendable {
+        /// The followed user's key; not checked to be on the curve.
         public let publicKey: PublicKey
         /// Relay with the followed user's events; nil if none is given or the address is invalid.
         public let relay: RelayURL?
@@ -11,9 +13,12 @@ public struct FollowList: Hashable, Sendable {
         public let petname: String?
     }
 
+    /// All tags of the event in order, including those other than `p`.
     public private(set) var tags: [Tag]
+    /// The content of the event, kept unchanged.
     public var content: String
 
+    /// Creates an empty list.
     public init() {
         self.tags = []
         self.content = ""
@@ -39,6 +44,7 @@ public struct FollowList: Hashable, Sendable {
         }
     }
 
+    /// Returns whether a `p` tag names the user.
     public func follows(_ key: PublicKey) -> Bool { self.tags.contains { Self.key(of: $0) == key } }
 
     /// Appends a user unless already followed. Returns whether the list changed.
@@ -57,6 +63,7 @@ public struct FollowList: Hashable, Sendable {
         return self.tags.count < count
     }
 
+    /// Returns the event to sign; it replaces the author's earlier list. `createdAt` is in seconds since 1970.
     public func unsigned(by author: PublicKey, createdAt: Int64) -> UnsignedEvent {
         UnsignedEvent(pubkey: author, createdAt: createdAt, kind: .followList, tags: self.tags, content: self.content)
     }

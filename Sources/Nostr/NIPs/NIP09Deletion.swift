@@ -1,11 +1,15 @@
 /// NIP-09: an author's request to delete their own events.
 public struct Deletion: Hashable, Sendable {
+    /// The events to delete, from `e` tags.
     public var eventIDs: [EventID]
+    /// The replaceable or addressable events to delete, from `a` tags.
     public var addresses: [EventAddress]
     /// The kinds of the events, as a hint for relays.
     public var kinds: [Kind]
+    /// The author's reason, the content of the event; may be empty.
     public var reason: String
 
+    /// Creates a request; only one with ids or addresses deletes anything.
     public init(eventIDs: [EventID] = [], addresses: [EventAddress] = [], kinds: [Kind] = [], reason: String = "") {
         self.eventIDs = eventIDs
         self.addresses = addresses
@@ -27,6 +31,7 @@ public struct Deletion: Hashable, Sendable {
             reason: event.content)
     }
 
+    /// Returns the event to sign, kind 5. `now` is in seconds since 1970.
     public func unsigned(by author: PublicKey, now: Int64) -> UnsignedEvent {
         let tags =
             eventIDs.map(Tag.event) + addresses.map { Tag("a", $0.description) }

@@ -1,18 +1,27 @@
 /// NIP-11: a relay's description of itself, served over HTTP as `application/nostr+json`.
 public struct RelayInformation: Hashable, Sendable {
+    /// The relay's name.
     public var name: String?
+    /// Free text about the relay.
     public var description: String?
+    /// Address of the relay's icon, not validated.
     public var icon: String?
     /// The administrator's key.
     public var pubkey: PublicKey?
     /// The relay's own key.
     public var relayKey: PublicKey?
+    /// Address of the administrator for people, such as a `mailto:` URI; not validated.
     public var contact: String?
+    /// The numbers of the supported NIPs; empty if not stated. Identifiers with letters are ignored.
     public var supportedNIPs: [Int]
+    /// The relay's software, usually the address of its project; not validated.
     public var software: String?
+    /// The version of ``software``.
     public var version: String?
+    /// The relay's limits; nil if not stated.
     public var limitation: Limitation?
 
+    /// Creates a document with the given members.
     public init(
         name: String? = nil, description: String? = nil, icon: String? = nil, pubkey: PublicKey? = nil,
         relayKey: PublicKey? = nil, contact: String? = nil, supportedNIPs: [Int] = [], software: String? = nil,
@@ -34,23 +43,32 @@ public struct RelayInformation: Hashable, Sendable {
     public struct Limitation: Hashable, Sendable {
         /// Maximum size of a message in bytes.
         public var maxMessageLength: Int?
+        /// Maximum number of subscriptions on one connection.
         public var maxSubscriptions: Int?
+        /// Maximum ``Filter/limit``; the relay lowers larger ones to it.
         public var maxLimit: Int?
         /// Maximum length of a subscription id in characters.
         public var maxSubscriptionIDLength: Int?
+        /// Maximum number of an event's tags.
         public var maxEventTags: Int?
         /// Maximum length of an event's content in characters.
         public var maxContentLength: Int?
+        /// Minimum proof of work of an event in leading zero bits (NIP-13).
         public var minProofOfWork: Int?
+        /// Whether clients must authenticate first (NIP-42).
         public var authenticationRequired: Bool?
+        /// Whether clients must pay first.
         public var paymentRequired: Bool?
+        /// Whether the relay accepts events only under a condition of its own.
         public var restrictedWrites: Bool?
         /// How far in the past an event's time may be, in seconds.
         public var createdAtLowerLimit: Int?
         /// How far in the future an event's time may be, in seconds.
         public var createdAtUpperLimit: Int?
+        /// Maximum number of stored events for a filter without ``Filter/limit``.
         public var defaultLimit: Int?
 
+        /// Creates limits without values.
         public init() {}
     }
 }
@@ -75,6 +93,7 @@ extension RelayInformation {
         value?.string.flatMap(Bytes32.init(hex:)).map(PublicKey.init(value:))
     }
 
+    /// Returns compact JSON; members without a value are left out, except `supported_nips`.
     public func json() -> [UInt8] {
         var object = JSONObject()
         object["name"] = name.map(JSONValue.string)

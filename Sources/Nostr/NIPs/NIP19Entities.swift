@@ -12,9 +12,12 @@ public enum NIP19 {
 
     /// `nprofile1…`: a user and relays with their events.
     public struct Profile: Hashable, Sendable {
+        /// The user's key.
         public var publicKey: PublicKey
+        /// Relays with the user's events, not validated.
         public var relays: [String]
 
+        /// Creates a reference to a user.
         public init(publicKey: PublicKey, relays: [String] = []) {
             self.publicKey = publicKey
             self.relays = relays
@@ -23,11 +26,16 @@ public enum NIP19 {
 
     /// `nevent1…`: an event and relays that have it.
     public struct EventPointer: Hashable, Sendable {
+        /// The event's id.
         public var id: EventID
+        /// Relays that have the event, not validated.
         public var relays: [String]
+        /// The event's author, if stated.
         public var author: PublicKey?
+        /// The event's kind, if stated.
         public var kind: Kind?
 
+        /// Creates a reference to an event.
         public init(id: EventID, relays: [String] = [], author: PublicKey? = nil, kind: Kind? = nil) {
             self.id = id
             self.relays = relays
@@ -38,9 +46,12 @@ public enum NIP19 {
 
     /// `naddr1…`: a replaceable or addressable event and relays that have it.
     public struct AddressPointer: Hashable, Sendable {
+        /// Kind, author and identifier of the event.
         public var address: EventAddress
+        /// Relays that have the event, not validated.
         public var relays: [String]
 
+        /// Creates a reference to a replaceable or addressable event.
         public init(address: EventAddress, relays: [String] = []) {
             self.address = address
             self.relays = relays
@@ -49,15 +60,21 @@ public enum NIP19 {
 
     /// Any public entity. Secret keys are excluded and have their own functions.
     public enum Entity: Hashable, Sendable {
+        /// `npub1…`: a public key, not checked to be on the curve.
         case publicKey(PublicKey)
+        /// `note1…`: an event id.
         case note(EventID)
+        /// `nprofile1…`: a user with relays.
         case profile(Profile)
+        /// `nevent1…`: an event with relays.
         case event(EventPointer)
+        /// `naddr1…`: a replaceable or addressable event with relays.
         case address(AddressPointer)
     }
 }
 
 extension NIP19 {
+    /// Encodes a public key as `npub1…`.
     public static func encode(_ key: PublicKey) -> String { Bech32.encode(prefix: Prefix.publicKey, key.bytes) }
 
     /// Encodes an event id as `note1…`.

@@ -9,6 +9,7 @@ public struct ProfileMetadata: Hashable, Sendable {
     /// All members in their original order.
     public private(set) var members: JSONObject
 
+    /// Creates a profile without members.
     public init() { self.members = JSONObject() }
 
     /// Parses the content of an event.
@@ -28,6 +29,7 @@ public struct ProfileMetadata: Hashable, Sendable {
     /// The profile as compact JSON.
     public var content: String { JSONValue.object(self.members).jsonText }
 
+    /// The user's name; nil if it is missing or not a string.
     public var name: String? {
         get { self.members["name"]?.string }
         set { self.set("name", newValue) }
@@ -39,6 +41,7 @@ public struct ProfileMetadata: Hashable, Sendable {
         set { self.set("display_name", newValue) }
     }
 
+    /// The user's description; nil if it is missing or not a string.
     public var about: String? {
         get { self.members["about"]?.string }
         set { self.set("about", newValue) }

@@ -7,6 +7,7 @@ public struct BunkerURL: Hashable, Sendable {
     /// Single-use secret with which a new client authenticates.
     public let secret: String?
 
+    /// Creates an address; it can be parsed again only with 1 to 16 relays.
     public init(remoteSigner: PublicKey, relays: [RelayURL], secret: String? = nil) {
         self.remoteSigner = remoteSigner
         self.relays = relays
@@ -35,13 +36,16 @@ public struct BunkerURL: Hashable, Sendable {
 public struct NostrConnectURL: Hashable, Sendable {
     /// The client's own key.
     public let client: PublicKey
+    /// Relays on which client and signer communicate; at least one.
     public let relays: [RelayURL]
     /// Secret that the signer's first response must contain.
     public let secret: String
     /// Methods that the client requests; `sign_event` may have a kind, for example `sign_event:445`.
     public let permissions: [String]
+    /// The client's name, to be shown to the signer's user.
     public let name: String?
 
+    /// Creates an invitation; it can be parsed again only with 1 to 16 relays and a non-empty secret.
     public init(
         client: PublicKey, relays: [RelayURL], secret: String, permissions: [String] = [], name: String? = nil
     ) {
@@ -64,6 +68,7 @@ public struct NostrConnectURL: Hashable, Sendable {
             name: address.value("name").flatMap(nonempty))
     }
 
+    /// The address including its secret.
     public var string: String {
         var query = self.relays.map { ("relay", $0.string) } + [("secret", self.secret)]
         if !self.permissions.isEmpty { query.append(("perms", self.permissions.joined(separator: ","))) }
@@ -74,18 +79,24 @@ public struct NostrConnectURL: Hashable, Sendable {
 
 // Neither type prints its secret.
 extension BunkerURL: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The signer's key and relays, without the secret.
     public var description: String {
         "remote signer \(self.remoteSigner) on \(self.relays.map(\.string).joined(separator: ", "))"
     }
+    /// The same as ``description``.
     public var debugDescription: String { self.description }
+    /// A mirror without the secret.
     public var customMirror: Mirror { Mirror(self, children: ["remoteSigner": self.remoteSigner]) }
 }
 
 extension NostrConnectURL: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The client's key and relays, without the secret.
     public var description: String {
         "client \(self.client) on \(self.relays.map(\.string).joined(separator: ", "))"
     }
+    /// The same as ``description``.
     public var debugDescription: String { self.description }
+    /// A mirror without the secret.
     public var customMirror: Mirror { Mirror(self, children: ["client": self.client]) }
 }
 

@@ -5,8 +5,10 @@
 public enum NIP46 {
     /// Method of a request; unknown values are allowed.
     public struct Method: Hashable, Sendable, RawRepresentable {
+        /// The method's name as in messages.
         public let rawValue: String
 
+        /// Creates any method, known or not.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// Parameters: the remote signer's key, secret, permissions. Result: `ack` or the secret.
@@ -23,12 +25,16 @@ public enum NIP46 {
         public static let nip44Decrypt = Method(rawValue: "nip44_decrypt")
     }
 
+    /// A client's request to a signer.
     public struct Request: Hashable, Sendable {
         /// Chosen by the client and repeated in the response.
         public let id: String
+        /// The requested operation.
         public let method: Method
+        /// The parameters, whose number and meaning depend on the method.
         public let params: [String]
 
+        /// Creates a request; the id must be 1 to ``maximumIDLength`` bytes.
         public init(id: String, method: Method, params: [String] = []) {
             self.id = id
             self.method = method
@@ -36,17 +42,24 @@ public enum NIP46 {
         }
     }
 
+    /// A signer's response to a request.
     public struct Response: Hashable, Sendable {
+        /// The outcome of a request.
         public enum Outcome: Hashable, Sendable {
+            /// Success; the text depends on the method.
             case result(String)
+            /// Failure, with the signer's message.
             case error(String)
             /// The user must approve the request at this address; then another response with the same id follows.
             case challenge(url: String)
         }
 
+        /// The id of the request.
         public let id: String
+        /// The outcome of the request.
         public let outcome: Outcome
 
+        /// Creates a response to the request with this id.
         public init(id: String, outcome: Outcome) {
             self.id = id
             self.outcome = outcome
@@ -62,6 +75,7 @@ public enum NIP46 {
 // MARK: JSON
 
 extension NIP46.Request {
+    /// Returns the request's compact JSON, to be encrypted.
     public func json() -> [UInt8] {
         let json: JSONValue = [
             "id": .string(self.id), "method": .string(self.method.rawValue),
@@ -87,6 +101,7 @@ extension NIP46.Request {
 }
 
 extension NIP46.Response {
+    /// Returns the response's compact JSON, to be encrypted.
     public func json() -> [UInt8] {
         var json: JSONObject = ["id": .string(self.id)]
         switch self.outcome {

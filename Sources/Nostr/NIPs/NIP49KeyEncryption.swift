@@ -16,6 +16,7 @@ public enum NIP49 {
     public enum KeySecurity: UInt8, Sendable, Hashable, CaseIterable {
         /// The key was stored or copied unencrypted.
         case knownInsecure = 0
+        /// The key is not known to have been stored or copied unencrypted.
         case notKnownInsecure = 1
         /// The client does not track this.
         case untracked = 2
@@ -33,7 +34,9 @@ public enum NIP49 {
             self.storage = SecretBytes(consuming: &normalizedUTF8)
         }
 
+        /// A fixed text without the password.
         public var description: String { "a password (not shown)" }
+        /// A mirror without children.
         public var customMirror: Mirror { Mirror(self, children: []) }
     }
 
@@ -42,6 +45,7 @@ public enum NIP49 {
     public struct EncryptedKey: Sendable, Hashable {
         /// The binary logarithm of scrypt's N, 1 to ``NIP49/maximumLogN``.
         public let logN: UInt8
+        /// How the key was handled, as stated; authenticated but not encrypted.
         public let security: KeySecurity
         let salt: [UInt8]
         let nonce: [UInt8]

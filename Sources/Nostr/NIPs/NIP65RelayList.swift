@@ -1,8 +1,11 @@
 /// NIP-65: the relays that a user writes to and reads from, kind 10002.
 public struct RelayList: Hashable, Sendable {
+    /// The relays where the user reads events that mention them.
     public var read: [RelayURL]
+    /// The relays where the user publishes events.
     public var write: [RelayURL]
 
+    /// Creates a list; a relay may be in both.
     public init(read: [RelayURL] = [], write: [RelayURL] = []) {
         self.read = read
         self.write = write
@@ -22,6 +25,7 @@ public struct RelayList: Hashable, Sendable {
         }
     }
 
+    /// Returns the event to sign; it replaces the author's earlier list. `now` is in seconds since 1970.
     public func unsigned(by author: PublicKey, now: Int64) -> UnsignedEvent {
         let written = write.map { read.contains($0) ? Tag("r", $0.string) : Tag("r", $0.string, "write") }
         let readOnly = read.filter { !write.contains($0) }.map { Tag("r", $0.string, "read") }

@@ -2,16 +2,22 @@
 public enum RelayMonitoring {
     /// Findings about one relay.
     public struct Discovery: Hashable, Sendable {
+        /// The relay that was checked.
         public var relay: RelayURL
-        /// Milliseconds to open a connection, to receive an answer and to get an event accepted; nil if that failed.
+        /// Milliseconds to open a connection; nil if that failed.
         public var openTime: Int64?
+        /// Milliseconds to receive an answer; nil if that failed.
         public var readTime: Int64?
+        /// Milliseconds to get an event accepted; nil if that failed.
         public var writeTime: Int64?
+        /// The numbers of the NIPs that the relay states to support.
         public var supportedNIPs: [Int]
+        /// Whether the relay requests authentication (NIP-42).
         public var wantsLogin: Bool
         /// The relay's NIP-11 document as received; nil if there is none.
         public var information: String?
 
+        /// Creates the findings about a relay.
         public init(
             relay: RelayURL, openTime: Int64? = nil, readTime: Int64? = nil, writeTime: Int64? = nil,
             supportedNIPs: [Int] = [], wantsLogin: Bool = false, information: String? = nil
