@@ -10,7 +10,7 @@ public struct Event: Hashable, Sendable {
     public let createdAt: Int64
     /// The type number, which defines the meaning of tags and content.
     public let kind: Kind
-    /// The tags in their signed order.
+    /// The tags, whose order affects the id.
     public let tags: [Tag]
     /// Text whose format depends on the kind; empty for some.
     public let content: String

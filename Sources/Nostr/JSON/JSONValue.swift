@@ -8,7 +8,7 @@ public enum JSONValue: Hashable, Sendable {
     case integer(Int64)
     /// Any other number.
     case number(Double)
-    /// Text without escapes.
+    /// Text with its escapes decoded.
     case string(String)
     /// Elements in order.
     case array([JSONValue])

@@ -15,7 +15,7 @@ public struct FollowList: Hashable, Sendable {
 
     /// All tags of the event in order, including those other than `p`.
     public private(set) var tags: [Tag]
-    /// The content of the event, kept unchanged.
+    /// The content of the event, where older programs stored their relays.
     public var content: String
 
     /// Creates an empty list.

@@ -34,7 +34,7 @@ public enum NIP46 {
         /// The parameters, whose number and meaning depend on the method.
         public let params: [String]
 
-        /// Creates a request; the id must be 1 to ``maximumIDLength`` bytes.
+        /// Creates a request; the id must be 1 to ``NIP46/maximumIDLength`` bytes.
         public init(id: String, method: Method, params: [String] = []) {
             self.id = id
             self.method = method

@@ -6,7 +6,7 @@ public enum RelayMessage: Hashable, Sendable {
     case ok(EventID?, accepted: Bool, message: String)
     /// `EOSE`: all stored events of a subscription have been sent; later ones are new.
     case endOfStoredEvents(subscription: String)
-    /// `CLOSED`: the relay has ended or refused a subscription; the message begins with a ``MessagePrefix``.
+    /// `CLOSED`: the relay has ended or refused a subscription; the message may begin with a ``MessagePrefix``.
     case closed(subscription: String, message: String)
     /// `NOTICE`: a text for people.
     case notice(String)
