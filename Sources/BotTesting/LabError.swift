@@ -1,6 +1,8 @@
 /// An error in a lab: an injected fault, or an unmet expectation.
 public struct LabError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// Kind of error, for tests that expect it.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// The code's name in snake case.
         public let description: String
 
         /// A fault that the test injected.
@@ -19,16 +21,20 @@ public struct LabError: Error, Equatable, Sendable, CustomStringConvertible {
         public static let unmet = Code(description: "unmet")
     }
 
+    /// Kind of error; the only part that `==` compares.
     public let code: Code
     /// Includes the lab's seed, if there is one, to reproduce the failure.
     public let message: String
 
+    /// Creates an error.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
+    /// The code and the message, as `code: message`.
     public var description: String { "\(self.code): \(self.message)" }
 
+    /// Compares the codes only.
     public static func == (left: LabError, right: LabError) -> Bool { left.code == right.code }
 }

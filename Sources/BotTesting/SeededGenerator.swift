@@ -2,6 +2,7 @@
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
+    /// Creates a generator; the same seed yields the same numbers.
     public init(seed: UInt64) {
         self.state = seed
     }
@@ -13,6 +14,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
         self.state = seed ^ hash
     }
 
+    /// Returns the next 64 bits.
     public mutating func next() -> UInt64 {
         self.state &+= 0x9e37_79b9_7f4a_7c15
         var value = self.state

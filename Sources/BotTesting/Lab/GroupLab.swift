@@ -28,9 +28,13 @@ public final class GroupLab: Sendable {
     /// A lab that takes more steps than this in one call never settles.
     static let maximumSteps = 2_000_000
 
+    /// The seed of all random choices, including the members' keys.
     public let seed: UInt64
+    /// The clock of all members and their bots.
     public let clock: ManualClock
+    /// The relays and the members' connections to them, with their faults.
     public let network: LabNetwork
+    /// The content of all media servers, with their faults.
     public let media = LabMediaStore()
     /// The media relay of every member's calls.
     public let calls: LabCallNetwork

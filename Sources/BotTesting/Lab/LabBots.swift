@@ -7,10 +7,14 @@ import Synchronization
 public struct LabBots: Sendable {
     /// A bot as a configuration would install it.
     public struct Entry: Sendable {
+        /// The bot to run.
         public var bot: any Bot
+        /// The bot's name, unique in its account.
         public var label: String
+        /// The messages that may trigger it.
         public var policy: BotPolicy
 
+        /// Creates an entry; the label must be unique in the account.
         public init(_ bot: any Bot, label: String, policy: BotPolicy = BotPolicy()) {
             self.bot = bot
             self.label = label
@@ -20,12 +24,14 @@ public struct LabBots: Sendable {
         var installed: InstalledBot { InstalledBot(self.bot, label: self.label, policy: self.policy) }
     }
 
+    /// The bots of the account.
     public var entries: [Entry]
     /// The accounts that may operate them.
     public var operators: Set<PublicKey>
     /// The services outside the chats; the lab provides the chats and the clock.
     public var services: BotServices
 
+    /// Creates the bots of an account; by default without operators.
     public init(_ entries: [Entry], operators: Set<PublicKey> = [], services: BotServices = BotServices()) {
         self.entries = entries
         self.operators = operators

@@ -7,6 +7,7 @@ public final class LabCall: Sendable {
         let events = Mutex<[CallMediaEvent]>([])
     }
 
+    /// The media of this side of the call, for direct use.
     public let media: CallMedia
     private let lab: GroupLab
     private let heard: Heard
@@ -27,10 +28,12 @@ public final class LabCall: Sendable {
     /// All received events, in order.
     public var events: [CallMediaEvent] { self.heard.events.withLock { $0 } }
 
+    /// The received audio frames, in order.
     public var chunks: [CallAudioChunk] {
         self.events.compactMap { if case .audio(let chunk) = $0 { chunk } else { nil } }
     }
 
+    /// The received pieces of data of all data tracks, in the order of arrival.
     public var data: [[UInt8]] {
         self.events.compactMap { if case .data(_, let bytes) = $0 { bytes } else { nil } }
     }

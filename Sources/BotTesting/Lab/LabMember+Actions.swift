@@ -90,14 +90,17 @@ extension LabMember {
         return try await self.lab.run { try await core.groupProfileImage(chatID: chatID, publicKey: member.publicKey) }
     }
 
+    /// Adds members to a group, the only chat if none is given; throws unless the action succeeded.
     public func add(_ peers: [LabMember], to chatID: String? = nil) async throws {
         try await self.perform(.addGroupMembers(chatID: try await self.chat(chatID), peers: peers.map(\.publicKey)))
     }
 
+    /// Removes members from a group, the only chat if none is given; throws unless the action succeeded.
     public func remove(_ peers: [LabMember], from chatID: String? = nil) async throws {
         try await self.perform(.removeGroupMembers(chatID: try await self.chat(chatID), peers: peers.map(\.publicKey)))
     }
 
+    /// Renames a group, the only chat if none is given; throws unless the action succeeded.
     public func rename(_ chatID: String? = nil, to name: String) async throws {
         try await self.perform(.renameGroup(chatID: try await self.chat(chatID), name: name))
     }
@@ -148,6 +151,7 @@ extension LabMember {
         self.events.compactMap { if case .commit(let commit) = $0.content { commit } else { nil } }
     }
 
+    /// The call signals delivered to the handlers, in order.
     public var calls: [CallEvent] {
         self.events.compactMap { if case .call(let call) = $0.content { call } else { nil } }
     }

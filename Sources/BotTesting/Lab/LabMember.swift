@@ -33,6 +33,7 @@ public final class LabMember: Sendable {
         var requests = 0
     }
 
+    /// The member's name, unique in its lab; identifies it in publications, logs and errors.
     public let name: String
     let lab: GroupLab
     /// The files that it has downloaded.
@@ -71,6 +72,7 @@ public final class LabMember: Sendable {
         self.bots = Mutex(bots)
     }
 
+    /// The account's key, which depends on the lab's seed and the member's name only.
     public var publicKey: PublicKey { self.keys.publicKey }
 
     /// The secret key as hex, for tests that check for leaks.
@@ -209,6 +211,7 @@ public final class LabMember: Sendable {
         return 10
     }
 
+    /// Whether the member has crashed and was not restarted since.
     public var hasCrashed: Bool { self.life.withLock { $0 == nil } }
 
     /// Restarts a crashed member from the state of its last commit.

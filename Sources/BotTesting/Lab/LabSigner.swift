@@ -3,11 +3,15 @@ import Synchronization
 
 /// The remote signer of a ``GroupLab`` member: holds the key, and behaves as the test chooses.
 public final class LabSigner: RemoteSigner {
+    /// The treatment of requests.
     public enum Conduct: Sendable, Hashable {
+        /// Answers at once.
         case answers
         /// Does not answer until ``release()``, or until the request is cancelled.
         case holdsBack
+        /// Throws ``SignerError/Code/away`` at once.
         case away
+        /// Throws ``SignerError/Code/refused`` with this reason at once.
         case refuses(reason: String)
         /// Signs another event than the requested one.
         case cheats
@@ -31,6 +35,7 @@ public final class LabSigner: RemoteSigner {
         self.state = Mutex(State(random: random))
     }
 
+    /// The treatment of later requests, initially `.answers`; waiting ones keep waiting until ``release()``.
     public var conduct: Conduct {
         get { self.state.withLock { $0.conduct } }
         set { self.state.withLock { $0.conduct = newValue } }
@@ -52,6 +57,7 @@ public final class LabSigner: RemoteSigner {
         for waiter in waiters { waiter.resume() }
     }
 
+    /// Returns the signed event, or a different one while the signer cheats; throws as the conduct demands.
     public func sign(_ event: UnsignedEvent) async throws(SignerError) -> Event {
         try await self.applyConduct()
         return self.state.withLock { state in
@@ -61,6 +67,8 @@ public final class LabSigner: RemoteSigner {
         }
     }
 
+    /// Returns the NIP-44 payload of a text for a peer; throws as the conduct demands, and ``SignerError/Code/refused``
+    /// for an invalid text or key.
     public func nip44Encrypt(_ plaintext: [UInt8], to peer: PublicKey) async throws(SignerError) -> String {
         try await self.applyConduct()
         let nonce = self.state.withLock { Bytes32.random(using: &$0.random).bytes }
@@ -69,6 +77,8 @@ public final class LabSigner: RemoteSigner {
         } catch { throw SignerError(.refused, error.message) }
     }
 
+    /// Returns the text of a NIP-44 payload of a peer; throws as the conduct demands, and ``SignerError/Code/refused``
+    /// for an invalid payload or key.
     public func nip44Decrypt(_ payload: String, from peer: PublicKey) async throws(SignerError) -> [UInt8] {
         try await self.applyConduct()
         do throws(NostrError) {

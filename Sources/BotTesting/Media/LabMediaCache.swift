@@ -5,8 +5,10 @@ import Synchronization
 public final class LabMediaCache: MediaCache {
     private let files = Mutex<[MediaFile: [UInt8]]>([:])
 
+    /// Creates an empty cache.
     public init() {}
 
+    /// Keeps a file in memory, replacing an earlier one, and returns `lab:` with the message's id and the index.
     public func keep(_ bytes: [UInt8], of file: MediaFile) async throws -> String {
         self.files.withLock { $0[file] = bytes }
         return "lab:\(file.messageID)/\(file.index)"

@@ -16,6 +16,7 @@ public final class LabMediaStore: MediaStore {
 
     private let state = Mutex(State())
 
+    /// Creates servers without content or faults, one for every address.
     public init() {}
 
     // MARK: Faults
@@ -57,6 +58,8 @@ public final class LabMediaStore: MediaStore {
 
     // MARK: Servers
 
+    /// Stores a blob, after ``release()`` if uploads are held; throws ``LabError/Code/injectedFault`` if the server is
+    /// down.
     public func upload(_ blob: MediaUpload, to server: MediaURL) async throws -> StoredBlob {
         await withCheckedContinuation { continuation in
             let waits = self.state.withLock { state in
@@ -74,6 +77,8 @@ public final class LabMediaStore: MediaStore {
         return StoredBlob(url: url.description, hash: blob.hash)
     }
 
+    /// Returns a blob; throws ``LabError/Code/injectedFault`` if its server is down or lacks it, or it is longer than
+    /// `limit` bytes.
     public func download(_ url: MediaURL, limit: Int) async throws -> [UInt8] {
         if self.state.withLock({ $0.holdsDownloads }) {
             let (never, end) = AsyncStream.makeStream(of: Never.self)

@@ -7,13 +7,17 @@ import Synchronization
 public final class LabCallNetwork: CallMediaTransport {
     /// The fault rates of a track's groups; each group is drawn separately.
     public struct Faults: Sendable, Hashable {
-        /// Fractions of all groups, 0 to 1.
+        /// The fraction of groups lost, 0 to 1.
         public var loss: Double
+        /// The fraction of groups with one more copy, 0 to 1; a lost group with one arrives once.
         public var duplication: Double
         /// The fraction of groups delayed until up to ``disorder`` later ones have passed.
         public var delay: Double
+        /// Maximum number of later groups that overtake a delayed one, at least 1. A group still delayed at the end of
+        /// its track is lost.
         public var disorder: Int
 
+        /// Creates fault rates, by default none; raises `disorder` to 1.
         public init(loss: Double = 0, duplication: Double = 0, delay: Double = 0, disorder: Int = 3) {
             self.loss = loss
             self.duplication = duplication
@@ -21,6 +25,7 @@ public final class LabCallNetwork: CallMediaTransport {
             self.disorder = max(1, disorder)
         }
 
+        /// No faults.
         public static let fair = Faults()
     }
 
@@ -35,6 +40,7 @@ public final class LabCallNetwork: CallMediaTransport {
     private let loopback = CallLoopback()
     fileprivate let state = Mutex(State())
 
+    /// Creates a relay without faults; the seed decides which groups later faults affect.
     public init(seed: UInt64) {
         self.seed = seed
     }
@@ -51,6 +57,7 @@ public final class LabCallNetwork: CallMediaTransport {
     /// All written groups, before any fault.
     public var written: [CallTrackAddress: [CallMediaGroup]] { self.state.withLock { $0.written } }
 
+    /// Connects to the relay, which has every address; throws ``LabError/Code/injectedFault`` while it is down.
     public func connect(to url: String) async throws -> any CallMediaConnection {
         try self.check()
         return LabCallConnection(network: self, base: try await self.loopback.connect(to: url), seed: self.seed)

@@ -8,7 +8,9 @@ public final class LabNetwork: Sendable {
     public struct Publication: Hashable, Sendable {
         /// The name of the member's transport.
         public let sender: String
+        /// The relay to which the event was sent.
         public let relay: RelayURL
+        /// The published event, unverified.
         public let event: Event
     }
 
@@ -31,6 +33,7 @@ public final class LabNetwork: Sendable {
     let state: Mutex<NetworkState>
     private let rule = Mutex<@Sendable (Publication) -> Verdict>({ _ in .deliver })
 
+    /// Creates these relays without events or faults; other addresses are unreachable.
     public init(relays: [RelayURL]) {
         var state = NetworkState()
         for url in relays { state.relays[url] = NetworkState.RelayState() }

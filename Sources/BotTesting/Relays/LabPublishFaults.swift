@@ -2,14 +2,18 @@ import Synchronization
 
 /// Random faults of publications, each in percent.
 public struct LabPublishFaults: Hashable, Sendable {
+    /// Lost events; their sender gets a timeout.
     public var lost = 0
+    /// Lost answers: the relay has the event, and its sender gets a timeout.
     public var answersLost = 0
     /// Held until ``LabNetwork/release()``.
     public var held = 0
+    /// Answers held until ``LabNetwork/release()``; the relay has the event.
     public var answersHeld = 0
     /// Refused temporarily: `rate-limited:`.
     public var limited = 0
 
+    /// Creates fault rates, by default none. A publication has at most one fault, so their sum must be at most 100.
     public init(lost: Int = 0, answersLost: Int = 0, held: Int = 0, answersHeld: Int = 0, limited: Int = 0) {
         self.lost = lost
         self.answersLost = answersLost
@@ -18,7 +22,9 @@ public struct LabPublishFaults: Hashable, Sendable {
         self.limited = limited
     }
 
+    /// No faults.
     public static let fair = LabPublishFaults()
+    /// A poor network: about a third of the publications have a fault.
     public static let rough = LabPublishFaults(lost: 8, answersLost: 8, held: 10, answersHeld: 5, limited: 5)
 
     fileprivate func verdict(_ throw100: Int) -> LabNetwork.Verdict {

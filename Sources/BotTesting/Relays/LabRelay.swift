@@ -2,6 +2,7 @@ public import Nostr
 
 /// A relay as a value: stores events according to NIP-01 and NIP-09, and answers filters.
 public struct LabRelay: Sendable {
+    /// The relay's answer to an event.
     public enum Answer: Hashable, Sendable {
         /// `OK true`; `isNew` is false if it had the event, or a newer one that replaces it.
         case accepted(isNew: Bool)
@@ -14,6 +15,7 @@ public struct LabRelay: Sendable {
     private var ids: Set<EventID> = []
     private var deletions: [Event] = []
 
+    /// Creates a relay without events.
     public init() {}
 
     /// Receives an event from a client: verifies it, and stores it unless it is ephemeral.

@@ -17,6 +17,7 @@ public struct LabRelayFaults: Hashable, Sendable {
     /// Subscriptions closed at once; members subscribe again after the next reconnect.
     public var closed = 0
 
+    /// Creates fault rates in percent, by default none.
     public init(
         feigned: Int = 0, dropped: Int = 0, repeated: Int = 0, endless: Int = 0, partial: Int = 0, closed: Int = 0
     ) {
@@ -28,7 +29,9 @@ public struct LabRelayFaults: Hashable, Sendable {
         self.closed = closed
     }
 
+    /// No faults.
     public static let honest = LabRelayFaults()
+    /// A relay that feigns acceptance, and drops, repeats and withholds events.
     public static let hostile = LabRelayFaults(
         feigned: 30, dropped: 40, repeated: 20, endless: 30, partial: 30, closed: 10)
 
@@ -49,8 +52,10 @@ public struct LabTraffic: Hashable, Sendable {
     public var events = 0
     /// Requests for stored events, counted per relay.
     public var requests = 0
+    /// Established connections to relays, including reconnects.
     public var connections = 0
 
+    /// Creates counts, by default zero.
     public init(events: Int = 0, requests: Int = 0, connections: Int = 0) {
         self.events = events
         self.requests = requests

@@ -6,6 +6,7 @@ import Synchronization
 public final class LabTransport: RelayTransport {
     private let network: LabNetwork
     private let link: Int
+    /// Updates from the relays, in order; one consumer. Ends after ``cut()`` and ``shutdown()``.
     public let updates: AsyncStream<RelayUpdate>
 
     init(name: String, network: LabNetwork) {
@@ -20,22 +21,28 @@ public final class LabTransport: RelayTransport {
         self.network.state.withLock { $0.cut(self.link) }
     }
 
+    /// Connects to these relays and disconnects from all others, before it returns.
     public func setRelays(_ relays: [RelayURL]) async {
         self.network.state.withLock { $0.setRelays(relays, of: self.link) }
     }
 
+    /// Retries all relays that are down, cut off, or waiting for the next attempt.
     public func reconnect() async {
         self.network.state.withLock { $0.reconnect(self.link) }
     }
 
+    /// Opens or replaces a subscription; the relays' stored events are in ``updates`` when this returns.
     public func subscribe(_ subscription: RelaySubscription) async {
         self.network.state.withLock { $0.subscribe(subscription, of: self.link) }
     }
 
+    /// Ends a subscription.
     public func unsubscribe(_ id: String) async {
         self.network.state.withLock { $0.unsubscribe(id, of: self.link) }
     }
 
+    /// Publishes to each relay by the network's rule; the sequence ends after one outcome per relay, held ones after
+    /// ``LabNetwork/release()``.
     public func publish(_ event: Event, to relays: [RelayURL]) async -> AsyncStream<PublishReport> {
         let (stream, continuation) = AsyncStream<PublishReport>.makeStream()
         let reports = ReportCounter(expected: relays.count, continuation)
@@ -47,6 +54,7 @@ public final class LabTransport: RelayTransport {
         return stream
     }
 
+    /// Returns each relay's answer at once, without waiting for `timeout`; all of them fail after ``shutdown()``.
     public func fetch(
         _ filters: [Filter], from relays: [RelayURL], timeout: Duration
     ) async -> [RelayURL: FetchOutcome] {
@@ -63,6 +71,7 @@ public final class LabTransport: RelayTransport {
         }
     }
 
+    /// Disconnects as ``cut()`` does.
     public func shutdown() async {
         self.cut()
     }

@@ -49,6 +49,7 @@ public final class LabAccountHost: AccountHost {
     /// Makes the opening of accounts wait until ``releaseOpening()`` or cancellation.
     public func holdOpening() { self.state.withLock { $0.holdsOpening = true } }
 
+    /// Resumes waiting openings and stops holding later ones.
     public func releaseOpening() {
         let waiters = self.state.withLock { state in
             state.holdsOpening = false
@@ -58,6 +59,8 @@ public final class LabAccountHost: AccountHost {
         for waiter in waiters { waiter.resume() }
     }
 
+    /// Opens an account with a snapshot of its store, or an empty one; throws the injected fault, or
+    /// `CancellationError`.
     public func open(_ key: AccountKey) async throws -> AccountResources {
         await self.waitForOpening()
         try Task.checkCancellation()
@@ -76,11 +79,14 @@ public final class LabAccountHost: AccountHost {
             close: { self.state.withLock { $0.open.removeAll { $0 == account } } })
     }
 
+    /// Connects to a remote signer's relays; throws the injected fault. All relays accept the connection without
+    /// authentication.
     public func openSigner(client: KeyPair) async throws -> SignerResources {
         if let fault = self.state.withLock({ $0.signerFault }) { throw LabError(.injectedFault, fault) }
         return SignerResources(transport: self.lab.network.transport(name: "\(self.name)'s signer"))
     }
 
+    /// Deletes an account's store; throws the injected fault. Traps if the account is open.
     public func wipe(_ account: PublicKey) async throws {
         try self.state.withLock { state in
             if let fault = state.wipeFault { throw LabError(.injectedFault, fault) }

@@ -5,9 +5,13 @@ import Synchronization
 /// A remote signer (NIP-46) that keeps one account's key and behaves as the test chooses. Its secret admits one client;
 /// admitted clients stay admitted.
 public final class LabBunker: Sendable {
+    /// The treatment of requests.
     public enum Conduct: Sendable, Hashable {
+        /// Answers at once.
         case answers
+        /// Does not answer.
         case silent
+        /// Answers every request with this reason as its error.
         case refuses(reason: String)
         /// Asks for an approval at this address, and answers once it is given.
         case wantsApproval(url: String)
@@ -23,6 +27,7 @@ public final class LabBunker: Sendable {
         var held: [(request: NIP46.Request, client: PublicKey)] = []
     }
 
+    /// The secret that admits one client, in ``url``.
     public let secret: String
     private let keys: KeyPair
     private let relay: RelayURL
@@ -44,6 +49,7 @@ public final class LabBunker: Sendable {
         self.state = Mutex(State(random: random, user: user))
     }
 
+    /// The address for a client: this signer's key, its relay and the secret.
     public var url: BunkerURL {
         BunkerURL(remoteSigner: self.keys.publicKey, relays: [self.relay], secret: self.secret)
     }
@@ -54,6 +60,7 @@ public final class LabBunker: Sendable {
     /// The methods of all requests, in order; repeated requests count once.
     public var methods: [NIP46.Method] { self.state.withLock { $0.requests.map(\.method) } }
 
+    /// The treatment of later requests, initially `.answers`.
     public var conduct: Conduct {
         get { self.state.withLock { $0.conduct } }
         set { self.state.withLock { $0.conduct = newValue } }

@@ -14,8 +14,11 @@ public final class LabSession: Sendable {
         var requests = 0
     }
 
+    /// The session's name; identifies it in publications and logs.
     public let name: String
+    /// The stored identity, which survives restarts.
     public let identities: MemoryIdentityStore
+    /// The host of its accounts, whose stores survive restarts.
     public let host: LabAccountHost
     private let lab: GroupLab
     private let configuration: CoreConfiguration

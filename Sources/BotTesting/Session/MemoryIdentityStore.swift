@@ -4,7 +4,9 @@ import Synchronization
 
 /// An ``IdentityStore`` in memory, with faults on demand.
 public final class MemoryIdentityStore: IdentityStore {
+    /// A method of ``IdentityStore``.
     public enum Call: Hashable, Sendable {
+        /// Loading, saving or deleting the identity.
         case load, save, delete
     }
 
@@ -16,10 +18,12 @@ public final class MemoryIdentityStore: IdentityStore {
 
     private let state: Mutex<State>
 
+    /// Creates a store with an identity, by default none.
     public init(_ identity: AccountIdentity? = nil) {
         self.state = Mutex(State(identity: identity))
     }
 
+    /// The stored identity; nil if there is none. Reading it is not a call.
     public var identity: AccountIdentity? { self.state.withLock { $0.identity } }
 
     /// All calls of the store, in order.
@@ -30,8 +34,11 @@ public final class MemoryIdentityStore: IdentityStore {
         self.state.withLock { $0.failing = calls }
     }
 
+    /// Returns the stored identity; nil if there is none.
     public func load() async throws -> AccountIdentity? { try self.note(.load) { $0 } }
+    /// Replaces the stored identity.
     public func save(_ identity: AccountIdentity) async throws { try self.note(.save) { $0 = identity } }
+    /// Deletes the stored identity.
     public func delete() async throws { try self.note(.delete) { $0 = nil } }
 
     private func note<Result>(_ call: Call, _ body: (inout AccountIdentity?) -> Result) throws -> Result {

@@ -24,8 +24,10 @@ public final class MemoryCoreStore: CoreStore {
 
     private let state: Mutex<State>
     private let notes: LabCrashNotes
+    /// The crash ledger, whose notes only ``snapshot()`` copies.
     public let crashes: CrashLedger
 
+    /// Creates an empty store.
     public convenience init() {
         self.init(StoreContent(), LabCrashNotes())
     }
@@ -85,6 +87,7 @@ public final class MemoryCoreStore: CoreStore {
         self.state.withLock { $0.isStopped = true }
     }
 
+    /// Returns the committed state without quarantined rows; throws ``LabError/Code/stopped``.
     public func load() async throws -> StoredState {
         let outer = self.crashes.enterPass(.read)
         defer { self.crashes.leave(outer) }
@@ -95,32 +98,40 @@ public final class MemoryCoreStore: CoreStore {
         return state
     }
 
+    /// Returns at most `limit` messages older than `before`, newest first; throws ``LabError/Code/stopped``.
     public func messages(
         in groupID: GroupID, before: StoredMessage.Position?, limit: Int
     ) async throws -> [StoredMessage] {
         try self.read { $0.messages(in: groupID, before: before, limit: limit) }
     }
 
+    /// Returns one message, nil if it is not stored; throws ``LabError/Code/stopped``.
     public func message(in groupID: GroupID, id: EventID) async throws -> StoredMessage? {
         try self.read { $0.message(in: groupID, id: id) }
     }
 
+    /// Returns the earliest expiry of all messages, nil if none expires; throws ``LabError/Code/stopped``.
     public func nextExpiry() async throws -> Int64? {
         try self.read { $0.nextExpiry }
     }
 
+    /// Returns the files of a message by index; throws ``LabError/Code/stopped``.
     public func media(in groupID: GroupID, message: EventID) async throws -> [StoredMedia] {
         try self.read { $0.media(in: groupID, message: message) }
     }
 
+    /// Returns the number of messages that a rule matches, counted up to `limit`; throws ``LabError/Code/stopped``.
     public func surplus(_ rule: MessageSurplus, limit: Int) async throws -> Int {
         try self.read { $0.surplus(rule, limit: limit).count }
     }
 
+    /// Returns a stored value, nil if there is none; throws ``LabError/Code/stopped``.
     public func value(scope: String, key: String) async throws -> [UInt8]? {
         try self.read { $0.value(scope: scope, key: key) }
     }
 
+    /// Applies all changes in order, without those of quarantined subjects. Throws ``LabError/Code/injectedFault`` or
+    /// ``LabError/Code/stopped``, without any effect.
     public func commit(_ changes: [StoreChange]) async throws {
         let changes = changes.compactMap { change in self.crashes.part(change.crashSubject, of: .store) { change } }
         let (error, onStop) = self.state.withLock { Self.commit(changes, to: &$0) }

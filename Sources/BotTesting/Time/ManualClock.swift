@@ -24,13 +24,17 @@ public final class ManualClock: CoreClock {
         self.state = Mutex(State(now: milliseconds))
     }
 
+    /// The current time, Unix milliseconds.
     public var nowMilliseconds: Int64 { self.state.withLock { $0.now } }
 
     /// The earliest deadline of all sleepers, Unix milliseconds; nil if there are none.
     public var nextDeadline: Int64? { self.state.withLock { $0.sleepers.values.map(\.deadline).min() } }
 
+    /// The number of tasks that sleep now.
     public var sleeperCount: Int { self.state.withLock { $0.sleepers.count } }
 
+    /// Returns when the clock has been advanced to `time`, Unix milliseconds, at once if it is past; throws only when
+    /// the task is cancelled.
     public func sleep(untilMilliseconds time: Int64) async throws {
         let number = self.state.withLock { state in
             state.nextNumber += 1
