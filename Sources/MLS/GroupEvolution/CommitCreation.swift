@@ -14,7 +14,8 @@ public struct CommitRequest: Sendable {
     public var references: [[UInt8]] = []
     /// Whether to create fresh keys even if no proposal requires it, which locks out anyone who knew the old keys.
     public var forcesPath = true
-    /// New signature key of this member's leaf; nil keeps the current one. It needs a path, as do the two below.
+    /// New signature key of this member's leaf; nil keeps the current one. A new leaf is sent in a path, so the commit
+    /// gets one for each of these three, whatever ``forcesPath`` is.
     public var signatureKey: SignaturePrivateKey?
     /// New capabilities of this member's leaf; nil keeps the current ones.
     public var capabilities: Capabilities?
@@ -31,6 +32,10 @@ public struct CommitRequest: Sendable {
 
     /// Creates a request that only renews this member's keys.
     public init() {}
+
+    fileprivate var changesLeaf: Bool {
+        self.signatureKey != nil || self.capabilities != nil || self.leafExtensions != nil
+    }
 }
 
 extension MLSGroup {
@@ -44,7 +49,7 @@ extension MLSGroup {
         // V12.4-1: The sender verifies the list of proposals.
         try list.validate(self)
         // V12.4.1-1: The committer adds a path where it is required.
-        let hasPath = request.forcesPath || list.requiresPath
+        let hasPath = request.forcesPath || request.changesLeaf || list.requiresPath
         // V8.4-1: Commit and GroupSecrets name the same PSKs in the same order.
         let preSharedKeys = try self.resolve(list.proposals, request.preSharedKeys)
         var state = try list.apply(to: self, hasPath: hasPath, now: request.now)

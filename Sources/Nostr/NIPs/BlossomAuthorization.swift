@@ -32,11 +32,10 @@ public enum BlossomAuthorization {
     public static func draft(
         _ action: Action, hashes: [Bytes32], content: String, by key: PublicKey, now: Int64, lifetime: Int64
     ) -> UnsignedEvent {
-        let (expiration, overflow) = now.addingReportingOverflow(lifetime)
-        return UnsignedEvent(
+        UnsignedEvent(
             pubkey: key, createdAt: now, kind: .blossomAuthorization,
             tags: [Tag("t", action.rawValue)] + hashes.map { Tag("x", $0.hex) } + [
-                Tag("expiration", String(overflow ? Int64.max : expiration))
+                Tag("expiration", String(now.clampedAdding(lifetime)))
             ], content: content)
     }
 
@@ -71,7 +70,7 @@ public enum BlossomAuthorization {
         guard event.firstTag("t")?.value == action.rawValue else {
             throw NostrError(.authenticationRejected, "the authorization is for another action than \(action)")
         }
-        guard event.createdAt <= now.addingReportingOverflow(Self.tolerance).partialValue else {
+        guard event.createdAt <= now.clampedAdding(Self.tolerance) else {
             throw NostrError(.authenticationRejected, "the authorization's created_at is in the future")
         }
         guard let expiration = event.firstTag("expiration")?.value.flatMap({ Int64($0) }), expiration > now else {

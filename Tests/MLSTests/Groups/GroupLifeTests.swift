@@ -124,6 +124,21 @@ import Testing
         }
     }
 
+    /// A new signature key is part of the leaf, which only a path sends.
+    @Test func newSignatureKeyForcesPath() throws {
+        var party = try Party(2)
+        let bundle = try party.bundle("third")
+        var request = CommitRequest()
+        request.adding = [try bundle.keyPackage.verified(now: Party.now)]
+        request.forcesPath = false
+        request.signatureKey = .generate(party.suite, using: &party.rng)
+        let pending = try party.commit(request, by: 0)
+        party.members.append(try Party.join(pending.welcome, bundle))
+        try party.expectAgreement()
+        let message = try party.members[0].protect([1], using: &party.rng)
+        for index in 1...2 { _ = try party.members[index].process(MLSMessage(message), now: nil) }
+    }
+
     @Test func lastEpochRefusesCommits() throws {
         var party = try Party(2)
         party.members[0].context.epoch = .max
