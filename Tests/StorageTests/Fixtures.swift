@@ -1,36 +1,22 @@
 import Foundation
+import LiveTesting
 import Nostr
 import PikaCore
 import Storage
 
 @testable import MLS
 
-/// A generator with a seed (SplitMix64).
-struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    init(_ seed: UInt64) { self.state = seed }
-
-    mutating func next() -> UInt64 {
-        self.state &+= 0x9e37_79b9_7f4a_7c15
-        var value = self.state
-        value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
-        value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
-        return value ^ value >> 31
-    }
-}
-
 /// Made-up rows; equal numbers give equal rows.
 enum Sample {
     private static let author: KeyPair = {
-        var generator = Seeded(1)
+        var generator = SplitMix64(seed: 1)
         return KeyPair.generate(using: &generator)
     }()
 
     static var account: PublicKey { self.author.publicKey }
 
     static func bytes(_ number: Int, count: Int = 32) -> [UInt8] {
-        var generator = Seeded(UInt64(number))
+        var generator = SplitMix64(seed: UInt64(number))
         return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
     }
 
@@ -45,7 +31,7 @@ enum Sample {
     }
 
     static func event(_ content: String, at time: Int64 = 1_700_000_000) -> Event {
-        var generator = Seeded(2)
+        var generator = SplitMix64(seed: 2)
         return self.rumor(content, at: time).signed(by: self.author, using: &generator)
     }
 

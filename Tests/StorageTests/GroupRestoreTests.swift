@@ -1,3 +1,4 @@
+import LiveTesting
 import PikaCore
 import Testing
 
@@ -9,7 +10,7 @@ import Testing
     private static let suite = CipherSuite.x25519AES128GCM
 
     @Test func storedGroupContinuesAfterEachStep() async throws {
-        var rng = Seeded(11)
+        var rng = SplitMix64(seed: 11)
         let directory = try TemporaryDirectory()
         var stored = try StoredMember(directory)
         let alice = try Self.bundle("alice", &rng)
@@ -56,7 +57,7 @@ import Testing
         }
     }
 
-    private static func bundle(_ name: String, _ rng: inout Seeded) throws -> KeyPackageBundle {
+    private static func bundle(_ name: String, _ rng: inout SplitMix64) throws -> KeyPackageBundle {
         try KeyPackageBundle.generate(
             Self.suite, credential: .basic(identity: Array(name.utf8)), capabilities: Capabilities(cipherSuites: [1]),
             lifetime: Lifetime(notBefore: 0, notAfter: 1000),

@@ -22,7 +22,7 @@ struct OperatorTests {
     private func exit(
         _ machine: inout SupervisorStateMachine, _ worker: Int, _ exit: WorkerExit = .exited(1), now: Duration = .zero
     ) -> [Action] {
-        var generator = SeededGenerator(state: 1)
+        var generator = SplitMix64(seed: 1)
         return machine.exited(worker, exit, now: now, using: &generator)
     }
 
@@ -249,7 +249,7 @@ struct SignOfLifeTests {
             ])
         #expect(machine.elapsed(answerDeadline(2)) == [.emit(.hung(worker: "a")), .signal(worker: 0, .kill)])
         #expect(machine.elapsed(answerDeadline(2)) == [])
-        var generator = SeededGenerator(state: 1)
+        var generator = SplitMix64(seed: 1)
         let actions = machine.exited(0, .signaled(9), now: .zero, using: &generator)
         #expect(actions.contains(.emit(.restarting(worker: "a", after: .seconds(1), .hang))))
     }
@@ -270,7 +270,7 @@ struct SignOfLifeTests {
         var machine = machine()
         _ = machine.start()
         _ = machine.spawned(0, pid: 3)
-        var generator = SeededGenerator(state: 1)
+        var generator = SplitMix64(seed: 1)
         _ = machine.exited(0, .exited(1), now: .zero, using: &generator)
         #expect(machine.elapsed(answerDeadline(1)) == [])
         _ = machine.elapsed(.backoff(worker: 0, generation: 1))

@@ -1,3 +1,4 @@
+import LiveTesting
 import Testing
 
 @testable import Supervisor
@@ -9,7 +10,7 @@ struct RestartPolicyTests {
         _ exit: WorkerExit, _ restart: WorkerSpecification.Restart, _ history: inout RestartPolicy.History,
         now: Duration = .zero
     ) -> RestartPolicy.Verdict {
-        var generator = SeededGenerator(state: 1)
+        var generator = SplitMix64(seed: 1)
         return policy.verdict(after: exit, of: shell("w", "", restart), history: &history, now: now, using: &generator)
     }
 
@@ -65,7 +66,7 @@ struct RestartPolicyTests {
     @Test func intensityZeroQuarantinesAtOnce() {
         let strict = RestartPolicy(intensity: 0, period: .seconds(1), backoff: .seconds(1) ... .seconds(1))
         var history = RestartPolicy.History()
-        var generator = SeededGenerator(state: 1)
+        var generator = SplitMix64(seed: 1)
         #expect(
             strict.verdict(after: .exited(1), of: shell("w", ""), history: &history, now: .zero, using: &generator)
                 == .quarantine)
@@ -74,7 +75,7 @@ struct RestartPolicyTests {
     @Test(arguments: [(0, 1000, 2000), (1, 2000, 4000), (2, 2500, 5000), (3, 2500, 5000), (60, 2500, 5000)])
     func delayDoublesUpToBound(attempt: Int, lowest: Int, highest: Int) {
         let bounds = Duration.milliseconds(lowest) ... .milliseconds(highest)
-        var generator = SeededGenerator(state: 7)
+        var generator = SplitMix64(seed: 7)
         var seen: Set<Duration> = []
         for _ in 0..<200 {
             let delay = policy.delay(attempt: attempt, using: &generator)
@@ -85,7 +86,7 @@ struct RestartPolicyTests {
     }
 
     @Test func delayGrowsFromZero() {
-        var generator = SeededGenerator(state: 7)
+        var generator = SplitMix64(seed: 7)
         let fromZero = RestartPolicy(intensity: 9, period: .seconds(1), backoff: .zero ... .seconds(1))
         #expect(fromZero.delay(attempt: 12, using: &generator) >= .milliseconds(500))
         let fixed = RestartPolicy(intensity: 9, period: .seconds(1), backoff: .seconds(3) ... .seconds(3))
@@ -98,7 +99,7 @@ struct RestartPolicyTests {
         var worker = shell("w", "")
         worker.finalStatuses = [79: "a later copy runs"]
         var history = RestartPolicy.History()
-        var generator = SeededGenerator(state: 1)
+        var generator = SplitMix64(seed: 1)
         let verdict = policy.verdict(
             after: .exited(79), of: worker, history: &history, now: .zero, using: &generator)
         #expect(verdict == .quarantine)
@@ -109,7 +110,7 @@ struct RestartPolicyTests {
         var worker = shell("w", "")
         worker.waitingStatuses = [75]
         var history = RestartPolicy.History()
-        var generator = SeededGenerator(state: 1)
+        var generator = SplitMix64(seed: 1)
         for attempt in 0..<100 {
             let verdict = policy.verdict(
                 after: .exited(75), of: worker, history: &history, now: .seconds(attempt), using: &generator)

@@ -134,7 +134,7 @@ final class Manager {
     }
 
     private func fail(_ machine: inout SupervisorStateMachine, _ worker: Int) {
-        var generator = SeededGenerator(state: 1)
+        var generator = SplitMix64(seed: 1)
         _ = machine.exited(worker, .exited(1), now: .zero, using: &generator)
     }
 
@@ -234,7 +234,7 @@ final class Manager {
             """#
         let supervisor = try Supervisor(
             workers: [python("w", script)], configuration: quick, clock: ContinuousClock(),
-            generator: SeededGenerator(state: 3), notify: manager.socket(watchdog: "2000000"),
+            generator: SplitMix64(seed: 3), notify: manager.socket(watchdog: "2000000"),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         async let run: Void = supervisor.run()
         var heard: [String] = []

@@ -22,7 +22,7 @@ final class Harness<TestClock: Clock>: Sendable where TestClock.Duration == Dura
         let (events, continuation) = AsyncStream.makeStream(of: SupervisorEvent.self)
         self.events = events
         supervisor = try Supervisor(
-            workers: workers, configuration: configuration, clock: clock, generator: SeededGenerator(state: 3),
+            workers: workers, configuration: configuration, clock: clock, generator: SplitMix64(seed: 3),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             writeDiagnostics: { [diagnostics] in diagnostics.add($0) }, observe: { continuation.yield($0) })
     }

@@ -1,3 +1,4 @@
+import LiveTesting
 import Nostr
 import Testing
 
@@ -30,7 +31,7 @@ struct SubscriptionsTests {
     }
 
     @Test func indexAgreesWithExhaustiveMatching() {
-        var generator = SeededGenerator(seed: 11)
+        var generator = SplitMix64(seed: 11)
         var subscriptions = Subscriptions()
         var filters: [UInt64: [Filter]] = [:]
         for serial in 0..<200 as Range<UInt64> {

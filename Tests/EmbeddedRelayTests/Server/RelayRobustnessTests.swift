@@ -28,7 +28,7 @@ struct RelayRobustnessTests {
 
     @Test func survivesRandomBytes() async throws {
         try await withEmbeddedRelay { _, address in
-            var generator = SeededGenerator(seed: 21)
+            var generator = SplitMix64(seed: 21)
             let client = try await TestClient.connect(address)
             let valid = ClientMessage.event(Author.alice.event("hello", tags: [Tag("e", "x")])).json()
             for _ in 0..<300 {

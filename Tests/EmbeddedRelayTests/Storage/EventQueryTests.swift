@@ -16,7 +16,7 @@ struct EventQueryTests {
 
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func queryAgreesWithFullScan(seed: UInt64) async throws {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix64(seed: seed)
         let access = try StoreAccess()
         let events = (0..<300).map { _ in RandomNostr.event(&generator) }
         _ = await access.insert(events)
@@ -30,7 +30,7 @@ struct EventQueryTests {
     }
 
     @Test func countIgnoresLimits() async throws {
-        var generator = SeededGenerator(seed: 5)
+        var generator = SplitMix64(seed: 5)
         let access = try StoreAccess()
         let events = (0..<200).map { _ in RandomNostr.event(&generator) }
         _ = await access.insert(events)

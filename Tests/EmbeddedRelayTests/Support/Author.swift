@@ -1,3 +1,4 @@
+import LiveTesting
 import Nostr
 
 /// A key that signs events for tests.
@@ -8,7 +9,7 @@ struct Author: Sendable {
     let keys: KeyPair
 
     init(seed: UInt64) {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix64(seed: seed)
         keys = KeyPair.generate(using: &generator)
     }
 
@@ -17,14 +18,14 @@ struct Author: Sendable {
     func event(
         _ content: String = "", kind: Kind = 1, at createdAt: Int64 = 1_700_000_000, tags: [Tag] = []
     ) -> Event {
-        var generator = SeededGenerator(seed: 3)
+        var generator = SplitMix64(seed: 3)
         let unsigned = UnsignedEvent(
             pubkey: publicKey, createdAt: createdAt, kind: kind, tags: tags, content: content)
         return unsigned.signed(by: keys, using: &generator)
     }
 
     func login(_ challenge: String, at address: String, now: Int64) throws -> Event {
-        var generator = SeededGenerator(seed: 4)
+        var generator = SplitMix64(seed: 4)
         return NIP42.authenticationEvent(
             challenge: challenge, relay: try RelayURL(address), by: keys, now: now, using: &generator)
     }

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import LiveTesting
 import Nostr
 
 @testable import EmbeddedRelay
@@ -37,7 +38,7 @@ struct BlossomRequests {
         _ action: BlossomAuthorization.Action, of texts: [String], by author: Author = .alice, at: Int64 = now,
         lifetime: Int64 = 300
     ) -> String {
-        var generator = SeededGenerator(seed: 9)
+        var generator = SplitMix64(seed: 9)
         let event = BlossomAuthorization.event(
             action, hashes: texts.compactMap(hash), content: "test", by: author.keys, now: at, lifetime: lifetime,
             using: &generator)

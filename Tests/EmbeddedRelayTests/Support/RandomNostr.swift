@@ -1,3 +1,4 @@
+import LiveTesting
 import Nostr
 
 /// Random events and filters from small sets of values, so that many of them meet.
@@ -7,7 +8,7 @@ enum RandomNostr {
     private static let names = ["e", "h", "p", "T"]
     private static let values = ["one", "two", "three", "", "a\u{0}b", "a"]
 
-    static func event(_ generator: inout SeededGenerator) -> Event {
+    static func event(_ generator: inout SplitMix64) -> Event {
         let tags = (0..<Int.random(in: 0...4, using: &generator)).map { _ in
             Bool.random(using: &generator) && Bool.random(using: &generator)
                 ? Tag(pick(names, &generator)) : Tag(pick(names, &generator), pick(values, &generator), "more")
@@ -17,9 +18,9 @@ enum RandomNostr {
             at: Int64.random(in: 1_000...1_040, using: &generator), tags: tags)
     }
 
-    static func filter(_ generator: inout SeededGenerator, ids: [EventID] = []) -> Filter {
+    static func filter(_ generator: inout SplitMix64, ids: [EventID] = []) -> Filter {
         var filter = Filter()
-        func chance(_ percent: Int, _ generator: inout SeededGenerator) -> Bool {
+        func chance(_ percent: Int, _ generator: inout SplitMix64) -> Bool {
             Int.random(in: 0..<100, using: &generator) < percent
         }
         if chance(15, &generator) { filter.ids = some(ids, upTo: 30, &generator) }
@@ -35,12 +36,12 @@ enum RandomNostr {
     }
 
     private static func some<Value>(
-        _ values: [Value], upTo most: Int, _ generator: inout SeededGenerator
+        _ values: [Value], upTo most: Int, _ generator: inout SplitMix64
     ) -> [Value] {
         Array(values.shuffled(using: &generator).prefix(Int.random(in: 0...most, using: &generator)))
     }
 
-    static func pick<Value>(_ values: [Value], _ generator: inout SeededGenerator) -> Value {
+    static func pick<Value>(_ values: [Value], _ generator: inout SplitMix64) -> Value {
         values[Int.random(in: 0..<values.count, using: &generator)]
     }
 }

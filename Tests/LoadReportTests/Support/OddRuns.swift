@@ -1,3 +1,4 @@
+import LiveTesting
 import LoadReport
 
 /// A run in which every text attempts injection.
@@ -46,7 +47,7 @@ enum LongRun {
 
     private static func make() -> LoadResult {
         let recorder = LoadRecorder()
-        var random = SeededGenerator(seed: 11)
+        var random = SplitMix64(seed: 11)
         for second in 0..<14_400 {
             for _ in 0..<Int.random(in: 1...4, using: &random) {
                 let took = Duration.microseconds(Int.random(in: 800...90_000, using: &random))

@@ -1,4 +1,5 @@
 import Foundation
+import LiveTesting
 import LoadReport
 
 /// A synthetic run from a seed: 60 agents in 6 groups, a relay that is down for five seconds, and agents that restart,
@@ -20,7 +21,7 @@ struct SyntheticRun {
     static let length = Duration.milliseconds(45_400)
 
     private let recorder = LoadRecorder()
-    private var random = SeededGenerator(seed: 7)
+    private var random = SplitMix64(seed: 7)
     private let outage = 20.0..<25.0
 
     static func result(thresholds: [String: String] = standardThresholds) throws -> LoadResult {

@@ -1,3 +1,4 @@
+import LiveTesting
 import Testing
 
 @testable import MLS
@@ -32,7 +33,7 @@ struct KeyTests {
         var point = head + Array(repeating: prefix.count > 2 ? 0xFF : 0, count: 32 - head.count)
         if prefix.count > 2 { point[31] = 0x7F }
         expectError(.invalidKey) { try KEM.x25519.validate(publicKey: point) }
-        var rng = SeededGenerator(1)
+        var rng = SplitMix64(seed: 1)
         let key = try HPKEPrivateKey.generate(.x25519AES128GCM, using: &rng)
         expectError(.invalidKey) { _ = try key.agree(with: point) }
         // X25519 ignores the top bit, and so does the check.
@@ -42,7 +43,7 @@ struct KeyTests {
     }
 
     @Test func refusesZeroSharedSecret() throws {
-        var rng = SeededGenerator(2)
+        var rng = SplitMix64(seed: 2)
         let key = try HPKEPrivateKey.generate(.x25519AES128GCM, using: &rng)
         let hpke = HPKE(.x25519AES128GCM)
         let sealed = HPKECiphertext(
@@ -64,7 +65,7 @@ struct KeyTests {
 
     @Test(arguments: CipherSuite.supported)
     func signatureCoversLabelAndContent(_ suite: CipherSuite) throws {
-        var rng = SeededGenerator(3)
+        var rng = SplitMix64(seed: 3)
         let key = try SignaturePrivateKey.generate(suite, using: &rng)
         let signature = try key.sign(label: "one", [1, 2, 3])
         #expect(suite.verify(signature, label: "one", of: [1, 2, 3], publicKey: key.publicKey))
@@ -86,14 +87,14 @@ struct KeyTests {
         #expect(secret == Secret([0xDE, 0xAD, 0xBE, 0xEF]))
         #expect(secret != Secret([0xDE, 0xAD, 0xBE, 0xEE]))
         #expect(secret != Secret([0xDE, 0xAD, 0xBE]))
-        var rng = SeededGenerator(4)
+        var rng = SplitMix64(seed: 4)
         #expect("\(try HPKEPrivateKey.generate(.x25519AES128GCM, using: &rng))" == "HPKEPrivateKey(x25519)")
         #expect("\(try SignaturePrivateKey.generate(.p256AES128GCM, using: &rng))" == "SignaturePrivateKey")
     }
 
     @Test(arguments: [0, 4, 6, 8, 0xF000] as [UInt16])
     func refusesUnsupportedSuites(_ number: UInt16) throws {
-        var rng = SeededGenerator(5)
+        var rng = SplitMix64(seed: 5)
         expectError(.unsupportedCipherSuite) {
             _ = try SignaturePrivateKey.generate(CipherSuite(rawValue: number), using: &rng)
         }

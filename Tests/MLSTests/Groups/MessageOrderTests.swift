@@ -1,10 +1,11 @@
+import LiveTesting
 import Testing
 
 @testable import MLS
 
 /// Late, lost and repeated messages (RFC 9420 §9, §15.3).
 struct MessageOrderTests {
-    private func send(_ count: Int, from sender: inout MLSGroup, _ rng: inout SeededGenerator) throws -> [[UInt8]] {
+    private func send(_ count: Int, from sender: inout MLSGroup, _ rng: inout SplitMix64) throws -> [[UInt8]] {
         try (0..<count).map { try sender.protect(Array("\($0)".utf8), using: &rng) }
     }
 

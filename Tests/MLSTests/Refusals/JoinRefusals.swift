@@ -1,3 +1,4 @@
+import LiveTesting
 import TLSCodec
 import Testing
 
@@ -35,7 +36,7 @@ struct JoinRefusals {
         signatureKey: SignaturePrivateKey? = nil, confirmationTag: [UInt8]? = nil, pathSecret: Secret? = nil,
         preSharedKeys: [PreSharedKeyID] = [], extraExtensions: [Extension] = []
     ) throws -> Welcome {
-        var rng = SeededGenerator(7)
+        var rng = SplitMix64(seed: 7)
         let group = self.added.next
         let suite = group.cipherSuite
         let info = try GroupInfo(
@@ -156,7 +157,7 @@ struct JoinRefusals {
             self.expect(.invalidTree, tree: tree)
         }
         var tree = self.added.next.tree
-        var rng = SeededGenerator(8)
+        var rng = SplitMix64(seed: 8)
         let key = try HPKEPrivateKey.generate(tree.cipherSuite, using: &rng).publicKey
         tree.set(.parent(ParentNode(encryptionKey: key, parentHash: [], unmergedLeaves: [])), at: NodeIndex(3))
         self.expect(.invalidTree, tree: tree)
@@ -175,7 +176,7 @@ struct JoinRefusals {
 
     @Test func s7_3_refusesInvalidLeaves() throws {
         let member = self.party.members[2]
-        var rng = SeededGenerator(9)
+        var rng = SplitMix64(seed: 9)
         let fresh = try HPKEPrivateKey.generate(member.cipherSuite, using: &rng).publicKey
         func tree(_ leaf: LeafNode) -> RatchetTree {
             var tree = self.added.next.tree

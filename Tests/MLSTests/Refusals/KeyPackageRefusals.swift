@@ -1,3 +1,4 @@
+import LiveTesting
 import TLSCodec
 import Testing
 
@@ -103,7 +104,7 @@ struct KeyPackageRefusals {
         var outer = package.tlsEncoded()
         outer[outer.count - 1] ^= 1
         self.expect(.badSignature) { try KeyPackage(tlsEncoded: outer) }
-        var rng = SeededGenerator(99)
+        var rng = SplitMix64(seed: 99)
         let other = try SignaturePrivateKey.generate(.x25519AES128GCM, using: &rng)
         var inner = try self.leaf().tlsEncoded()
         inner[inner.count - 1] ^= 1

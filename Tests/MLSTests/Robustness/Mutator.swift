@@ -1,9 +1,11 @@
+import LiveTesting
+
 /// Damages bytes in the ways that find decoders out: flipped bits, cuts, additions, parts moved elsewhere, and
 /// length headers that announce too much.
 struct Mutator {
-    var rng: SeededGenerator
+    var rng: SplitMix64
 
-    init(_ seed: UInt64) { self.rng = SeededGenerator(seed) }
+    init(_ seed: UInt64) { self.rng = SplitMix64(seed: seed) }
 
     mutating func mutate(_ original: [UInt8]) -> [UInt8] {
         var bytes = original

@@ -1,4 +1,5 @@
 import Foundation
+import LiveTesting
 import Testing
 
 @testable import MLS
@@ -13,7 +14,7 @@ struct ParentHashCostTests {
         private var original: RatchetTree
         private let leaf: LeafNode
         private let keys: KeyPackageBundle
-        private var rng: SeededGenerator
+        private var rng: SplitMix64
 
         init(leafCount: Int) throws {
             var party = try Party(1)

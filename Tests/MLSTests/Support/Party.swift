@@ -1,3 +1,4 @@
+import LiveTesting
 import Testing
 
 @testable import MLS
@@ -8,7 +9,7 @@ struct Party {
     static let lifetime = Lifetime(notBefore: now - 3600, notAfter: now + 3600)
 
     let suite: CipherSuite
-    var rng: SeededGenerator
+    var rng: SplitMix64
     /// In the order in which they came; those who left stay in the list.
     var members: [MLSGroup] = []
     private(set) var gone: Set<Int> = []
@@ -20,7 +21,7 @@ struct Party {
         configuration: GroupConfiguration = .init()
     ) throws {
         self.suite = suite
-        self.rng = SeededGenerator(seed)
+        self.rng = SplitMix64(seed: seed)
         let first = try self.bundle("member 0")
         self.members = [
             try MLSGroup.create(

@@ -1,3 +1,4 @@
+import LiveTesting
 import MLS
 import Nostr
 import TLSCodec
@@ -12,7 +13,7 @@ struct KeyPackageEventTests {
     private func make(
         suite: CipherSuite? = nil, for identity: PublicKey? = nil, seed: UInt64 = 7
     ) throws -> (bundle: KeyPackageBundle, keys: KeyPair, events: (addressable: Event, legacy: Event)) {
-        var rng = SeededGenerator(seed: seed)
+        var rng = SplitMix64(seed: seed)
         let keys = KeyPair.generate(using: &rng)
         var bundle = try KeyPackageEvents.makeBundle(for: identity ?? keys.publicKey, now: self.now, using: &rng)
         if let suite {
@@ -200,13 +201,13 @@ struct KeyPackageEventTests {
     }
 
     @Test func refusesAnotherAuthor() throws {
-        var rng = SeededGenerator(seed: 9)
+        var rng = SplitMix64(seed: 9)
         let event = try self.make(for: KeyPair.generate(using: &rng).publicKey).events.addressable
         expectError(.identityMismatch) { _ = try self.read(event) }
     }
 
     @Test func refusesCredentialWithoutNostrKey() throws {
-        var rng = SeededGenerator(seed: 10)
+        var rng = SplitMix64(seed: 10)
         let keys = KeyPair.generate(using: &rng)
         let offCurve = [UInt8](repeating: 0xFF, count: 32)
         for credential in [Credential.basic(identity: [1, 2, 3]), .basic(identity: offCurve)] {

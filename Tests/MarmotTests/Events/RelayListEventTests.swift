@@ -1,3 +1,4 @@
+import LiveTesting
 import Nostr
 import Testing
 
@@ -5,12 +6,12 @@ import Testing
 
 struct RelayListEventTests {
     private func keys(_ seed: UInt64) -> KeyPair {
-        var rng = SeededGenerator(seed: seed)
+        var rng = SplitMix64(seed: seed)
         return KeyPair.generate(using: &rng)
     }
 
     private func list(_ kind: Kind, _ relays: [String], by keys: KeyPair, at time: Int64 = Lab.start) throws -> Event {
-        var rng = SeededGenerator(seed: 9)
+        var rng = SplitMix64(seed: 9)
         return RelayListEvents.event(
             kind, relays: try relays.map { try RelayURL($0) }, by: keys, now: time, using: &rng)
     }
@@ -52,7 +53,7 @@ struct RelayListEventTests {
 
     @Test func ignoresInvalidAndRepeatedAddresses() throws {
         let keys = self.keys(1)
-        var rng = SeededGenerator(seed: 5)
+        var rng = SplitMix64(seed: 5)
         let event = UnsignedEvent(
             pubkey: keys.publicKey, createdAt: 1, kind: .inboxRelays,
             tags: [
@@ -68,7 +69,7 @@ struct RelayListEventTests {
 
     @Test func deletionNamesEventsAndKind() throws {
         let keys = self.keys(1)
-        var rng = SeededGenerator(seed: 5)
+        var rng = SplitMix64(seed: 5)
         let gone = try self.list(.keyPackage, [], by: keys)
         let event = KeyPackageEvents.deletion(of: [gone.id], by: keys, now: Lab.start, using: &rng)
         try event.verify()

@@ -1,3 +1,4 @@
+import LiveTesting
 import MLS
 import Nostr
 import Testing
@@ -51,7 +52,7 @@ struct MediaFileTests {
     }
 
     @Test func opensFilesWithStoredKey() throws {
-        var rng = SeededGenerator(seed: 1)
+        var rng = SplitMix64(seed: 1)
         for size in [0, 1, 63, 64, 65, 100_000] {
             let plaintext = (0..<size).map { UInt8(truncatingIfNeeded: $0) }
             let file = try EncryptedMedia.encrypt(
@@ -122,7 +123,7 @@ struct MediaFileTests {
 
     @Test func refusesLargeFiles() throws {
         let (_, file) = try self.encrypted()
-        var rng = SeededGenerator(seed: 2)
+        var rng = SplitMix64(seed: 2)
         let large = [UInt8](repeating: 0, count: (100 << 20) + 17)
         expectError(.tooLarge) {
             _ = try EncryptedMedia.encrypt(
@@ -132,7 +133,7 @@ struct MediaFileTests {
     }
 
     @Test func refusesDisguisedImagesAndInvalidNames() throws {
-        var rng = SeededGenerator(seed: 3)
+        var rng = SplitMix64(seed: 3)
         let png = try MediaType("image/png")
         let gif = Array("GIF89a".utf8)
         expectError(.badMedia, "first bytes") {

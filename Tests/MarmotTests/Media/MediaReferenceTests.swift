@@ -1,3 +1,4 @@
+import LiveTesting
 import Nostr
 import Testing
 
@@ -114,7 +115,7 @@ struct MediaReferenceTests {
 
     /// 2,000 damaged tags: each is read to a reference that survives a round trip, or refused as a bad tag.
     @Test func damagedTagsAreReadOrRefused() throws {
-        var rng = SeededGenerator(seed: 0x0494)
+        var rng = SplitMix64(seed: 0x0494)
         let whole = Self.required + ["dim 640x480", "blurhash LEHV6nWB2yk8", "thumbhash 3OcRJYB4d3h"]
         var read = 0
         var refused = 0
@@ -133,7 +134,7 @@ struct MediaReferenceTests {
         #expect(read > 300 && refused > 300, "\(read) read, \(refused) refused")
     }
 
-    private func damage(_ values: [String], _ rng: inout SeededGenerator) -> [String] {
+    private func damage(_ values: [String], _ rng: inout SplitMix64) -> [String] {
         var values = values
         for _ in 0..<Int.random(in: 1...2, using: &rng) {
             let item = Int.random(in: 0..<values.count, using: &rng)
@@ -147,7 +148,7 @@ struct MediaReferenceTests {
         return values
     }
 
-    private func damage(_ text: String, _ rng: inout SeededGenerator) -> String {
+    private func damage(_ text: String, _ rng: inout SplitMix64) -> String {
         var bytes = Array(text.utf8)
         let position = Int.random(in: 0...bytes.count, using: &rng)
         switch Int.random(in: 0..<4, using: &rng) {

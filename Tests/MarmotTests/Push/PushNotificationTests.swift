@@ -1,3 +1,4 @@
+import LiveTesting
 import MLS
 import Nostr
 import Testing
@@ -63,7 +64,7 @@ struct PushNotificationTests {
     }
 
     @Test func serverOpensRequestOfMember() throws {
-        var rng = SeededGenerator(seed: 7)
+        var rng = SplitMix64(seed: 7)
         let servers = (0..<2).map { _ in KeyPair.generate(using: &rng) }.sorted { $0.publicKey < $1.publicKey }
         let relays = try Lab.relays.map { try RelayURL($0) }
         var routes: [PushRoute] = []
@@ -96,7 +97,7 @@ struct PushNotificationTests {
     }
 
     @Test func invalidServerKeyFailsAlone() throws {
-        var rng = SeededGenerator(seed: 8)
+        var rng = SplitMix64(seed: 8)
         let offCurve = try PublicKey(bytes: [UInt8](repeating: 0xff, count: 32))
         let route = PushRoute(try self.tokens(1)[0], server: offCurve, relay: try RelayURL(Lab.relays[0]))
         let batches = PushNotifications.batches([try PushRumorTests.route(1), route])

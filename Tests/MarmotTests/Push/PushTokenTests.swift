@@ -1,3 +1,4 @@
+import LiveTesting
 import MLS
 import Nostr
 import Testing
@@ -72,7 +73,7 @@ struct PushTokenTests {
     }
 
     @Test(arguments: [1, 32, 1020, 1021]) func onlyTheServerOpensTokens(_ count: Int) throws {
-        var rng = SeededGenerator(seed: UInt64(count))
+        var rng = SplitMix64(seed: UInt64(count))
         let (server, other) = (KeyPair.generate(using: &rng), KeyPair.generate(using: &rng))
         let device = try DeviceToken(.apns, Secret((0..<count).map { UInt8($0 & 255) }))
         let first = try PushToken(device, for: server.publicKey, using: &rng)
@@ -84,7 +85,7 @@ struct PushTokenTests {
     }
 
     @Test func detectsEveryDamagedByte() throws {
-        var rng = SeededGenerator(seed: 1)
+        var rng = SplitMix64(seed: 1)
         let server = KeyPair.generate(using: &rng)
         let device = try DeviceToken(.fcm, Secret(Array("token".utf8)))
         let token = try PushToken(device, for: server.publicKey, using: &rng)
@@ -96,7 +97,7 @@ struct PushTokenTests {
     }
 
     @Test func refusesMalformedPlaintexts() throws {
-        var rng = SeededGenerator(seed: 2)
+        var rng = SplitMix64(seed: 2)
         let server = KeyPair.generate(using: &rng)
         func open(_ header: [UInt8], _ count: Int = 1024) throws -> DeviceToken {
             let plaintext = Secret(header + [UInt8](repeating: 7, count: count - header.count))
@@ -120,7 +121,7 @@ struct PushTokenTests {
     }
 
     @Test func checksSizesAndKeys() throws {
-        var rng = SeededGenerator(seed: 3)
+        var rng = SplitMix64(seed: 3)
         expectError(.badPushToken, "found 0") { _ = try DeviceToken(.apns, Secret([])) }
         expectError(.badPushToken, "found 1022") {
             _ = try DeviceToken(.apns, Secret([UInt8](repeating: 0, count: 1022)))

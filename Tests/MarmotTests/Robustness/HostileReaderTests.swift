@@ -1,3 +1,4 @@
+import LiveTesting
 import MLS
 import Nostr
 import Testing
@@ -102,7 +103,7 @@ struct HostileReaderTests {
     }
 
     private func layer(
-        _ kind: Kind, _ content: [UInt8], by author: KeyPair, to reader: Lab.Newcomer, _ rng: inout SeededGenerator
+        _ kind: Kind, _ content: [UInt8], by author: KeyPair, to reader: Lab.Newcomer, _ rng: inout SplitMix64
     ) throws -> Event {
         // NIP-44 has no empty text.
         let content = content.isEmpty ? [0] : content

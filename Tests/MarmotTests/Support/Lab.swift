@@ -1,3 +1,4 @@
+import LiveTesting
 import MLS
 import Nostr
 import Testing
@@ -10,7 +11,7 @@ struct Lab {
     static let start: Int64 = 1_800_000_000
     static let relays = ["wss://relay.one.example", "wss://relay.two.example"]
 
-    var rng: SeededGenerator
+    var rng: SplitMix64
     var now = Lab.start
     var keys: [KeyPair] = []
     var groups: [MarmotGroup] = []
@@ -24,7 +25,7 @@ struct Lab {
 
     /// A group of `count` members at epoch 1, founded by member 0.
     init(_ count: Int, admins: [Int] = [0], capabilities: Capabilities? = nil, seed: UInt64 = 1) throws {
-        self.rng = SeededGenerator(seed: seed)
+        self.rng = SplitMix64(seed: seed)
         let founder = KeyPair.generate(using: &self.rng)
         var newcomers: [Newcomer] = []
         for _ in 1..<count { newcomers.append(try self.newcomer(capabilities: capabilities)) }

@@ -1,10 +1,11 @@
+import LiveTesting
 import Nostr
 
 /// Seeded damage to what comes from outside.
 struct Mutator {
-    var rng: SeededGenerator
+    var rng: SplitMix64
 
-    init(seed: UInt64) { self.rng = SeededGenerator(seed: seed) }
+    init(seed: UInt64) { self.rng = SplitMix64(seed: seed) }
 
     /// One to three bytes changed, lost, inserted, or parts cut off or doubled; never the same bytes again.
     mutating func damage(_ bytes: [UInt8]) -> [UInt8] {

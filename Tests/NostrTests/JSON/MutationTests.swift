@@ -1,10 +1,11 @@
 import Foundation
+import LiveTesting
 import Nostr
 import Testing
 
 /// Ten thousand damaged messages: each is read or refused with a code, and what is read survives a round trip.
 @Test func damagedJSONNeverCrashes() throws {
-    var generator = SeededGenerator(seed: 20_250_101)
+    var generator = SplitMix64(seed: 20_250_101)
     let event = Samples.event()
     let filter = Filter(ids: [event.id], authors: [event.pubkey], kinds: [1], since: 1, limit: 5, tags: ["p": ["x"]])
     let originals = [
@@ -61,7 +62,7 @@ private func outcome<Value: Equatable>(
     }
 }
 
-private func damage(_ original: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
+private func damage(_ original: [UInt8], using generator: inout SplitMix64) -> [UInt8] {
     let pieces = [
         "\"", "\\", "\\u", "\\ud800", "{", "}", "[", "]", ",", ":", "-", ".", "e", "99999999999999999999", "null",
         "true",

@@ -1,10 +1,11 @@
+import LiveTesting
 import Testing
 
 @testable import Nostr
 
 struct BlossomAuthorizationTests {
     private func event(_ action: BlossomAuthorization.Action = .upload) throws -> (Event, Bytes32) {
-        var generator = SeededGenerator(seed: 1)
+        var generator = SplitMix64(seed: 1)
         let key = KeyPair.generate(using: &generator)
         let hash = try #require(Bytes32([UInt8](repeating: 7, count: 32)))
         let event = BlossomAuthorization.event(

@@ -1,3 +1,4 @@
+import LiveTesting
 import Testing
 
 @testable import Nostr
@@ -12,7 +13,7 @@ private let rumor = UnsignedEvent(
 private func layer(
     _ kind: Kind, _ content: [UInt8], by author: KeyPair, to reader: PublicKey, pubkey: PublicKey? = nil
 ) throws -> Event {
-    var generator = SeededGenerator(seed: 5)
+    var generator = SplitMix64(seed: 5)
     let payload = try NIP44.encrypt(
         content, try NIP44.conversationKey(author, reader), nonce: [UInt8](repeating: 9, count: 32))
     return UnsignedEvent(pubkey: pubkey ?? author.publicKey, createdAt: now, kind: kind, content: payload)
@@ -22,7 +23,7 @@ private func layer(
 private func refusal(_ event: Event) -> NostrError.Code? { code { _ = try GiftWrap.unwrap(event, by: recipient) } }
 
 @Test func giftWrapRoundTrips() throws {
-    var generator = SeededGenerator(seed: 3)
+    var generator = SplitMix64(seed: 3)
     let expiration = Tag.expiration(at: now + 5)
     let wrap = try GiftWrap.wrap(
         rumor, from: sender, to: recipient.publicKey, now: now, extraTags: [expiration], using: &generator)
@@ -38,7 +39,7 @@ private func refusal(_ event: Event) -> NostrError.Code? { code { _ = try GiftWr
 }
 
 @Test func giftWrapLayersAreBackdatedIndependently() throws {
-    var generator = SeededGenerator(seed: 4)
+    var generator = SplitMix64(seed: 4)
     var wrapTimes: Set<Int64> = []
     for _ in 0..<50 {
         let wrap = try GiftWrap.wrap(rumor, from: sender, to: recipient.publicKey, now: now, using: &generator)
@@ -118,7 +119,7 @@ private func refusal(_ event: Event) -> NostrError.Code? { code { _ = try GiftWr
     let seal = try layer(.seal, rumor.rumorJSON(), by: Samples.key(7), to: recipient.publicKey)
     let wrap = try layer(.giftWrap, seal.json(), by: Samples.key(8), to: recipient.publicKey)
     #expect(refusal(wrap) == .authorMismatch)
-    var generator = SeededGenerator(seed: 6)
+    var generator = SplitMix64(seed: 6)
     let found = code {
         _ = try GiftWrap.wrap(rumor, from: Samples.key(7), to: recipient.publicKey, now: now, using: &generator)
     }
@@ -143,7 +144,7 @@ private func refusal(_ event: Event) -> NostrError.Code? { code { _ = try GiftWr
 }
 
 @Test func giftWrapRefusesInvalidRecipientsAndSizes() throws {
-    var generator = SeededGenerator(seed: 6)
+    var generator = SplitMix64(seed: 6)
     let nobody = try PublicKey(hex: String(repeating: "f", count: 64))
     #expect(
         code { _ = try GiftWrap.wrap(rumor, from: sender, to: nobody, now: now, using: &generator) }
@@ -157,7 +158,7 @@ private func refusal(_ event: Event) -> NostrError.Code? { code { _ = try GiftWr
 
 @Test(arguments: [400, 1000, 28_000, 28_672, 28_673, 40_960])
 func predictsGiftWrapSize(count: Int) throws {
-    var generator = SeededGenerator(seed: 6)
+    var generator = SplitMix64(seed: 6)
     let short = UnsignedEvent(pubkey: sender.publicKey, createdAt: now, kind: .welcome, content: "")
     var rumor = short
     rumor.content = String(repeating: "x", count: count - short.rumorJSON().count)
@@ -169,7 +170,7 @@ func predictsGiftWrapSize(count: Int) throws {
     // 65,535 bytes in the seal's payload allow 40,960; 65,536 in the wrap's event 28,672 (NIP-44's padding).
     #expect(GiftWrap.largestRumor() == 40_960 && GiftWrap.largestRumor(inWrapOf: 65_536) == 28_672)
     #expect(GiftWrap.wrapBytes(aroundRumorOf: 40_961) == nil && GiftWrap.wrapBytes(aroundRumorOf: .max) == nil)
-    var generator = SeededGenerator(seed: 7)
+    var generator = SplitMix64(seed: 7)
     var rumor = UnsignedEvent(pubkey: sender.publicKey, createdAt: now, kind: .welcome, content: "")
     rumor.content = String(repeating: "x", count: 40_961 - rumor.rumorJSON().count)
     #expect(

@@ -1,3 +1,4 @@
+import LiveTesting
 import Nostr
 import Testing
 
@@ -5,7 +6,7 @@ private let relay = try? RelayURL("wss://relay.example.com")
 
 @Test func authenticationProvesKeyOwnership() throws {
     let relay = try #require(relay)
-    var generator = SeededGenerator(seed: 1)
+    var generator = SplitMix64(seed: 1)
     let key = Samples.key(1)
     let event = NIP42.authenticationEvent(challenge: "abc", relay: relay, by: key, now: 1000, using: &generator)
     #expect(event.tags == [Tag("relay", "wss://relay.example.com"), Tag("challenge", "abc")])
@@ -17,7 +18,7 @@ private let relay = try? RelayURL("wss://relay.example.com")
 
 @Test func refusesMismatchedAuthentication() throws {
     let relay = try #require(relay)
-    var generator = SeededGenerator(seed: 1)
+    var generator = SplitMix64(seed: 1)
     let key = Samples.key(1)
     let event = NIP42.authenticationEvent(challenge: "abc", relay: relay, by: key, now: 1000, using: &generator)
     func refusal(_ event: Event, challenge: String = "abc", relay other: RelayURL? = nil, now: Int64 = 1000)
@@ -58,7 +59,7 @@ private let relay = try? RelayURL("wss://relay.example.com")
     let package = Samples.event(kind: 30443, tags: [Tag("d", "x")], createdAt: 50, by: author)
     let deletion = Deletion(
         eventIDs: [note.id], addresses: [try #require(package.address)], kinds: [1, 30443], reason: "by accident")
-    var generator = SeededGenerator(seed: 1)
+    var generator = SplitMix64(seed: 1)
     let event = deletion.unsigned(by: author.publicKey, now: 60).signed(by: author, using: &generator)
     #expect(event.tags.map { $0.name } == ["e", "a", "k", "k"])
     #expect(try Deletion(event) == deletion)

@@ -1,3 +1,4 @@
+import LiveTesting
 import Nostr
 
 /// Testing has a type of this name too.
@@ -5,7 +6,7 @@ typealias Tag = Nostr.Tag
 
 enum Samples {
     static func key(_ seed: UInt64) -> KeyPair {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix64(seed: seed)
         return KeyPair.generate(using: &generator)
     }
 
@@ -15,7 +16,7 @@ enum Samples {
         content: String = "line\nquote \" slash \\ tab\t é 漢 😀", createdAt: Int64 = 1_700_000_000,
         by key: KeyPair? = nil
     ) -> Event {
-        var generator = SeededGenerator(seed: 99)
+        var generator = SplitMix64(seed: 99)
         let key = key ?? Samples.key(1)
         return UnsignedEvent(pubkey: key.publicKey, createdAt: createdAt, kind: kind, tags: tags, content: content)
             .signed(by: key, using: &generator)

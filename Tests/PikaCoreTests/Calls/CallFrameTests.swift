@@ -1,3 +1,4 @@
+import LiveTesting
 import MLS
 import Nostr
 import Testing
@@ -123,7 +124,7 @@ import Testing
     @Test func tenThousandMutatedFramesAreRefused() throws {
         let own = try Self.keys("aa", "bb").audio.own
         let sealed = try #require(Hex.decode(Self.known))
-        var random = StepRandom(state: 82)
+        var random = SplitMix64(seed: 82)
         for _ in 0..<10_000 {
             var bytes = sealed
             for _ in 0..<Int.random(in: 1...4, using: &random) {
@@ -168,7 +169,7 @@ import Testing
     }
 
     @Test func replayWindowMatchesReferenceSet() {
-        var random = StepRandom(state: 128)
+        var random = SplitMix64(seed: 128)
         var window = ReplayWindow()
         var seen: Set<UInt64> = []
         for step in 0..<20_000 {

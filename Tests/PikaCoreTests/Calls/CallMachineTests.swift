@@ -1,3 +1,4 @@
+import LiveTesting
 import MLS
 import Nostr
 import Testing
@@ -35,7 +36,7 @@ import Testing
     private static let third = key(2)
 
     private static func key(_ seed: UInt64) -> PublicKey {
-        var random = StepRandom(state: seed)
+        var random = SplitMix64(seed: seed)
         return KeyPair.generate(using: &random).publicKey
     }
 

@@ -367,7 +367,7 @@ import Testing
     }
 
     @Test func storedCallRecordsRoundTrip() {
-        var random = StepRandom(state: 3)
+        var random = SplitMix64(seed: 3)
         let key = KeyPair.generate(using: &random).publicKey
         for isAnswered in [true, false] {
             let record = LiveCallRecord(

@@ -1,3 +1,4 @@
+import LiveTesting
 import MLS
 import Nostr
 import Testing
@@ -157,7 +158,7 @@ import Testing
 
     @Test(arguments: 0..<4)
     func incrementalListEqualsRebuiltList(_ seed: UInt64) throws {
-        var random = StepRandom(state: seed)
+        var random = SplitMix64(seed: seed)
         var world = try ReducerWorld.group(2)
         for number in 0..<5 {
             world.act(0, .createGroupChat(name: "\(number)", peers: [world[1].key]), "\(number)")

@@ -1,3 +1,4 @@
+import LiveTesting
 import Nostr
 import Testing
 
@@ -30,7 +31,7 @@ import Testing
 
     @Test(arguments: 0..<10)
     func currentChatMatchesTopScreen(_ seed: UInt64) throws {
-        var random = StepRandom(state: seed)
+        var random = SplitMix64(seed: seed)
         var world = try self.world(3)
         world.act(0, .createGroupChat(name: "other", peers: [world[1].key]))
         world.settle()

@@ -1,3 +1,4 @@
+import LiveTesting
 import MLS
 import Marmot
 import Nostr
@@ -6,7 +7,7 @@ import Testing
 @testable import PikaCore
 
 @Suite struct BranchesTests {
-    private var step = CoreStep(nowMilliseconds: 0, random: CoreRandom(StepRandom(state: 4)))
+    private var step = CoreStep(nowMilliseconds: 0, random: CoreRandom(SplitMix64(seed: 4)))
     private var branches = Branches()
 
     /// Advances the group beyond the reach of races.

@@ -1,3 +1,4 @@
+import LiveTesting
 import MLS
 import Nostr
 import Testing
@@ -6,7 +7,7 @@ import Testing
 
 @Suite struct RollbackRecordTests {
     private static let start: Int64 = 1_800_000_000_000
-    private var random = StepRandom(state: 5)
+    private var random = SplitMix64(seed: 5)
     private let mallory: PublicKey
     private let oscar: PublicKey
 

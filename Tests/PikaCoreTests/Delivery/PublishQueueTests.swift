@@ -1,3 +1,4 @@
+import LiveTesting
 import MLS
 import Nostr
 import Testing
@@ -17,7 +18,7 @@ import Testing
         _ count: Int, lane: UInt8 = 1, from first: Int64 = 0, relays: [RelayURL]? = nil,
         purpose: OutboxRow.Purpose = .message
     ) throws -> [OutboxRow] {
-        var random = StepRandom(state: 3)
+        var random = SplitMix64(seed: 3)
         let keys = KeyPair.generate(using: &random)
         let event = UnsignedEvent(pubkey: keys.publicKey, createdAt: 1, kind: .chatMessage, content: "")
             .signed(by: keys, using: &random)

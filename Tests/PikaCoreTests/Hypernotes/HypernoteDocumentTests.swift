@@ -1,3 +1,4 @@
+import LiveTesting
 import Nostr
 import Testing
 
@@ -163,7 +164,7 @@ import Testing
         let pieces = ["<Card>", "</Card>", "<", ">", "`", "\"", "{", "}", "&lt;", "\u{0}", "é", "/>"].map {
             Array($0.utf8)
         }
-        var random = StepRandom(state: 99)
+        var random = SplitMix64(seed: 99)
         for _ in 0..<5000 {
             var bytes = sample
             for _ in 0..<Int.random(in: 1...8, using: &random) {

@@ -1,3 +1,4 @@
+import LiveTesting
 import MLS
 import Nostr
 import Testing
@@ -9,7 +10,7 @@ import Testing
 @Suite struct PendingEventsTests {
     private static let group = GroupID([1])
     private static let other = GroupID([2])
-    private let random: StepRandom
+    private let random: SplitMix64
     private let keys: [Secret]
     /// The routing ids of the two groups.
     private let routes: [GroupID: Bytes32]
@@ -19,13 +20,13 @@ import Testing
             Self.group: try #require(Bytes32([UInt8](repeating: 9, count: 32))),
             Self.other: try #require(Bytes32([UInt8](repeating: 8, count: 32))),
         ]
-        var random = StepRandom(state: 3)
+        var random = SplitMix64(seed: 3)
         self.keys = (0..<4).map { _ in Secret.random(count: 32, using: &random) }
         self.random = random
     }
 
     private func event(_ number: Int, bytes: Int = 40, key: Secret? = nil) throws -> Event {
-        var random = StepRandom(state: UInt64(number) &* 977 &+ 1)
+        var random = SplitMix64(seed: UInt64(number) &* 977 &+ 1)
         let key = key ?? Secret.random(count: 32, using: &random)
         let id = try #require(Bytes32([UInt8](repeating: 9, count: 32)))
         return try GroupEvents.seal(

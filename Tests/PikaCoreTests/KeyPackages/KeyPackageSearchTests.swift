@@ -1,3 +1,4 @@
+import LiveTesting
 import MLS
 import Marmot
 import Nostr
@@ -13,11 +14,11 @@ import Testing
     private struct Peer {
         let keys: KeyPair
         let bundle: KeyPackageBundle
-        var random: StepRandom
+        var random: SplitMix64
         var key: PublicKey { self.keys.publicKey }
 
         init(_ seed: UInt64, for identity: PublicKey? = nil) throws {
-            self.random = StepRandom(state: seed)
+            self.random = SplitMix64(seed: seed)
             self.keys = KeyPair.generate(using: &self.random)
             self.bundle = try KeyPackageEvents.makeBundle(
                 for: identity ?? self.keys.publicKey, now: KeyPackageSearchTests.now, using: &self.random)
@@ -121,7 +122,7 @@ import Testing
 
     @Test func prefersPackageCompatibleWithGroup() throws {
         var peer = try Peer(4)
-        var random = StepRandom(state: 40)
+        var random = SplitMix64(seed: 40)
         // As MDK 0.7 writes them: no SelfRemove.
         let legacy = try KeyPackageBundle.generate(
             peer.bundle.keyPackage.cipherSuite, credential: peer.bundle.keyPackage.leafNode.credential,

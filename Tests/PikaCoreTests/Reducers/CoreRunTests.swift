@@ -76,14 +76,14 @@ import Testing
         repeating: .refused(relay: ReducerWorld.relay, reason: "bad_signature"), count: 5000)
 
     private static let keys: KeyPair = {
-        var random = StepRandom(state: 11)
+        var random = SplitMix64(seed: 11)
         return KeyPair.generate(using: &random)
     }()
 
     private func core(_ store: NoteStore, _ transport: EagerTransport, detectsCopies: Bool = false) -> AppCore {
         var ports = CorePorts(
             transport: transport, store: store, clock: SystemClock(), logger: Logger(label: "test"))
-        ports.randomness = StepRandom(state: 12)
+        ports.randomness = SplitMix64(seed: 12)
         return AppCore(
             account: Self.keys,
             configuration: CoreConfiguration(relays: [ReducerWorld.relay], detectsCopies: detectsCopies), ports: ports)
@@ -109,7 +109,7 @@ import Testing
 
     @Test func aLaterCopyEndsTheCore() async throws {
         let store = NoteStore(isBroken: false)
-        var random = StepRandom(state: 13)
+        var random = SplitMix64(seed: 13)
         let notice = try CopyNotice(StoredInstance(id: [1], generation: 5), startedAt: 0).event(
             by: Self.keys, createdAt: 1, using: &random)
         let update = RelayUpdate.event(relay: ReducerWorld.relay, subscription: "instance", notice)

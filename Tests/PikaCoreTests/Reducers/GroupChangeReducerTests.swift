@@ -1,3 +1,4 @@
+import LiveTesting
 import MLS
 import Marmot
 import Nostr
@@ -137,7 +138,7 @@ import Testing
 
     private enum Lab {
         static var id: Bytes32 {
-            var random = StepRandom(state: 1)
+            var random = SplitMix64(seed: 1)
             return .random(using: &random)
         }
     }

@@ -1,3 +1,4 @@
+import LiveTesting
 import MLS
 import Marmot
 import Nostr
@@ -78,7 +79,7 @@ import Testing
     }
 
     @Test func boundsRetriesOfDisplacedRenewal() throws {
-        var random = StepRandom(state: 3)
+        var random = SplitMix64(seed: 3)
         let now: Int64 = 1_800_000_000_000
         var age = KeyAge(notBefore: now)
         var earliest: Int64 = 0

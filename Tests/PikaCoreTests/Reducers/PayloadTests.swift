@@ -1,3 +1,4 @@
+import LiveTesting
 import Nostr
 import Testing
 
@@ -5,7 +6,7 @@ import Testing
 
 @Suite struct PayloadTests {
     private func events() throws -> [CoreEvent] {
-        var random = StepRandom(state: 5)
+        var random = SplitMix64(seed: 5)
         let one = KeyPair.generate(using: &random).publicKey
         let two = KeyPair.generate(using: &random).publicKey
         let id = try EventID(bytes: [UInt8](repeating: 9, count: 32))

@@ -1,22 +1,10 @@
+import LiveTesting
 import MLS
 import Marmot
 import Nostr
 import Testing
 
 @testable import PikaCore
-
-/// Random numbers that a seed repeats.
-struct StepRandom: RandomNumberGenerator, Sendable {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        self.state &+= 0x9e37_79b9_7f4a_7c15
-        var value = self.state
-        value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
-        value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
-        return value ^ value >> 31
-    }
-}
 
 /// What the changes of a core describe, in memory.
 struct DurableState {
@@ -145,7 +133,7 @@ struct ReducerWorld {
     }
 
     var now = ReducerWorld.start * 1000
-    var random = StepRandom(state: 7)
+    var random = SplitMix64(seed: 7)
     var accounts: [Account] = []
     var relayed: [Event] = []
 
@@ -188,7 +176,7 @@ struct ReducerWorld {
 
     @discardableResult
     private mutating func turn(_ index: Int, _ body: (inout CoreModel, inout CoreStep) -> Void) -> CoreStep {
-        var step = CoreStep(nowMilliseconds: self.now, random: CoreRandom(StepRandom(state: self.random.next())))
+        var step = CoreStep(nowMilliseconds: self.now, random: CoreRandom(SplitMix64(seed: self.random.next())))
         body(&self.accounts[index].model, &step)
         self.accounts[index].model.storeChanges(&step)
         for change in step.changes { self.accounts[index].durable.apply(change) }
@@ -291,7 +279,7 @@ struct ReducerWorld {
             self.reduce(index, .keyUsed(job: job, .failure(error)))
             return
         }
-        var random = CoreRandom(StepRandom(state: self.random.next()))
+        var random = CoreRandom(SplitMix64(seed: self.random.next()))
         let result: Result<KeyAnswer, SignerError>
         do throws(NostrError) {
             result = .success(try operation.perform(with: self[index].keys, &random))

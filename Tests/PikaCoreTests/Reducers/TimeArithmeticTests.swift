@@ -1,3 +1,4 @@
+import LiveTesting
 import Nostr
 import Testing
 
@@ -22,7 +23,7 @@ import Testing
         let list = UnsignedEvent(pubkey: world[0].key, createdAt: .max, kind: .inboxRelays, content: "")
             .signed(by: world[0].keys, using: &world.random)
         world.accounts[0].model.relayLists.restore(RelayListRecord(event: list))
-        let step = CoreStep(nowMilliseconds: world.now, random: CoreRandom(StepRandom(state: 1)))
+        let step = CoreStep(nowMilliseconds: world.now, random: CoreRandom(SplitMix64(seed: 1)))
         #expect(world[0].model.relayListDraft(.inboxRelays, step).createdAt == .max)
     }
 

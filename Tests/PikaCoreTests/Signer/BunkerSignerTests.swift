@@ -28,10 +28,10 @@ import Testing
             return change(request, time, good) ?? [good]
         }
         holder.bunker.withLock { $0 = bunker }
-        var random = StepRandom(state: 4)
+        var random = SplitMix64(seed: 4)
         let signer = BunkerSigner(
             bunker.url, clientKey: KeyPair.generate(using: &random), account: known ? bunker.user.publicKey : nil,
-            transport: bunker, clock: bunker, randomness: StepRandom(state: 5), logger: Logger(label: "test"))
+            transport: bunker, clock: bunker, randomness: SplitMix64(seed: 5), logger: Logger(label: "test"))
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await signer.run() }
             try await body(signer, bunker)

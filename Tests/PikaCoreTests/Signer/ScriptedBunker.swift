@@ -1,3 +1,4 @@
+import LiveTesting
 import Nostr
 import PikaCore
 import Synchronization
@@ -21,7 +22,7 @@ final class ScriptedBunker: RelayTransport, CoreClock {
 
     private struct State {
         var now: Int64 = 1_800_000_000_000
-        var random = StepRandom(state: 21)
+        var random = SplitMix64(seed: 21)
         var requests: [NIP46.Request] = []
         var isSilent = false
         var relays: [RelayURL] = []

@@ -1,3 +1,4 @@
+import LiveTesting
 import MLS
 import Nostr
 import Testing
@@ -373,7 +374,7 @@ import Testing
 /// The stored form of what waits for a signer.
 @Suite struct KeyTaskMemoTests {
     private func tasks() throws -> [KeyTask] {
-        var random = StepRandom(state: 3)
+        var random = SplitMix64(seed: 3)
         let (sender, peer) = (KeyPair.generate(using: &random), KeyPair.generate(using: &random))
         let rumor = UnsignedEvent(
             pubkey: sender.publicKey, createdAt: 5, kind: .welcome, tags: [Tag("e", "x"), Tag("é")],
@@ -408,7 +409,7 @@ import Testing
     @Test func reportsUnreadableMemo() throws {
         var stored = StoredState()
         stored.memos[MemoName(.keyTask, [0, 0, 0, 0, 0, 0, 0, 1])] = Secret([1])
-        var random = StepRandom(state: 3)
+        var random = SplitMix64(seed: 3)
         let key = KeyPair.generate(using: &random).publicKey
         #expect {
             try CoreModel(

@@ -1,3 +1,4 @@
+import LiveTesting
 import Marmot
 import Nostr
 import Testing
@@ -13,12 +14,12 @@ import Testing
     private var announcement = KeyPackageAnnouncement()
 
     init() throws {
-        var random = StepRandom(state: 3)
+        var random = SplitMix64(seed: 3)
         let keys = KeyPair.generate(using: &random)
         self.first = try RelayURL("wss://first.example")
         self.second = try RelayURL("wss://second.example")
         func event(_ kind: Kind) -> Event {
-            var random = StepRandom(state: UInt64(kind.rawValue))
+            var random = SplitMix64(seed: UInt64(kind.rawValue))
             return UnsignedEvent(
                 pubkey: keys.publicKey, createdAt: 1_800_000_000, kind: kind, tags: [], content: "x"
             ).signed(by: keys, using: &random)

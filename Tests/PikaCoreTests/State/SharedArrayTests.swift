@@ -1,3 +1,4 @@
+import LiveTesting
 import Testing
 
 @testable import PikaCore
@@ -6,7 +7,7 @@ import Testing
 @Suite struct SharedArrayTests {
     @Test(arguments: 0..<8)
     func doesWhatAnArrayDoes(_ seed: UInt64) {
-        var random = StepRandom(state: seed)
+        var random = SplitMix64(seed: seed)
         var array: [Int] = []
         var shared: SharedArray<Int> = []
         var copies: [([Int], SharedArray<Int>)] = []

@@ -1,3 +1,4 @@
+import LiveTesting
 import Nostr
 
 @testable import PikaCore
@@ -7,7 +8,7 @@ extension CopyNotice {
     func event(
         by account: KeyPair, createdAt: Int64, using random: inout some RandomNumberGenerator
     ) throws -> Event {
-        var source = CoreRandom(StepRandom(state: random.next()))
+        var source = CoreRandom(SplitMix64(seed: random.next()))
         let answer = try KeyOperation.encrypt(self.content, to: account.publicKey).perform(with: account, &source)
         guard case .encrypted(let content) = answer else { throw CopyNotice.malformed }
         return Self.draft(content, by: account.publicKey, createdAt: createdAt).signed(by: account, using: &source)

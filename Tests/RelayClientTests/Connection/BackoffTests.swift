@@ -1,3 +1,4 @@
+import LiveTesting
 import Testing
 
 @testable import RelayClient
@@ -12,7 +13,7 @@ struct BackoffTests {
     private let backoff = Backoff(base: .seconds(1), cap: .seconds(60))
 
     private func bounds(_ backoff: Backoff, _ failures: Int) -> (Duration, Duration) {
-        var generator = SeededGenerator(seed: UInt64(failures.magnitude))
+        var generator = SplitMix64(seed: UInt64(failures.magnitude))
         let delays = (0..<2_000).map { _ in backoff.delay(afterFailures: failures, using: &generator) }
         return (delays.min() ?? .zero, delays.max() ?? .zero)
     }

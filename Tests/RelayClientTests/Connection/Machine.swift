@@ -1,3 +1,4 @@
+import LiveTesting
 import Nostr
 import PikaCore
 
@@ -11,7 +12,7 @@ struct Machine {
 
     var machine: RelayConnection.StateMachine
     var now = Moment(elapsed: .zero, unixTime: 1_000_000)
-    private var generator = SeededGenerator(seed: 7)
+    private var generator = SplitMix64(seed: 7)
 
     init(canLogIn: Bool = false, _ configure: (inout TransportConfiguration) -> Void = { _ in }) {
         var configuration = TransportConfiguration()

@@ -1,10 +1,11 @@
+import LiveTesting
 import PikaCore
 import Testing
 
 @testable import RelayClient
 
 struct ReconnectionTests {
-    private var generator = SeededGenerator(seed: 3)
+    private var generator = SplitMix64(seed: 3)
     private var reconnection = Reconnection(TransportConfiguration())
 
     /// The wait after a connection of five seconds, or after a failed attempt.

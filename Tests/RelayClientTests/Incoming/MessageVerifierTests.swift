@@ -1,3 +1,4 @@
+import LiveTesting
 import Nostr
 import PikaCore
 import Synchronization
@@ -109,7 +110,7 @@ struct MessageVerifierTests {
     /// Frames of all kinds with bytes changed, left out, doubled, and cut off: each is refused with a reason, or is
     /// sound. An event that passes is one whose id and signature hold.
     @Test func mutatedFramesAreRefusedOrValid() throws {
-        var generator = SeededGenerator(seed: 42)
+        var generator = SplitMix64(seed: 42)
         let events = (0..<8).map { index in
             Author.alice.event(
                 String(repeating: "é\"\\\n", count: index), kind: 445, at: .random(in: 0...1 << 40, using: &generator),
@@ -144,7 +145,7 @@ struct MessageVerifierTests {
         }
     }
 
-    private func mutate(_ frame: inout [UInt8], _ generator: inout SeededGenerator) {
+    private func mutate(_ frame: inout [UInt8], _ generator: inout SplitMix64) {
         guard !frame.isEmpty else { return }
         let place = Int.random(in: frame.indices, using: &generator)
         switch Int.random(in: 0..<6, using: &generator) {

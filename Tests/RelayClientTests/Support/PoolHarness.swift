@@ -1,3 +1,4 @@
+import LiveTesting
 import Logging
 import NetworkAddresses
 import Nostr
@@ -64,7 +65,7 @@ func withPool<Value: Sendable>(
     configure(&configuration)
     let pool = try RelayPool(
         configuration: configuration, signer: signer, addresses: addresses, clock: clock,
-        generator: SeededGenerator(seed: 5),
+        generator: SplitMix64(seed: 5),
         logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     return try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await pool.run() }

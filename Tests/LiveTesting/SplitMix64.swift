@@ -1,10 +1,10 @@
-/// Random numbers that a seed repeats (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
+/// Pseudo-random numbers that a seed repeats, so that a failure can be reproduced. Never for keys outside tests.
+public struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    init(seed: UInt64) { self.state = seed }
+    public init(seed: UInt64) { self.state = seed }
 
-    mutating func next() -> UInt64 {
+    public mutating func next() -> UInt64 {
         self.state &+= 0x9e37_79b9_7f4a_7c15
         var value = self.state
         value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
