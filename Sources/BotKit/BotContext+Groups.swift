@@ -1,11 +1,14 @@
-/// Changes of groups: of the event's chat, or of another one. Their results appear only in later snapshots. Changes
-/// that the account is not allowed to make are counted as failed.
+/// Changes to groups: to the event's chat, or to another one named by chat id or unambiguous nostrGroupID. Results
+/// appear only in later snapshots. Changes that the account is not allowed to make are counted as failed.
 extension BotContext {
-    /// Adds members, whose key packages are looked up on the relays.
+    /// Adds members; looks up their key packages on the relays.
+    ///
+    /// - Parameter missing: whether peers without a usable key package fail the whole change or are left out.
     public func addMembers(_ peers: [PublicKey], missing: MissingPeers = .fail, in chatID: String? = nil) {
         change(chatID) { .addGroupMembers(chatID: $0, peers: peers, missing: missing) }
     }
 
+    /// Removes members from the group.
     public func removeMembers(_ peers: [PublicKey], in chatID: String? = nil) {
         change(chatID) { .removeGroupMembers(chatID: $0, peers: peers) }
     }
@@ -15,10 +18,12 @@ extension BotContext {
         change(chatID) { .leaveGroup(chatID: $0) }
     }
 
+    /// Changes the group's name, at most 255 bytes of UTF-8.
     public func rename(to name: String, in chatID: String? = nil) {
         change(chatID) { .renameGroup(chatID: $0, name: name) }
     }
 
+    /// Changes the group's description, at most 2,000 bytes of UTF-8.
     public func setDescription(_ description: String, in chatID: String? = nil) {
         change(chatID) { .setGroupDescription(chatID: $0, description: description) }
     }
@@ -33,7 +38,9 @@ extension BotContext {
         change(chatID) { .setGroupImage(chatID: $0, image) }
     }
 
-    /// Creates a group with these peers.
+    /// Creates a group with these peers, whose key packages are looked up on the relays; the account is its admin.
+    ///
+    /// - Parameter missing: whether peers without a usable key package fail the creation or are left out.
     public func createGroup(_ name: String, with peers: [PublicKey], missing: MissingPeers = .fail) {
         dispatch(.createGroupChat(name: name, peers: peers, missing: missing))
     }

@@ -1,9 +1,9 @@
 extension BotContext {
     /// Sends files, with a caption, to the event's chat or to another one.
     ///
-    /// The files are encrypted, uploaded and then referred to by a message, some time after the handler has returned;
-    /// the result appears only in later snapshots and in the log. Files are sent unmodified: a photo keeps its
-    /// metadata, such as location and camera model.
+    /// After the handler has returned, the files are encrypted and uploaded, and a message that refers to them is sent
+    /// (MIP-04). The result appears only in later snapshots and in the log. Files are sent unmodified: a photo keeps
+    /// its metadata, such as location and camera model.
     public func send(media files: [OutgoingFile], caption: String = "", to chatID: String? = nil) {
         guard let chatID = chat(chatID) else { return }
         dispatch(.sendMedia(chatID: chatID, OutgoingMedia(files: files, caption: caption)))

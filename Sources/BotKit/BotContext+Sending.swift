@@ -1,6 +1,6 @@
 extension BotContext {
-    /// Replies to the handled message with a chat message that refers to it; sends an ordinary message if there is
-    /// none.
+    /// Replies to the handled message with a chat message that refers to it. Without a handled message, sends an
+    /// ordinary one to the event's chat.
     public func reply(_ text: String) {
         if let message {
             collect(.send(chatID: chatID, .text(text, replyingTo: message)))
@@ -14,7 +14,7 @@ extension BotContext {
         send(OutgoingMessage(kind: kind, content: text, tags: tags), to: chatID)
     }
 
-    /// Sends a message with components to the event's chat or to another one.
+    /// Sends a hypernote, a message with interactive components, to the event's chat or to another one.
     public func send(_ hypernote: Hypernote, to chatID: String? = nil) {
         send(hypernote.message, to: chatID)
     }
@@ -31,7 +31,7 @@ extension BotContext {
         dispatch(.typingStarted(chatID: chatID))
     }
 
-    /// Reacts to the handled message. Throws ``BotError/Code/noMessage`` if there is none.
+    /// Reacts to the handled message (kind 7). Throws ``BotError/Code/noMessage`` if there is none.
     public func react(_ emoji: String) throws(BotError) {
         guard let message else {
             throw BotError(.noMessage, "only a message can be reacted to; use this in a message handler")

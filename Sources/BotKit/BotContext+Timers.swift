@@ -1,12 +1,14 @@
 extension BotContext {
-    /// Sets a timer, which runs the bot's ``OnTimer`` of that name, also after a restart. It replaces a timer with the
-    /// same chat, name and key. The timer is committed together with the trigger that the handler runs for.
+    /// Sets a durable timer, which runs the bot's ``OnTimer`` of that name once, also after a restart.
+    ///
+    /// It replaces a timer with the same chat, name and key, and is committed together with the handled trigger.
     ///
     /// - Parameters:
+    ///   - name: the name of the ``OnTimer`` to run.
     ///   - key: distinguishes timers of one name in the same chat.
-    ///   - delay: is limited to ten years.
-    ///   - text: is passed to the handler when the timer runs.
-    ///   - chatID: the chat in whose order the timer runs; the event's chat by default.
+    ///   - delay: the time from the start of this handler, at most ten years.
+    ///   - text: passed to the handler when the timer expires.
+    ///   - chatID: the chat that the timer belongs to; the event's chat by default.
     public func setTimer(
         _ name: String, key: String = "", after delay: Duration, text: String = "", in chatID: String? = nil
     ) {

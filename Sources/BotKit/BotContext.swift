@@ -1,9 +1,17 @@
 import Synchronization
 
-/// The API that a handler sees: the trigger, the state of the chats, and the effects that it can request.
+/// A handler's view of its trigger and of the account's state, and the effects that it can request.
 ///
-/// Nothing happens immediately: effects are collected, and committed together with the trigger when the handler has
-/// returned. Effects requested after that are dropped.
+/// ```swift
+/// OnCommand("count") { _, context in
+///     let count = Int(try await context.text("count") ?? "0") ?? 0
+///     context.setText("\(count + 1)", forKey: "count")
+///     context.reply("\(count + 1)")
+/// }
+/// ```
+///
+/// Effects such as messages, timers and stored values are collected, and committed in one transaction with the trigger
+/// once the handler has returned. If it throws, they are dropped. Effects requested later are dropped too.
 public final class BotContext: Sendable {
     private struct Collected {
         var operations: [HandlerEffect.Operation] = []
@@ -17,6 +25,7 @@ public final class BotContext: Sendable {
 
     /// The trigger that the handler runs for.
     public let trigger: BotTrigger
+    /// The chat, the account and the state that filters see.
     public let scope: EventScope
     /// Unix milliseconds when the handler started.
     public let nowMilliseconds: Int64
@@ -55,18 +64,18 @@ public final class BotContext: Sendable {
     public var now: Int64 { nowMilliseconds / 1000 }
     /// The handled event; nil when the handler runs for a schedule, a timer, the start, the stop or a probe.
     public var event: CoreEvent? { trigger.event }
-    /// The handled message; nil when the handler runs for something else.
+    /// The handled message; nil for any other trigger.
     public var message: MessageEvent? { trigger.message }
     /// The chat of the event or timer; empty for schedules, start, stop and probes.
     public var chatID: String { trigger.chatID }
-    /// The account that the bot runs as.
+    /// The public key of the account that the bot runs as.
     public var account: PublicKey { scope.account }
-    /// The whole state when the handler started; it does not change while the handler runs.
+    /// The account's whole state as of the handler's start; it does not change while the handler runs.
     public var snapshot: AppState { scope.snapshot }
     /// The event's chat in the snapshot; nil if the event has none or the snapshot does not contain it any more.
     public var chat: AppState.ChatSummary? { scope.chat }
 
-    /// Counts an error that the handler has dealt with itself in the same metrics as errors that it throws.
+    /// Counts an error that the handler has recovered from in the same metrics as the errors it throws.
     public func recordFailure(_ failure: BotError) {
         collected.withLock { if !$0.isClosed { $0.failures.append(failure) } }
     }

@@ -1,6 +1,8 @@
 /// The reason why a bot could not be created, or why a handler's request failed.
 public struct BotError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A kind of failure, identified by a word in snake case.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// The word, as in logs and metrics.
         public let description: String
 
         /// The bot does not accept its settings under `with:`.
@@ -33,13 +35,17 @@ public struct BotError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let noFile = Code(description: "no_file")
     }
 
+    /// The kind of failure.
     public let code: Code
+    /// The failure in one sentence, for the log.
     public let message: String
 
+    /// Creates an error with one of the codes above and one sentence without secrets.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
+    /// The code and the message, such as `no_chat: the trigger has no chat`.
     public var description: String { "\(code): \(message)" }
 }

@@ -1,10 +1,18 @@
-/// A function that is called when a handler has failed: it may reply to the user, and may declare the error handled.
+/// A function that is called after a handler has failed: it may reply to the user, and may declare the error handled.
+///
+/// ```swift
+/// var errorHandlers: [BotErrorHandler] {
+///     [.reply(to: OutOfStock.self) { "Sorry, the \($0.dish) is sold out." }]
+/// }
+/// ```
 ///
 /// The effects of the failed handler are dropped; those of an error handler are committed. The first error handler that
 /// returns ``Verdict/handled`` is the last one called. If none does, the error is logged and counted
 /// (`bot_handler_errors_total`). A handler that exceeds its deadline fails with ``BotError/Code/timedOut``.
 public struct BotErrorHandler: Sendable {
+    /// Whether an error handler has handled an error.
     public enum Verdict: Sendable, Hashable {
+        /// Ends the error handling: later error handlers, log and metrics are skipped.
         case handled
         /// Passes the error to the next error handler, and finally to log and metrics.
         case passOn
@@ -17,8 +25,9 @@ public struct BotErrorHandler: Sendable {
         self.body = body
     }
 
-    /// Returns an error handler that replies to errors of one type with a text; `text` may return nil to pass the error
-    /// on.
+    /// Returns an error handler that replies to errors of one type with a text.
+    ///
+    /// - Parameter text: returns the reply; nil passes the error on.
     public static func reply<Failure: Error>(
         to type: Failure.Type, _ text: @escaping @Sendable (Failure) -> String?
     ) -> BotErrorHandler {

@@ -15,6 +15,7 @@ public struct BotMiddleware: Sendable {
 
     private let body: @Sendable (BotContext, Next) async throws -> Void
 
+    /// Creates middleware. It may replace the handler by not calling `next`.
     public init(_ body: @escaping @Sendable (_ context: BotContext, _ next: Next) async throws -> Void) {
         self.body = body
     }

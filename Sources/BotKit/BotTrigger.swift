@@ -16,10 +16,11 @@ public enum BotTrigger: Sendable, Hashable {
 
 /// One run of a schedule.
 public struct ScheduleRun: Sendable, Hashable {
+    /// The schedule's name, as passed to ``OnSchedule``.
     public let name: String
     /// Unix milliseconds when the run was due; it may start later.
     public let dueMilliseconds: Int64
-    /// Whether it replaces runs that were missed while the process was not running.
+    /// Whether it makes up for runs that were missed while the process was not running.
     public let isCatchUp: Bool
 
     package init(name: String, dueMilliseconds: Int64, isCatchUp: Bool) {
@@ -31,6 +32,7 @@ public struct ScheduleRun: Sendable, Hashable {
 
 /// A timer that has expired.
 public struct TimerRun: Sendable, Hashable {
+    /// The timer's name, as passed to ``OnTimer``.
     public let name: String
     /// The chat that the timer was set for.
     public let chatID: String
@@ -51,6 +53,7 @@ public struct TimerRun: Sendable, Hashable {
 }
 
 extension BotTrigger {
+    /// The event of the trigger; nil if it is not an event.
     public var event: CoreEvent? { if case .event(let event) = self { event } else { nil } }
 
     /// The message of the trigger; nil if it is not a message.

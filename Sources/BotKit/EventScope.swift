@@ -1,4 +1,4 @@
-/// The chat and the account that an event belongs to: input of filters besides the event.
+/// The chat and the account that an event belongs to; filters receive it together with the event.
 public struct EventScope: Sendable {
     /// Hex of the MLS group id; empty if there is no chat, as for a schedule.
     public let chatID: String
@@ -14,6 +14,7 @@ public struct EventScope: Sendable {
     /// The public keys of the users that may operate the account's bots from inside a chat.
     public var operators: Set<PublicKey> = []
 
+    /// Creates a scope, for tests of filters and handlers.
     public init(
         chatID: String, account: PublicKey, accountName: String, snapshot: AppState,
         operators: Set<PublicKey> = []
@@ -34,7 +35,7 @@ public struct EventScope: Sendable {
         return chat.map { snapshot.matches(references, $0) } ?? false
     }
 
-    /// False for a chat of two members. A chat that is missing in the snapshot counts as a group, since strangers may
-    /// be in it.
+    /// Whether the chat is a group: it has more than two members, or two and a name other than `DM`. A chat that is
+    /// missing in the snapshot counts as a group, since strangers may be in it.
     public var isGroup: Bool { chat?.isGroup ?? true }
 }

@@ -4,6 +4,7 @@
 public enum BotHelp: Sendable, Hashable {
     /// `/help` lists all commands, `/help roll` explains one.
     case command(String, prefix: String = "/")
+    /// No help command.
     case off
 
     /// Returns the help handler, which belongs after the bot's own; nil if there is nothing to list.

@@ -8,6 +8,7 @@ public struct Command: Sendable, Hashable {
     public let arguments: [String]
     /// Everything after the name as written, without surrounding whitespace.
     public let text: String
+    /// The message that contains the command.
     public let message: MessageEvent
     /// The declared arguments by name, without those that were omitted.
     public internal(set) var values: [String: CommandValue] = [:]
@@ -39,18 +40,22 @@ extension Command {
         if case .text(let value)? = values[name] { value } else { nil }
     }
 
+    /// The value of an ``CommandArgument/integer(_:in:)``, within its range.
     public func integer(_ name: String) -> Int? {
         if case .integer(let value)? = values[name] { value } else { nil }
     }
 
+    /// The value of a ``CommandArgument/number(_:)``; finite.
     public func number(_ name: String) -> Double? {
         if case .number(let value)? = values[name] { value } else { nil }
     }
 
+    /// The public key of a ``CommandArgument/user(_:)``.
     public func user(_ name: String) -> PublicKey? {
         if case .user(let value)? = values[name] { value } else { nil }
     }
 
+    /// The value of a ``CommandArgument/duration(_:)``, at most ten years.
     public func duration(_ name: String) -> Duration? {
         if case .duration(let value)? = values[name] { value } else { nil }
     }

@@ -15,6 +15,7 @@ public struct CommandArgument: Sendable, Hashable {
         case rest
     }
 
+    /// The argument's name, for ``Command/string(_:)`` and the like, and in usage lines.
     public let name: String
     let kind: Kind
     private(set) var isOptional = false
@@ -22,6 +23,7 @@ public struct CommandArgument: Sendable, Hashable {
     /// A word, or several in double quotes.
     public static func word(_ name: String) -> Self { Self(name: name, kind: .word) }
 
+    /// A whole number in a range.
     public static func integer(_ name: String, in range: ClosedRange<Int> = Int.min...Int.max) -> Self {
         Self(name: name, kind: .integer(range))
     }
@@ -41,7 +43,7 @@ public struct CommandArgument: Sendable, Hashable {
     /// The remaining text as written, at least one word. Only the last argument can be one.
     public static func rest(_ name: String) -> Self { Self(name: name, kind: .rest) }
 
-    /// The same argument as an optional one; arguments after it may then be omitted, too.
+    /// The same argument, made optional; then all arguments after it may be omitted too.
     public var optional: Self {
         var copy = self
         copy.isOptional = true
@@ -95,9 +97,14 @@ public struct CommandArgument: Sendable, Hashable {
 
 /// The value of a declared argument.
 public enum CommandValue: Sendable, Hashable {
+    /// The value of a word, a choice or the rest.
     case text(String)
+    /// A whole number.
     case integer(Int)
+    /// An integer or decimal number.
     case number(Double)
+    /// A public key.
     case user(PublicKey)
+    /// A duration, to the millisecond.
     case duration(Duration)
 }

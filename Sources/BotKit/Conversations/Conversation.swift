@@ -4,6 +4,7 @@ import Foundation
 public enum ConversationStep<State: Codable & Sendable>: Sendable {
     /// Waits for the person's next message in this state.
     case wait(State)
+    /// Ends the conversation, and deletes its state and its timer.
     case end
 }
 
@@ -32,8 +33,11 @@ public enum ConversationStep<State: Codable & Sendable>: Sendable {
 /// it do not accept, even where the bot otherwise answers only mentions. A message that matches the opening restarts
 /// it. `/cancel` ends it.
 public struct Conversation<State: Codable & Sendable>: HandlerDeclaration, Sendable {
+    /// Handles the opening message, and returns the first step.
     public typealias Begin = @Sendable (MessageEvent, BotContext) async throws -> ConversationStep<State>
+    /// Handles the person's next message in the stored state, and returns the next step.
     public typealias Next = @Sendable (State, MessageEvent, BotContext) async throws -> ConversationStep<State>
+    /// Handles the expiry of the timeout in the stored state.
     public typealias TimedOut = @Sendable (State, BotContext) async throws -> Void
 
     private let name: String
@@ -44,11 +48,15 @@ public struct Conversation<State: Codable & Sendable>: HandlerDeclaration, Senda
     private let next: Next
     private let timedOut: TimedOut?
 
+    /// Creates a conversation. Stored states are JSON; one that cannot be decoded ends the conversation.
+    ///
     /// - Parameters:
     ///   - name: identifies the conversation among those of the bot, also across restarts.
     ///   - opening: selects the messages that start it.
     ///   - timeout: limits the wait for each message.
-    ///   - cancel: ends the conversation when the person writes it; nil for none.
+    ///   - cancel: the message by which the person ends the conversation, ignoring case; nil for none.
+    ///   - begin: handles the opening message.
+    ///   - next: handles each further message.
     ///   - timedOut: runs when the timeout expires; the conversation then ends, even if this throws.
     public init(
         _ name: String, when opening: EventFilter<MessageEvent>, timeout: Duration = .seconds(600),
@@ -63,6 +71,7 @@ public struct Conversation<State: Codable & Sendable>: HandlerDeclaration, Senda
         self.timedOut = timedOut
     }
 
+    /// The handler for the messages and the timer of the conversation.
     public var handler: Handler {
         var handler = Handler(label: "conversation \(name)", onTrigger: { accept($0, $1) })
         handler.conversation = name

@@ -1,4 +1,5 @@
 extension EventFilter<MessageEvent> {
+    /// Only messages of these kinds.
     public static func kind(_ kinds: Kind...) -> Self {
         Self { message, _ in kinds.contains(message.kind) }
     }
@@ -30,7 +31,7 @@ extension EventFilter<MessageEvent> {
     /// Only messages with files.
     public static var media: Self { Self { message, _ in !message.media.isEmpty } }
 
-    /// Only kinds without a known meaning: none of those that Pika and Marmot clients send in groups.
+    /// Only messages of kinds that Pika and Marmot clients do not send in groups.
     public static var unknownKind: Self {
         let known: Set<Kind> = [
             .metadata, .deletion, .reaction, .chatMessage, .callSignal, .pushTokenRequest, .pushTokenList,

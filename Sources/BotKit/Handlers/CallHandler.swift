@@ -1,7 +1,9 @@
 /// Handles call signals of others: invitations, answers and hang-ups.
 public struct OnCall: HandlerDeclaration {
+    /// The handler for call signals.
     public let handler: Handler
 
+    /// Creates a handler for the call signals that the filter selects, such as ``EventFilter/invite``.
     public init(
         _ filter: EventFilter<CallEvent> = .any,
         perform body: @escaping @Sendable (CallEvent, BotContext) async throws -> Void

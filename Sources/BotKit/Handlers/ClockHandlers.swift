@@ -1,13 +1,22 @@
-/// Runs on a schedule: at a fixed interval, or as a cron expression says.
+/// Runs on a schedule: at a fixed interval or by a cron expression.
 ///
-/// A schedule belongs to no chat, so the handler must name the chat that it sends to:
-/// `context.send("good morning", to: chatID)`. Runs of one schedule never overlap: a run that becomes due during
-/// another is skipped. No run happens twice, even after a crash.
+/// ```swift
+/// OnSchedule("standup", .cron("0 9 * * mon-fri", timeZone: "Europe/Berlin")) { context in
+///     context.send("Good morning! What is next?", to: team)
+/// }
+/// ```
+///
+/// A schedule has no chat, so the handler must name the chats that it sends to. Runs of one schedule never overlap: a
+/// run that becomes due during another is skipped. No run happens twice, even after a crash.
 public struct OnSchedule: HandlerDeclaration {
+    /// The handler for the schedule's runs.
     public let handler: Handler
 
+    /// Creates a handler for a schedule.
+    ///
     /// - Parameters:
     ///   - name: identifies the schedule among those of the bot, also across restarts; a new name is a new schedule.
+    ///   - schedule: the times of the runs.
     ///   - catchesUp: whether it runs once at the start if runs were missed while the process was not running. A new
     ///     schedule has missed none.
     public init(
@@ -26,9 +35,21 @@ public struct OnSchedule: HandlerDeclaration {
 }
 
 /// Runs when a timer expires that a handler has set with ``BotContext/setTimer(_:key:after:text:in:)``.
+///
+/// ```swift
+/// OnCommand("remind", arguments: [.duration("after"), .rest("text")]) { command, context in
+///     guard let after = command.duration("after"), let text = command.string("text") else { return }
+///     context.setTimer("reminder", key: command.message.id.hex, after: after, text: text)
+/// }
+/// OnTimer("reminder") { run, context in
+///     context.send("Reminder: \(run.text)")
+/// }
+/// ```
 public struct OnTimer: HandlerDeclaration {
+    /// The handler for the timer's runs.
     public let handler: Handler
 
+    /// Creates a handler for expired timers of this name.
     public init(_ name: String, perform body: @escaping @Sendable (TimerRun, BotContext) async throws -> Void) {
         handler = Handler(
             label: "timer \(name)",
@@ -42,8 +63,10 @@ public struct OnTimer: HandlerDeclaration {
 /// Runs when the bot starts, before it receives any event: at each start of the process, and when a new configuration
 /// adds the bot.
 public struct OnStart: HandlerDeclaration {
+    /// The handler for the start.
     public let handler: Handler
 
+    /// Creates a handler for the start; without an event, it must name the chats that it sends to.
     public init(perform body: @escaping @Sendable (BotContext) async throws -> Void) {
         handler = Handler(
             label: "start",
@@ -57,8 +80,10 @@ public struct OnStart: HandlerDeclaration {
 /// Runs at an orderly stop of the bot, after the last event, with a deadline of a few seconds. It does not run if the
 /// process is killed.
 public struct OnStop: HandlerDeclaration {
+    /// The handler for the stop.
     public let handler: Handler
 
+    /// Creates a handler for the stop; without an event, it must name the chats that it sends to.
     public init(perform body: @escaping @Sendable (BotContext) async throws -> Void) {
         handler = Handler(
             label: "stop",

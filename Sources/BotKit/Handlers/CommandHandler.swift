@@ -1,15 +1,26 @@
-/// Handles commands of others: chat messages such as `/ping one "two words"`.
+/// Handles commands of others: chat messages such as `/roll 2` or `/note "two words"`.
 ///
-/// A mention of the account may precede it: `@greeter /ping`.
+/// ```swift
+/// OnCommand("roll", help: "Rolls dice.", arguments: [.integer("count", in: 1...20).optional]) { command, context in
+///     let rolls = (0..<(command.integer("count") ?? 1)).map { _ in Int.random(in: 1...6) }
+///     context.reply(rolls.map(String.init).joined(separator: " + "))
+/// }
+/// ```
+///
+/// A mention of the account may precede the command: `@greeter /roll 2`.
 public struct OnCommand: HandlerDeclaration {
+    /// The handler for the command.
     public let handler: Handler
 
+    /// Creates a handler for a command.
+    ///
     /// - Parameters:
-    ///   - name: The word after the prefix, without whitespace; case is ignored.
-    ///   - help: The description in the list of ``BotHelp``; a command without one is not listed.
-    ///   - arguments: The declared arguments; any words by default. A command that does not match them is answered with
+    ///   - name: the word after the prefix, without whitespace; case is ignored.
+    ///   - help: the description in the list of ``BotHelp``; a command without one is not listed.
+    ///   - arguments: the declared arguments; any words by default. A command that does not match them is answered with
     ///     its usage, and `body` does not run.
-    ///   - prefix: The text that marks a command.
+    ///   - prefix: the text that marks a command.
+    ///   - filter: selects among the messages with the command; others are passed to the handlers below.
     public init(
         _ name: String, help: String? = nil, arguments: [CommandArgument]? = nil, prefix: String = "/",
         matching filter: EventFilter<MessageEvent> = .any,

@@ -1,8 +1,10 @@
-/// Handles changes of a group: the author, the change, and the epochs before and after.
+/// Handles commits of a group: the committer, the changes, and the epochs before and after (RFC 9420 §12.4).
 public struct OnCommit: HandlerDeclaration {
+    /// The handler for commits.
     public let handler: Handler
 
-    /// Includes the account's own commits unless the filter excludes them, as the default does.
+    /// Creates a handler for the commits that the filter selects. The default excludes the account's own commits; any
+    /// other filter must do so itself, with ``EventFilter/byOthers``.
     public init(
         _ filter: EventFilter<CommitEvent> = .byOthers,
         perform body: @escaping @Sendable (CommitEvent, BotContext) async throws -> Void
@@ -14,10 +16,12 @@ public struct OnCommit: HandlerDeclaration {
     }
 }
 
-/// Handles the account's own join of a group.
+/// Handles the account's own join of a group, by an accepted invitation.
 public struct OnJoin: HandlerDeclaration {
+    /// The handler for the account's joins.
     public let handler: Handler
 
+    /// Creates a handler for the joins that the filter selects, such as those by invitation of one person.
     public init(
         _ filter: EventFilter<JoinEvent> = .any,
         perform body: @escaping @Sendable (JoinEvent, BotContext) async throws -> Void

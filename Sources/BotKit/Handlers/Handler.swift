@@ -1,5 +1,14 @@
 /// A handler of a bot: the triggers that it accepts, and the code that runs for them.
 ///
+/// Usually declared as an ``OnCommand``, ``OnMessage`` or the like; a custom one accepts any event:
+///
+/// ```swift
+/// Handler(label: "rename") { event, scope in
+///     guard case .commit(let commit) = event.content, commit.isRename, scope.isGroup else { return nil }
+///     return { context in context.send("Nice name!") }
+/// }
+/// ```
+///
 /// The handlers of a bot are tried in order, and only the first that accepts a trigger handles it. Triggers of one chat
 /// are handled one at a time, different chats concurrently.
 ///
@@ -7,14 +16,17 @@
 /// counted. The handler's effects are dropped, and the event counts as handled: it is not delivered again. A handler
 /// that exceeds its deadline is cancelled. If it ignores the cancellation it is abandoned: its chat continues without
 /// it, and effects that it requests later are dropped. Once 16 of a bot's handlers hang like this, new triggers of the
-/// bot wait until one of them ends. **When the process dies** before the event is handled, the handler runs again; its
-/// effects then have the same ids, so nothing happens twice. After the third such death the event is given up.
+/// bot wait until one of them ends.
+///
+/// **When the process dies** before the event is handled, the handler runs again after the restart. Its effects then
+/// have the same ids, so nothing happens twice. After three such deaths the event is given up.
 public struct Handler: Sendable {
+    /// The code that runs for an accepted trigger.
     public typealias Work = @Sendable (BotContext) async throws -> Void
 
     /// A short name for logs and metrics, the same for all events, such as `command ping`.
     public let label: String
-    /// Returns the work for a trigger; nil if the handler does not accept it. Fast, without side effects.
+    /// Returns the work for a trigger; nil if the handler does not accept it. Must be fast and free of side effects.
     package let accept: @Sendable (BotTrigger, EventScope) -> Work?
     /// The schedule, if the handler runs on one.
     package var schedule: ScheduleDeclaration?
@@ -27,8 +39,10 @@ public struct Handler: Sendable {
 
     /// Creates a custom handler for events.
     ///
-    /// - Parameter accept: returns the work for an event; nil if the handler does not accept it. Fast, without side
-    ///   effects.
+    /// - Parameters:
+    ///   - label: a short name for logs and metrics, the same for all events.
+    ///   - accept: returns the work for an event; nil if the handler does not accept it. Must be fast and free of side
+    ///     effects.
     public init(label: String, accept: @escaping @Sendable (CoreEvent, EventScope) -> Work?) {
         self.init(label: label) { trigger, scope in trigger.event.flatMap { accept($0, scope) } }
     }
@@ -46,11 +60,13 @@ package struct ScheduleDeclaration: Sendable, Hashable {
     package let catchesUp: Bool
 }
 
-/// An element of a list of handlers.
+/// An element of ``Bot/handlers``.
 public protocol HandlerDeclaration {
+    /// The declared handler.
     var handler: Handler { get }
 }
 
 extension Handler: HandlerDeclaration {
+    /// The handler itself.
     public var handler: Handler { self }
 }

@@ -2,9 +2,14 @@
 ///
 /// Events that cannot be parsed as a response are passed to the handlers below.
 public struct OnHypernoteAction: HandlerDeclaration {
+    /// The handler for responses.
     public let handler: Handler
 
-    /// - Parameter name: the only action to handle; nil for all of them.
+    /// Creates a handler for responses.
+    ///
+    /// - Parameters:
+    ///   - name: the only action to handle; nil for all of them.
+    ///   - filter: selects among the responses; others are passed to the handlers below.
     public init(
         _ name: String? = nil, _ filter: EventFilter<MessageEvent> = .any,
         perform body: @escaping @Sendable (HypernoteAction, MessageEvent, BotContext) async throws -> Void

@@ -1,10 +1,12 @@
-/// The members who joined and left a group by one commit.
+/// The changes of a group's membership by one commit.
 public struct MembershipChange: Sendable, Hashable {
+    /// Members whom the commit added.
     public let joined: [PublicKey]
     /// Members who left by themselves.
     public let left: [PublicKey]
     /// Members whom others removed.
     public let removed: [PublicKey]
+    /// The commit that made the change.
     public let commit: CommitEvent
 
     /// Returns nil for a commit without changes of membership.
@@ -17,11 +19,20 @@ public struct MembershipChange: Sendable, Hashable {
     }
 }
 
-/// Handles joining and leaving members, by commits of anyone, including the account. The account's own join is handled
-/// by ``OnJoin``, its own removal by no handler.
+/// Handles joining and leaving members, by commits of any member, including the account itself.
+///
+/// ```swift
+/// OnMembership { change, context in
+///     for member in change.joined { context.send("Welcome, \(member.npub)!") }
+/// }
+/// ```
+///
+/// It does not handle the account's own join (see ``OnJoin``) or removal.
 public struct OnMembership: HandlerDeclaration {
+    /// The handler for changes of membership.
     public let handler: Handler
 
+    /// Creates a handler for the changes of membership by the commits that the filter selects.
     public init(
         _ filter: EventFilter<CommitEvent> = .any,
         perform body: @escaping @Sendable (MembershipChange, BotContext) async throws -> Void

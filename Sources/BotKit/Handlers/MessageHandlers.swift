@@ -1,7 +1,15 @@
 /// Handles chat messages (kind 9) of others.
+///
+/// ```swift
+/// OnMessage(.mention && .fromAdmin) { message, context in
+///     context.reply("At your service.")
+/// }
+/// ```
 public struct OnMessage: HandlerDeclaration {
+    /// The handler for chat messages.
     public let handler: Handler
 
+    /// Creates a handler for the chat messages that the filter selects.
     public init(
         _ filter: EventFilter<MessageEvent> = .any,
         perform body: @escaping @Sendable (MessageEvent, BotContext) async throws -> Void
@@ -12,8 +20,10 @@ public struct OnMessage: HandlerDeclaration {
 
 /// Handles others' chat messages that mention the account (``EventFilter/mention``), including replies to its messages.
 public struct OnMention: HandlerDeclaration {
+    /// The handler for mentions.
     public let handler: Handler
 
+    /// Creates a handler for the mentions that the filter selects.
     public init(
         _ filter: EventFilter<MessageEvent> = .any,
         perform body: @escaping @Sendable (MessageEvent, BotContext) async throws -> Void
@@ -22,11 +32,13 @@ public struct OnMention: HandlerDeclaration {
     }
 }
 
-/// Handles others' replies to the account's own messages (``EventFilter/reply``). Replies are mentions too: put it
-/// above an ``OnMention``.
+/// Handles others' replies to the account's own messages (``EventFilter/reply``). Replies are mentions too: declare
+/// it above an ``OnMention``.
 public struct OnReply: HandlerDeclaration {
+    /// The handler for replies.
     public let handler: Handler
 
+    /// Creates a handler for the replies that the filter selects.
     public init(
         _ filter: EventFilter<MessageEvent> = .any,
         perform body: @escaping @Sendable (MessageEvent, BotContext) async throws -> Void
@@ -35,10 +47,13 @@ public struct OnReply: HandlerDeclaration {
     }
 }
 
-/// Handles others' messages with files (``MessageEvent/media``); ``BotContext/download(_:)`` reads one.
+/// Handles others' messages with files (``MessageEvent/media``, MIP-04); ``BotContext/download(_:)`` returns a file's
+/// contents.
 public struct OnMedia: HandlerDeclaration {
+    /// The handler for messages with files.
     public let handler: Handler
 
+    /// Creates a handler for the messages with files that the filter selects.
     public init(
         _ filter: EventFilter<MessageEvent> = .any,
         perform body: @escaping @Sendable (MessageEvent, BotContext) async throws -> Void
@@ -49,8 +64,10 @@ public struct OnMedia: HandlerDeclaration {
 
 /// Handles reactions (kind 7) of others. The content is the emoji, ``MessageEvent/target`` the message reacted to.
 public struct OnReaction: HandlerDeclaration {
+    /// The handler for reactions.
     public let handler: Handler
 
+    /// Creates a handler for the reactions that the filter selects.
     public init(
         _ filter: EventFilter<MessageEvent> = .any,
         perform body: @escaping @Sendable (MessageEvent, BotContext) async throws -> Void
@@ -61,8 +78,10 @@ public struct OnReaction: HandlerDeclaration {
 
 /// Handles inner events of others of any kind; narrow it with ``EventFilter/kind(_:)``.
 public struct OnInnerEvent: HandlerDeclaration {
+    /// The handler for inner events.
     public let handler: Handler
 
+    /// Creates a handler for the inner events that the filter selects.
     public init(
         _ filter: EventFilter<MessageEvent>,
         perform body: @escaping @Sendable (MessageEvent, BotContext) async throws -> Void
@@ -73,8 +92,10 @@ public struct OnInnerEvent: HandlerDeclaration {
 
 /// Handles inner events of others of unknown kinds (``EventFilter/unknownKind``).
 public struct OnUnknownKind: HandlerDeclaration {
+    /// The handler for inner events of unknown kinds.
     public let handler: Handler
 
+    /// Creates a handler for the inner events of unknown kinds that the filter selects.
     public init(
         _ filter: EventFilter<MessageEvent> = .any,
         perform body: @escaping @Sendable (MessageEvent, BotContext) async throws -> Void

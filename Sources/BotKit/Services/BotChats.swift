@@ -1,23 +1,31 @@
-/// A service for requests about chats that take effect while a handler runs, in contrast to the context's effects.
+/// A service for reading chats, and for effects that must be visible while the handler still runs.
+///
+/// The effects of ``BotContext``, in contrast, happen when the handler has returned.
 public protocol BotChats: Sendable {
     /// Returns the newest stored messages of a chat, own and others', oldest first; at most `limit`. Throws when the
     /// store fails, and for an unknown chat.
     func recentMessages(in chatID: String, limit: Int) async throws -> [RecentMessage]
 
-    /// Shows the chat's members a typing indicator at once, for ten seconds.
+    /// Shows the chat's members a typing indicator for ten seconds, immediately.
     func showTyping(in chatID: String) async
 }
 
 /// A message in the account's store.
 public struct RecentMessage: Sendable, Hashable {
+    /// The id of the inner event.
     public var id: EventID
+    /// The sender's public key.
     public var sender: PublicKey
+    /// Whether the account sent it.
     public var isOwn: Bool
+    /// The kind of the inner event; ``Kind/chatMessage`` for ordinary messages.
     public var kind: Kind
+    /// The content of the inner event.
     public var content: String
     /// Unix seconds, as claimed by the sender.
     public var createdAt: Int64
 
+    /// Creates a message, for tests.
     public init(id: EventID, sender: PublicKey, isOwn: Bool, kind: Kind, content: String, createdAt: Int64) {
         self.id = id
         self.sender = sender
@@ -28,18 +36,21 @@ public struct RecentMessage: Sendable, Hashable {
     }
 }
 
-/// Files that settings name.
+/// Access to files that settings name.
 public protocol BotFiles: Sendable {
-    /// Reads a file; a relative path starts at the configuration's folder. Throws ``BotError/Code/noFile``, also for a
-    /// file that is longer than the maximum.
+    /// Reads a regular file; a relative path starts at the configuration's folder. Throws ``BotError/Code/noFile``, also
+    /// for a file longer than the maximum.
     func read(_ path: String, maximumBytes: Int) async throws(BotError) -> [UInt8]
 }
 
 extension NoBotServices: BotChats, BotFiles {
+    /// No messages.
     public func recentMessages(in chatID: String, limit: Int) async throws -> [RecentMessage] { [] }
 
+    /// Does nothing.
     public func showTyping(in chatID: String) async {}
 
+    /// Throws ``BotError/Code/noFile``.
     public func read(_ path: String, maximumBytes: Int) async throws(BotError) -> [UInt8] {
         throw BotError(.noFile, "file access is not available here")
     }

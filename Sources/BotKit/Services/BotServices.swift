@@ -1,16 +1,32 @@
-/// Services outside the chats. The runtime provides them; in tests, the test does.
+/// Services outside the chats. The runtime provides them; tests provide their own.
+///
+/// ```swift
+/// let response = try await context.services.http.send(BotHTTPRequest(method: "GET", url: "https://api.example/menu"))
+/// context.reply(String(decoding: response.body, as: UTF8.self))
+/// ```
+///
+/// Their effects are not part of the handler's transaction: a handler that runs again requests them again.
 public struct BotServices: Sendable {
+    /// Sends HTTP requests.
     public var http: any BotHTTP
+    /// Runs programs of this machine.
     public var programs: any BotPrograms
+    /// Reads secrets that settings refer to.
     public var secrets: any BotSecrets
+    /// Reads files that settings name.
     public var files: any BotFiles
+    /// Reads recent messages, and shows typing indicators while a handler runs.
     public var chats: any BotChats
+    /// Exports metrics of the bot.
     public var metrics: any BotMetrics
+    /// Probes relays, and publishes the results.
     public var relayProbes: any BotRelayProbes
+    /// Checks whether accounts can be found and invited.
     public var keyPackageProbes: any BotKeyPackageProbes
     /// The clock for delays and deadlines inside a handler.
     public var clock: any CoreClock
 
+    /// Creates services; by default each does nothing or fails (``NoBotServices``).
     public init(
         http: any BotHTTP = NoBotServices(), programs: any BotPrograms = NoBotServices(),
         secrets: any BotSecrets = NoBotServices(), files: any BotFiles = NoBotServices(),
@@ -32,25 +48,30 @@ public struct BotServices: Sendable {
 
 /// HTTP requests of bots.
 public protocol BotHTTP: Sendable {
-    /// Sends a request and reads the whole response. Redirects are returned, not followed.
-    /// Throws ``BotError/Code/requestFailed``.
+    /// Sends a request and reads the whole response, whatever its status. Redirects are returned, not followed. Throws
+    /// ``BotError/Code/requestFailed`` if there is no complete response within the limits.
     func send(_ request: BotHTTPRequest) async throws(BotError) -> BotHTTPResponse
 }
 
+/// An HTTP request of a bot.
 public struct BotHTTPRequest: Sendable, Hashable {
+    /// The method in upper case, such as `POST`.
     public var method: String
-    /// `http://` or `https://`.
+    /// An `http://` or `https://` URL with a host and without a user name.
     public var url: String
+    /// The headers in order; a name may occur several times.
     public var headers: [(name: String, value: String)]
+    /// The body; empty for none.
     public var body: [UInt8]
     /// The deadline from the start to the last byte of the response.
     public var timeout: Duration
-    /// The limit of the response; a longer one is an error.
+    /// The limit of the response's body in bytes; a longer one is an error.
     public var maximumBytes: Int
     /// Whether the host may be this machine or in a private network. Set it only if an operator has named the host,
     /// since the request could otherwise reach services that trust this machine.
     public var reachesPrivateAddresses: Bool
 
+    /// Creates a request. By default it is a POST with a deadline of ten seconds and a limit of 1 MiB.
     public init(
         method: String = "POST", url: String, headers: [(name: String, value: String)] = [], body: [UInt8] = [],
         timeout: Duration = .seconds(10), maximumBytes: Int = 1 << 20, reachesPrivateAddresses: Bool = false
@@ -64,6 +85,7 @@ public struct BotHTTPRequest: Sendable, Hashable {
         self.reachesPrivateAddresses = reachesPrivateAddresses
     }
 
+    /// Compares all fields.
     public static func == (left: Self, right: Self) -> Bool {
         left.method == right.method && left.url == right.url && left.body == right.body
             && left.timeout == right.timeout && left.maximumBytes == right.maximumBytes
@@ -71,6 +93,7 @@ public struct BotHTTPRequest: Sendable, Hashable {
             && left.headers.elementsEqual(right.headers) { $0 == $1 }
     }
 
+    /// Hashes method, URL and body.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(method)
         hasher.combine(url)
@@ -78,12 +101,16 @@ public struct BotHTTPRequest: Sendable, Hashable {
     }
 }
 
+/// A complete HTTP response.
 public struct BotHTTPResponse: Sendable, Hashable {
+    /// The status code, such as 200.
     public var status: Int
+    /// The whole body.
     public var body: [UInt8]
     /// The delay of a `Retry-After` header, if it is given in seconds.
     public var retryAfter: Duration?
 
+    /// Creates a response, for tests.
     public init(status: Int, body: [UInt8], retryAfter: Duration? = nil) {
         self.status = status
         self.body = body
@@ -93,21 +120,25 @@ public struct BotHTTPResponse: Sendable, Hashable {
 
 /// Programs that bots run.
 public protocol BotPrograms: Sendable {
-    /// Runs a program until it exits. It and its children are killed at the timeout, and when the task is cancelled.
-    /// Throws ``BotError/Code/programFailed``, also for an exit status other than 0.
+    /// Runs a program and returns its standard output. The program and its children are killed at the timeout, and when
+    /// the task is cancelled. Throws ``BotError/Code/programFailed``, also for an exit status other than 0.
     func run(_ program: BotProgramRun) async throws(BotError) -> [UInt8]
 }
 
+/// A program to run, with its input and its limits.
 public struct BotProgramRun: Sendable, Hashable {
     /// The program, looked up in `PATH` unless it has a slash, and its arguments.
     public var command: [String]
-    /// The whole environment, except `PATH`.
+    /// The whole environment, besides `PATH`; nothing is inherited.
     public var environment: [String: String]
+    /// The standard input; the program does not have to read it.
     public var input: [UInt8]
+    /// The deadline of the whole run.
     public var timeout: Duration
-    /// The limit of the output; a longer one is an error.
+    /// The limit of the standard output in bytes; a longer one is an error.
     public var maximumBytes: Int
 
+    /// Creates a run. By default it has a deadline of ten seconds and a limit of 1 MiB.
     public init(
         command: [String], environment: [String: String] = [:], input: [UInt8] = [],
         timeout: Duration = .seconds(10), maximumBytes: Int = 1 << 20
@@ -123,23 +154,26 @@ public struct BotProgramRun: Sendable, Hashable {
 /// Secrets that settings name by reference.
 public protocol BotSecrets: Sendable {
     /// Reads the secret that `{ file: PATH }`, `{ env: NAME }`, `{ credential: NAME }` or `{ command: […] }` refers to:
-    /// one line of text.
-    /// Throws ``BotError/Code/noSecret``.
+    /// one line of text. Throws ``BotError/Code/noSecret``.
     func read(_ reference: BotSettings) async throws(BotError) -> String
 }
 
-/// Services that do nothing or fail.
+/// Services that do nothing or fail: the defaults of ``BotServices``.
 public struct NoBotServices: BotHTTP, BotPrograms, BotSecrets {
+    /// Creates the services.
     public init() {}
 
+    /// Throws ``BotError/Code/requestFailed``.
     public func send(_ request: BotHTTPRequest) async throws(BotError) -> BotHTTPResponse {
         throw BotError(.requestFailed, "HTTP requests are not available here")
     }
 
+    /// Throws ``BotError/Code/programFailed``.
     public func run(_ program: BotProgramRun) async throws(BotError) -> [UInt8] {
         throw BotError(.programFailed, "programs are not available here")
     }
 
+    /// Throws ``BotError/Code/noSecret``.
     public func read(_ reference: BotSettings) async throws(BotError) -> String {
         throw BotError(.noSecret, "secrets are not available here")
     }

@@ -2,6 +2,7 @@
 ///
 /// The runtime reports them with file, line and column of each path, before anything starts.
 public struct BotSettingsError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A problem of one value.
     public struct Problem: Hashable, Sendable, CustomStringConvertible {
         /// The location relative to `with:`, such as `rules[0].when.command`; empty for the whole object.
         public var path: String
@@ -12,6 +13,7 @@ public struct BotSettingsError: Error, Hashable, Sendable, CustomStringConvertib
         /// How to fix it, such as `write such a number`.
         public var fix: String
 
+        /// Creates a problem; ``SettingsReader/fail(_:expected:found:fix:)`` is the usual way.
         public init(path: String, expected: String, found: String, fix: String) {
             self.path = path
             self.expected = expected
@@ -19,6 +21,7 @@ public struct BotSettingsError: Error, Hashable, Sendable, CustomStringConvertib
             self.fix = fix
         }
 
+        /// The problem in one line, such as `every: expected a duration, found "ten"; write …`.
         public var description: String {
             "\(path.isEmpty ? "with" : path): expected \(expected), found \(found); \(fix)"
         }
@@ -27,9 +30,11 @@ public struct BotSettingsError: Error, Hashable, Sendable, CustomStringConvertib
     /// In the order in which they were found; at least one.
     public let problems: [Problem]
 
+    /// Creates an error from at least one problem.
     public init(problems: [Problem]) {
         self.problems = problems
     }
 
+    /// The problems, one in each line.
     public var description: String { problems.map(\.description).joined(separator: "\n") }
 }

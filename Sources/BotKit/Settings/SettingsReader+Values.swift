@@ -1,5 +1,7 @@
+/// Typed values. An invalid value is recorded as a problem and read as if it were missing, so a bot can read on and
+/// report everything in ``finish()``. A missing value is a problem only if it is required.
 extension SettingsReader {
-    /// Reads a string that is not empty; numbers and booleans are converted to text.
+    /// Reads a string that is not empty, also from a number or a Boolean; nil if there is none.
     public func string(_ key: String, required: Bool = false) -> String? {
         parsed(key, expected: "a string", fix: "write \(key): TEXT", required: required) { value in
             switch value {
@@ -12,15 +14,19 @@ extension SettingsReader {
         }
     }
 
+    /// Reads a string that is not empty; the default if there is none.
     public func string(_ key: String, default standard: String) -> String { string(key) ?? standard }
 
+    /// Reads `true` or `false`; nil if there is none.
     public func bool(_ key: String, required: Bool = false) -> Bool? {
         parsed(
             key, expected: "true or false", fix: "write \(key): true or \(key): false", required: required, \.boolValue)
     }
 
+    /// Reads `true` or `false`; the default if there is none.
     public func bool(_ key: String, default standard: Bool) -> Bool { bool(key) ?? standard }
 
+    /// Reads a whole number in a range, by default 0 or more; nil if there is none.
     public func int(_ key: String, in range: ClosedRange<Int> = 0...Int.max, required: Bool = false) -> Int? {
         let expected =
             range.upperBound == .max
@@ -31,10 +37,12 @@ extension SettingsReader {
         }
     }
 
+    /// Reads a whole number in a range, by default 0 or more; the default if there is none.
     public func int(_ key: String, in range: ClosedRange<Int> = 0...Int.max, default standard: Int) -> Int {
         int(key, in: range) ?? standard
     }
 
+    /// Reads a number in a range, whole or not; nil if there is none.
     public func double(_ key: String, in range: ClosedRange<Double>, required: Bool = false) -> Double? {
         parsed(
             key, expected: "a number from \(range.lowerBound) to \(range.upperBound)",
@@ -43,7 +51,7 @@ extension SettingsReader {
         ) { value in value.doubleValue.flatMap { range.contains($0) ? $0 : nil } }
     }
 
-    /// Reads a duration above zero, such as `250ms`, `10s`, `5m`, `1h` or `1d`.
+    /// Reads a duration above zero, such as `250ms`, `10s`, `5m`, `1h` or `1d`, at most ten years; nil if there is none.
     public func duration(_ key: String, required: Bool = false) -> Duration? {
         parsed(
             key, expected: "a duration", fix: "write a number and one of ms, s, m, h, d, such as 10s",
@@ -53,9 +61,10 @@ extension SettingsReader {
         }
     }
 
+    /// Reads a duration above zero; the default if there is none.
     public func duration(_ key: String, default standard: Duration) -> Duration { duration(key) ?? standard }
 
-    /// Reads a case of an enumeration by its raw value.
+    /// Reads a case of an enumeration by its raw value; nil if there is none.
     public func choice<Choice: RawRepresentable & CaseIterable>(
         _ key: String, of type: Choice.Type, required: Bool = false
     ) -> Choice? where Choice.RawValue == String {
@@ -69,6 +78,7 @@ extension SettingsReader {
         return nil
     }
 
+    /// Reads a case of an enumeration by its raw value; the default if there is none.
     public func choice<Choice: RawRepresentable & CaseIterable>(
         _ key: String, default standard: Choice
     ) -> Choice where Choice.RawValue == String {
@@ -82,7 +92,7 @@ extension SettingsReader {
         }
     }
 
-    /// Reads a public key, as npub or 64 hexadecimal digits.
+    /// Reads a public key, as npub or 64 hexadecimal digits; nil if there is none.
     public func publicKey(_ key: String, required: Bool = false) -> PublicKey? {
         parsed(key, expected: "a public key", fix: "write an npub", required: required) { value in
             value.stringValue.flatMap { try? PublicKey(parsing: $0) }

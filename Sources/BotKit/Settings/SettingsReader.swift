@@ -23,7 +23,7 @@ public final class SettingsReader {
     private var readKeys: [String] = []
     private var children: [SettingsReader] = []
 
-    /// Creates a reader; settings that are not an object are a problem.
+    /// Creates a reader for a bot's settings. Settings other than an object or an empty value are a problem.
     public convenience init(_ settings: BotSettings) {
         self.init(settings, path: "", problems: Problems())
     }
@@ -41,13 +41,13 @@ public final class SettingsReader {
         }
     }
 
-    /// Throws ``BotSettingsError`` with every problem of this reader and its children.
+    /// Reports unknown keys, and throws ``BotSettingsError`` with every problem of this reader and its children.
     public func finish() throws(BotSettingsError) {
         reportUnknownKeys()
         guard problems.all.isEmpty else { throw BotSettingsError(problems: problems.all) }
     }
 
-    /// Does the same as ``finish()``, and returns the value; nil is a problem even if there is no other.
+    /// Finishes as ``finish()`` does, and returns the value; nil is a problem even if there is no other.
     public func finish<Value>(_ value: Value?) throws(BotSettingsError) -> Value {
         try finish()
         guard let value else {
@@ -63,6 +63,7 @@ public final class SettingsReader {
     /// The keys present, sorted.
     public var keys: [String] { members.keys.sorted() }
 
+    /// Returns whether a key is present, without counting it as read.
     public func has(_ key: String) -> Bool { members[key] != nil }
 
     /// Returns the value unchanged; nil if there is none, which is a problem if it is required.
