@@ -1,12 +1,14 @@
 /// A service that checks whether accounts can be found and invited.
 public protocol BotKeyPackageProbes: Sendable {
-    /// Reads an account's key packages and relay lists from relays, within the request's timeout, and builds an
-    /// invitation without sending it. The report holds the result, even if no relay answers. Throws `CancellationError`
-    /// if it was cancelled: then nothing is known.
+    /// Reads an account's key packages (MIP-00) and relay lists from relays, and builds an invitation without sending
+    /// it, within the request's timeout. Returns a report even if no relay answers. Throws `CancellationError` if the
+    /// probe was cancelled; it then has no result.
     func probe(_ request: KeyPackageProbeRequest) async throws -> KeyPackageReport
 }
 
+/// A request to check whether an account can be found and invited.
 public struct KeyPackageProbeRequest: Sendable, Hashable {
+    /// The account to check; it is not contacted, and nothing is published.
     public var account: PublicKey
     /// Relays to query besides those of the configuration. Relays in the account's own lists are queried too.
     public var relays: [RelayURL]
@@ -15,6 +17,7 @@ public struct KeyPackageProbeRequest: Sendable, Hashable {
     /// The deadline of the whole probe.
     public var timeout: Duration
 
+    /// Creates a request. By default a key package is stale after 30 days, and the deadline is 15 seconds.
     public init(
         account: PublicKey, relays: [RelayURL] = [], staleAfter: Duration = .seconds(30 * 86_400),
         timeout: Duration = .seconds(15)
@@ -27,6 +30,7 @@ public struct KeyPackageProbeRequest: Sendable, Hashable {
 }
 
 extension NoBotServices: BotKeyPackageProbes {
+    /// Returns a report without any answers.
     public func probe(_ request: KeyPackageProbeRequest) async -> KeyPackageReport {
         KeyPackageReport(account: request.account, relays: [], lists: [], invitation: nil)
     }

@@ -1,16 +1,19 @@
-/// A service that probes relays as a client of encrypted groups uses them.
+/// A service that probes relays by using them like a client of encrypted groups.
 public protocol BotRelayProbes: Sendable {
-    /// Probes one relay, within the request's timeout. The report holds the result, even if the relay cannot be
-    /// reached. Throws ``BotError/Code/probeRefused`` if the relay may not be probed, and `CancellationError` if the
-    /// probe was cancelled: then nothing is known.
+    /// Probes one relay, within the request's timeout. Returns a report even if the relay cannot be reached. Throws
+    /// ``BotError/Code/probeRefused`` if the relay may not be probed, and `CancellationError` if the probe was
+    /// cancelled; it then has no result.
     func probe(_ request: RelayProbeRequest) async throws -> RelayProbeReport
 
-    /// Publishes probe results to the account's relays, signed by the account (NIP-66). Skips a relay that was not
-    /// reached, or not at a public address. Throws ``BotError/Code/requestFailed`` when no relay accepted the event.
+    /// Publishes probe results to the account's relays, signed by the account (NIP-66). Skips results for relays that
+    /// were unreachable or have no public address. Throws ``BotError/Code/requestFailed`` if no relay accepted the
+    /// event.
     func announce(_ announcement: RelayAnnouncement) async throws(BotError)
 }
 
+/// A request to probe one relay.
 public struct RelayProbeRequest: Sendable, Hashable {
+    /// The relay to probe.
     public var relay: RelayURL
     /// Whether the probe may write events: signed by throwaway keys, expiring after an hour, and deleted afterwards.
     public var writes: Bool
@@ -23,6 +26,7 @@ public struct RelayProbeRequest: Sendable, Hashable {
     /// Whether the account authenticates where a relay requires it (NIP-42); otherwise a throwaway key does.
     public var logsInAsAccount: Bool
 
+    /// Creates a request. By default it writes, and has a deadline of 20 seconds.
     public init(
         relay: RelayURL, writes: Bool = true, timeout: Duration = .seconds(20), reachesPrivateAddresses: Bool = false,
         trustRootFiles: [String] = [], logsInAsAccount: Bool = false
@@ -36,7 +40,7 @@ public struct RelayProbeRequest: Sendable, Hashable {
     }
 }
 
-/// A NIP-66 event.
+/// An event to publish about relays (NIP-66).
 public enum RelayAnnouncement: Sendable, Hashable {
     /// Kind 10166: announces that this account monitors relays, with the interval and the timeout.
     case monitor(every: Duration, timeout: Duration)
@@ -45,10 +49,12 @@ public enum RelayAnnouncement: Sendable, Hashable {
 }
 
 extension NoBotServices: BotRelayProbes {
+    /// Throws ``BotError/Code/probeRefused``.
     public func probe(_ request: RelayProbeRequest) async throws -> RelayProbeReport {
         throw BotError(.probeRefused, "relay probes are not available here")
     }
 
+    /// Throws ``BotError/Code/requestFailed``.
     public func announce(_ announcement: RelayAnnouncement) async throws(BotError) {
         throw BotError(.requestFailed, "relay announcements are not available here")
     }

@@ -1,13 +1,15 @@
-/// Whether an account can be found and invited, relay by relay.
+/// The result of a key package probe: whether an account can be found and invited, relay by relay.
 public struct KeyPackageReport: Sendable, Hashable {
+    /// The account that was checked.
     public var account: PublicKey
     /// All relays considered, those of the configuration first.
     public var relays: [RelayKeyPackageResult]
-    /// The lists 10051, 10050 and 10002, in this order.
+    /// The account's relay lists: 10051, 10050 and 10002, in this order.
     public var lists: [PublishedRelayList]
-    /// Nil if there is no key package to invite with.
+    /// The trial invitation; nil if there is no valid key package.
     public var invitation: TrialInvitation?
 
+    /// Creates a report.
     public init(
         account: PublicKey, relays: [RelayKeyPackageResult], lists: [PublishedRelayList], invitation: TrialInvitation?
     ) {
@@ -17,7 +19,7 @@ public struct KeyPackageReport: Sendable, Hashable {
         self.invitation = invitation
     }
 
-    /// Whether any relay has answered. If none has, nothing is known of the account.
+    /// Whether any relay has answered; if none has, the report says nothing about the account.
     public var hasAnswers: Bool { relays.contains { $0.state != .unknown } }
 
     /// Whether a client that queries the relays named by the account finds a usable key package: on a relay of its list
@@ -27,13 +29,16 @@ public struct KeyPackageReport: Sendable, Hashable {
         return relays.contains { $0.state.isUsable && (named.isEmpty || named.contains($0.relay)) }
     }
 
+    /// Whether a trial invitation was built successfully.
     public var isInviteable: Bool { invitation?.failure == nil && invitation != nil }
 
+    /// Whether the account can be found and invited.
     public var isSuccess: Bool { isFindable && isInviteable }
 }
 
 /// The key packages of an account on one relay.
 public struct RelayKeyPackageResult: Sendable, Hashable {
+    /// The state of an account's key packages on one relay.
     public enum State: String, Sendable, Hashable, CaseIterable {
         /// A valid key package, the newest known.
         case present
@@ -59,17 +64,20 @@ public struct RelayKeyPackageResult: Sendable, Hashable {
         }
     }
 
+    /// The relay that was queried.
     public var relay: RelayURL
     /// Whether the settings name the relay; otherwise only a list of the account does.
     public var isConfigured: Bool
     /// The kinds of the account's lists that name the relay.
     public var lists: [Kind]
+    /// The state of the account's key packages there.
     public var state: State
     /// The reason for the state, as one line of text.
     public var reason: String
     /// The key package that an inviter would use, or the newest of the invalid ones.
     public var package: ProbedKeyPackage?
 
+    /// Creates the result for a relay.
     public init(
         relay: RelayURL, isConfigured: Bool, lists: [Kind], state: State, reason: String,
         package: ProbedKeyPackage? = nil
@@ -85,19 +93,22 @@ public struct RelayKeyPackageResult: Sendable, Hashable {
 
 /// A key package event.
 public struct ProbedKeyPackage: Sendable, Hashable {
+    /// The id of the key package event.
     public var event: EventID
-    /// 30443, or 443 of older clients.
+    /// The event's kind: 30443, or 443 of older clients.
     public var kind: Kind
-    /// Unix seconds.
+    /// Unix seconds when the event was created, as claimed by its author.
     public var createdAt: Int64
-    /// Unix seconds; nil if the key package could not be parsed that far.
+    /// The start of the key package's lifetime in Unix seconds (RFC 9420 §7.2); nil if it could not be parsed.
     public var notBefore: Int64?
+    /// The end of the key package's lifetime, as ``notBefore``.
     public var notAfter: Int64?
     /// The name of the failed check; nil if the key package is valid.
     public var failedCheck: String?
     /// Peculiarities that other clients may fail on, as text.
     public var remarks: [String]
 
+    /// Creates the summary of a key package event.
     public init(
         event: EventID, kind: Kind, createdAt: Int64, notBefore: Int64? = nil, notAfter: Int64? = nil,
         failedCheck: String? = nil, remarks: [String] = []
@@ -114,13 +125,14 @@ public struct ProbedKeyPackage: Sendable, Hashable {
 
 /// A list of relays that an account has published.
 public struct PublishedRelayList: Sendable, Hashable {
-    /// 10051 (key packages), 10050 (invitations), 10002 (everything else).
+    /// The list's kind: 10051 (key packages), 10050 (invitations) or 10002 (everything else).
     public var kind: Kind
-    /// Nil if no relay has the list.
+    /// The relays in the list; nil if no relay has the list.
     public var relays: [RelayURL]?
     /// The fault of the list, as text; nil if there is none.
     public var problem: String?
 
+    /// Creates the summary of a list.
     public init(kind: Kind, relays: [RelayURL]?, problem: String? = nil) {
         self.kind = kind
         self.relays = relays
@@ -132,14 +144,16 @@ public struct PublishedRelayList: Sendable, Hashable {
 public struct TrialInvitation: Sendable, Hashable {
     /// The id of the key package event.
     public var event: EventID
+    /// The kind of that event: 30443, or 443 of older clients.
     public var kind: Kind
-    /// The reason why it failed; nil if it succeeded.
+    /// The reason why the invitation failed; nil if it succeeded.
     public var failure: String?
     /// The size of the gift wrap's JSON in bytes; 0 if there is none.
     public var wrapBytes: Int
-    /// Whether the client supports the newer form of leaving a group (SelfRemove).
+    /// Whether the client supports leaving a group by itself (the SelfRemove proposal).
     public var supportsSelfRemove: Bool
 
+    /// Creates the result of a trial invitation.
     public init(event: EventID, kind: Kind, failure: String? = nil, wrapBytes: Int = 0, supportsSelfRemove: Bool) {
         self.event = event
         self.kind = kind

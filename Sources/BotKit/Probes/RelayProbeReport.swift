@@ -1,57 +1,106 @@
-/// The phases of a relay probe, in the order in which they run.
+/// The phases of a relay probe, in the order of the report; `docs/relay-probe.md` describes each.
 public enum RelayPhase: String, Sendable, Hashable, CaseIterable {
+    /// In this order: name resolution, TCP connection, TLS handshake, expiry of the certificate chain, WebSocket
+    /// upgrade, information document (NIP-11), clock difference, subscription up to `EOSE`, writing up to `OK`, and
+    /// delivery of a new event to an open subscription.
     case dns, tcp, tls, certificate, upgrade, information, clock, subscribe, write, live
+    /// Acceptance of key packages of older clients (MIP-00).
     case kind443 = "kind_443"
+    /// Acceptance of key packages (MIP-00).
     case kind30443 = "kind_30443"
+    /// Acceptance of group messages (MIP-03).
     case kind445 = "kind_445"
+    /// Acceptance of gift wraps, which carry invitations (NIP-59), dated two days back.
     case kind1059 = "kind_1059"
+    /// Acceptance of lists of inbox relays (NIP-17).
     case kind10050 = "kind_10050"
+    /// Acceptance of lists of key package relays (MIP-00).
     case kind10051 = "kind_10051"
+    /// Retrieval of an accepted group message on a new connection.
     case readback
+    /// Retrieval of one event of each other accepted kind.
     case silentDrop = "silent_drop"
+    /// In this order: the filters `since` and `until`, the filter `limit`, five concurrent subscriptions, a duplicate
+    /// event, an `EVENT` message of 64 KiB, expiration (NIP-40), deletion (NIP-09), twenty events at once,
+    /// authentication (NIP-42), and unrequested or malformed messages.
     case since, limit, subscriptions, duplicate, size, expiration, deletion, rate, auth, manners
 }
 
-/// The faults of a relay, one word for each.
+/// The faults of a relay; `docs/relay-probe.md` lists their severities.
 public enum RelayFault: String, Sendable, Hashable, CaseIterable {
+    /// The host name does not resolve.
     case nameUnknown = "name_unknown"
+    /// No address accepts a TCP connection.
     case unreachable
+    /// The host has only private addresses, which the request does not allow.
     case notAllowed = "not_allowed"
+    /// The TLS handshake failed, or the certificate is expired, not yet valid, untrusted or for another name.
     case tlsFailed = "tls_failed"
+    /// A certificate of the chain expires within 14 days.
     case certificateEnds = "certificate_ends"
+    /// The WebSocket upgrade failed.
     case notWebSocket = "not_websocket"
+    /// The relay accepts connections, but never sends a message.
     case silent
+    /// The relay closed the connection during a phase.
     case connectionLost = "connection_lost"
+    /// The relay serves no information document (NIP-11).
     case informationMissing = "information_missing"
+    /// The relay contradicts its information document.
     case informationFalse = "information_false"
+    /// The relay's clock is off by more than 30 seconds, or it refuses events dated now.
     case clockOff = "clock_off"
+    /// The relay requests authentication (NIP-42), and admits the key that authenticates.
     case authRequired = "auth_required"
+    /// The relay requires authentication, and refuses the key that authenticates.
     case loginRefused = "login_refused"
+    /// The relay sends no `EOSE` after stored events.
     case noEndOfStored = "no_eose"
+    /// The relay refuses queries (`CLOSED`).
     case readRefused = "read_refused"
+    /// The relay refuses all events of an unknown key.
     case writeRefused = "write_refused"
+    /// The relay does not acknowledge events (`OK`).
     case writeUnanswered = "write_unanswered"
+    /// The relay refuses a kind that groups need.
     case kindRefused = "kind_refused"
+    /// The relay refuses invitations dated two days back, as NIP-59 allows.
     case datedRefused = "dated_refused"
+    /// The relay does not deliver new events to an open subscription.
     case noLiveDelivery = "no_live_delivery"
+    /// The relay acknowledges events, but does not return them.
     case silentDrop = "silent_drop"
+    /// The relay ignores `since` and `until`, or omits events that match them.
     case sinceIgnored = "since_ignored"
+    /// The relay ignores `limit`, or does not return the latest events.
     case limitIgnored = "limit_ignored"
+    /// The relay returns fewer than three events per query.
     case fewEvents = "few_events"
+    /// The relay refuses five concurrent subscriptions.
     case fewSubscriptions = "few_subscriptions"
+    /// The relay refuses or does not acknowledge an event that it has already accepted.
     case duplicateRefused = "duplicate_refused"
+    /// The relay refuses `EVENT` messages of 65,536 bytes, or even of 16,384 bytes.
     case sizeLimit = "size_limit"
+    /// The relay claims NIP-40, but returns expired events.
     case expirationIgnored = "expiration_ignored"
+    /// The relay claims NIP-09, but refuses deletions or returns deleted events.
     case deletionIgnored = "deletion_ignored"
+    /// The relay accepts fewer than twenty events at once.
     case rateLimited = "rate_limited"
+    /// An essential phase exceeded the deadline.
     case tooSlow = "too_slow"
+    /// The relay sends events that were not requested.
     case unasked
+    /// The relay sends malformed messages or invalid events.
     case garbage
 }
 
 /// The result of probing one relay.
 public struct RelayProbeReport: Sendable, Hashable {
+    /// The outcome of a phase.
     public enum Outcome: String, Sendable, Hashable {
+        /// The relay met the phase's expectation, or showed a fault.
         case passed, failed
         /// The phase does not apply to this relay or this probe.
         case skipped
@@ -59,13 +108,18 @@ public struct RelayProbeReport: Sendable, Hashable {
         case unreached
     }
 
+    /// The result of one phase.
     public struct Phase: Sendable, Hashable {
+        /// The phase.
         public var name: RelayPhase
+        /// The outcome of the phase.
         public var outcome: Outcome
+        /// The time that the phase took; zero if it did not run.
         public var duration: Duration
         /// A sentence about the result, or the reason why the phase did not run. Safe for a terminal, without secrets.
         public var text: String
 
+        /// Creates the result of a phase.
         public init(_ name: RelayPhase, _ outcome: Outcome, _ duration: Duration, _ text: String) {
             self.name = name
             self.outcome = outcome
@@ -74,6 +128,7 @@ public struct RelayProbeReport: Sendable, Hashable {
         }
     }
 
+    /// The severity of a fault, ascending.
     public enum Weight: String, Sendable, Hashable, Comparable {
         /// Informational, without effect on groups.
         case note
@@ -82,6 +137,7 @@ public struct RelayProbeReport: Sendable, Hashable {
         /// Encrypted groups do not work, or lose messages.
         case error
 
+        /// Orders by severity.
         public static func < (left: Weight, right: Weight) -> Bool { left.rank < right.rank }
 
         private var rank: Int {
@@ -93,14 +149,20 @@ public struct RelayProbeReport: Sendable, Hashable {
         }
     }
 
+    /// A fault that a probe found.
     public struct Fault: Sendable, Hashable {
+        /// The fault.
         public var code: RelayFault
+        /// The phase in which it first showed.
         public var phase: RelayPhase
+        /// The severity for encrypted groups.
         public var weight: Weight
+        /// The fault as the end of a sentence about the relay, such as `sends no EOSE after stored events`.
         public var text: String
-        /// The recommended action.
+        /// The recommended action, as an imperative sentence without a period.
         public var advice: String
 
+        /// Creates a fault.
         public init(_ code: RelayFault, _ phase: RelayPhase, _ weight: Weight, _ text: String, advice: String) {
             self.code = code
             self.phase = phase
@@ -110,13 +172,15 @@ public struct RelayProbeReport: Sendable, Hashable {
         }
     }
 
+    /// The relay that was probed.
     public var relay: RelayURL
-    /// In the order of ``RelayPhase``.
+    /// The results of the phases, in the order of ``RelayPhase``.
     public var phases: [Phase] = []
-    /// In the order in which they were found.
+    /// The faults, in the order in which they were found.
     public var faults: [Fault] = []
+    /// The time that the whole probe took.
     public var duration = Duration.zero
-    /// The address of the relay, 4 or 16 bytes in network order; nil if it does not accept connections.
+    /// The relay's IP address, 4 or 16 bytes in network order; nil if it does not accept connections.
     public var address: [UInt8]?
     /// Unix seconds when the first certificate of the relay's chain expires; nil without TLS.
     public var certificateEnd: Int64?
@@ -132,8 +196,10 @@ public struct RelayProbeReport: Sendable, Hashable {
     /// The NIPs that the relay claims to support.
     public var supportedNIPs: [Int] = []
 
+    /// Creates an empty report.
     public init(_ relay: RelayURL) { self.relay = relay }
 
+    /// Returns the result of a phase; nil if the report does not have it.
     public func phase(_ name: RelayPhase) -> Phase? { phases.first { $0.name == name } }
 }
 

@@ -38,8 +38,8 @@ public struct RecentMessage: Sendable, Hashable {
 
 /// Access to files that settings name.
 public protocol BotFiles: Sendable {
-    /// Reads a regular file; a relative path starts at the configuration's folder. Throws ``BotError/Code/noFile``, also
-    /// for a file longer than the maximum.
+    /// Reads a regular file; a relative path starts at the configuration's folder. Throws ``BotError/Code/noFile``,
+    /// also for a file longer than the maximum.
     func read(_ path: String, maximumBytes: Int) async throws(BotError) -> [UInt8]
 }
 

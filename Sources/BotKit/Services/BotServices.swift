@@ -48,8 +48,8 @@ public struct BotServices: Sendable {
 
 /// HTTP requests of bots.
 public protocol BotHTTP: Sendable {
-    /// Sends a request and reads the whole response, whatever its status. Redirects are returned, not followed. Throws
-    /// ``BotError/Code/requestFailed`` if there is no complete response within the limits.
+    /// Sends a request and reads the whole response, also one with an error status. Redirects are returned, not
+    /// followed. Throws ``BotError/Code/requestFailed`` if there is no complete response within the limits.
     func send(_ request: BotHTTPRequest) async throws(BotError) -> BotHTTPResponse
 }
 

@@ -6,7 +6,7 @@ public enum BotSettings: Hashable, Sendable {
     case bool(Bool)
     /// A whole number.
     case int(Int)
-    /// A number with a fraction or an exponent.
+    /// A decimal number, such as `0.5`.
     case double(Double)
     /// Text.
     case string(String)

@@ -51,7 +51,8 @@ extension SettingsReader {
         ) { value in value.doubleValue.flatMap { range.contains($0) ? $0 : nil } }
     }
 
-    /// Reads a duration above zero, such as `250ms`, `10s`, `5m`, `1h` or `1d`, at most ten years; nil if there is none.
+    /// Reads a duration such as `250ms`, `10s`, `5m`, `1h` or `1d`, above zero and at most ten years; nil if there is
+    /// none.
     public func duration(_ key: String, required: Bool = false) -> Duration? {
         parsed(
             key, expected: "a duration", fix: "write a number and one of ms, s, m, h, d, such as 10s",
