@@ -52,7 +52,7 @@ public enum RelayFault: String, Sendable, Hashable, CaseIterable {
     case clockOff = "clock_off"
     /// The relay requests authentication (NIP-42), and admits the key that authenticates.
     case authRequired = "auth_required"
-    /// The relay requires authentication, and refuses the key that authenticates.
+    /// The relay requires authentication, but refuses the key or sends no challenge.
     case loginRefused = "login_refused"
     /// The relay sends no `EOSE` after stored events.
     case noEndOfStored = "no_eose"
