@@ -2,10 +2,13 @@ public import BotKit
 
 /// Repeats others' messages, reports commits, and rejects calls.
 public struct EchoBot: Bot {
+    /// The bot's name in configurations.
     public static let name = "echo"
 
+    /// Creates the bot, which has no settings.
     public init(settings: BotSettings) throws {}
 
+    /// The handlers of messages, commits and invitations to calls.
     public var handlers: [Handler] {
         OnMessage { message, context in
             context.reply("echo: \(message.content)")

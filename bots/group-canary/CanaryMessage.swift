@@ -2,7 +2,7 @@ import BotKit
 import Foundation
 
 extension Kind {
-    /// Inner kinds of canaries and their answers; clients that do not know them display nothing.
+    /// The inner kind of canaries; like that of answers, unknown to other clients, which display nothing.
     static let canary: Kind = 20_446
     static let canaryAnswer: Kind = 20_447
 }
@@ -11,9 +11,9 @@ extension Kind {
 struct CanaryMessage: Codable, Sendable, Hashable {
     private static let maximumBytes = 512
 
-    /// Distinguishes the numbers of one sender from those it used before it lost its state.
+    /// The id of the sender's numbering; a sender that has lost its state starts a new one.
     var series: String
-    /// Starts at 1.
+    /// The canary's number in its series, from 1.
     var number: Int64
     var view: GroupView
 
@@ -23,7 +23,7 @@ struct CanaryMessage: Codable, Sendable, Hashable {
         self.view = view
     }
 
-    /// Parses a canary; nil if the content is not one of this software.
+    /// Parses a canary or an answer; nil if the content has another format.
     init?(content: String) {
         guard content.utf8.count <= Self.maximumBytes,
             let message = try? JSONDecoder().decode(Self.self, from: Data(content.utf8)), message.number > 0,
@@ -44,7 +44,7 @@ struct CanaryMessage: Codable, Sendable, Hashable {
 /// A member's view of a group.
 struct GroupView: Codable, Sendable, Hashable {
     var epoch: UInt64
-    /// A hash of the members in hexadecimal, equal for equal members; no protection against a mirror that lies.
+    /// A hash of the members in hexadecimal, equal for equal members; not a protection against dishonest mirrors.
     var members: String
 
     init(epoch: UInt64, members: [PublicKey]) {

@@ -3,6 +3,7 @@ public import BotKit
 /// Measures an encrypted group from inside: sends numbered canaries, which mirrors answer, and checks which messages
 /// another bot answers and which it ignores.
 public struct GroupCanaryBot: Bot {
+    /// The bot's name in configurations.
     public static let name = "group-canary"
     /// The module of `/probe?module=…`; the target is the name of a group in the settings.
     static let module = "group-canary"
@@ -14,6 +15,7 @@ public struct GroupCanaryBot: Bot {
 
     private let role: Role
 
+    /// Creates a sender or a mirror. Throws ``BotSettingsError`` with all problems of the settings.
     public init(settings: BotSettings) throws {
         switch try CanarySettings(settings) {
         case .sender(let settings): role = .sender(CanarySender(settings))
@@ -21,12 +23,13 @@ public struct GroupCanaryBot: Bot {
         }
     }
 
+    /// The handlers of the sender or the mirror.
     public var handlers: [Handler] {
         switch role {
         case .mirror(let mirror):
             OnInnerEvent(.kind(.canary)) { message, context in mirror.answer(message, context) }
         case .sender(let sender):
-            // Messages of a schedule are not replies, so no loop breaker counts them as such.
+            // Scheduled messages are not replies, so loop breakers do not count them.
             OnSchedule("canary", .every(sender.settings.every)) { try await sender.sendCanaries($0) }
             if sender.settings.groups.contains(where: { !$0.checks.isEmpty }) {
                 OnSchedule("check", .every(sender.settings.checksEvery)) { try await sender.runChecks($0) }

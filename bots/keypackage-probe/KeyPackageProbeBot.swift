@@ -3,6 +3,7 @@ import Synchronization
 
 /// Checks, on a schedule and on request, whether accounts can be found and invited.
 public struct KeyPackageProbeBot: Bot {
+    /// The bot's name in configurations.
     public static let name = "keypackage-probe"
     /// The module of `/probe?module=…`.
     static let module = "keypackage"
@@ -11,10 +12,12 @@ public struct KeyPackageProbeBot: Bot {
     private let reporter = KeyPackageReporter()
     private let batchCounter = BatchCounter()
 
+    /// Throws ``BotSettingsError`` with all problems of the settings.
     public init(settings: BotSettings) throws {
         self.settings = try ProbeSettings(settings)
     }
 
+    /// The handlers of the schedule and of requests.
     public var handlers: [Handler] {
         OnSchedule("probe", .every(settings.interval)) { context in
             try await probe(settings.batch(batchCounter.next()), context)
@@ -52,8 +55,8 @@ public struct KeyPackageProbeBot: Bot {
     }
 }
 
-/// Counts the runs to select the next batch. The time cannot select it, because runs are skipped while another is
-/// running.
+/// Counts runs to select the next batch. The time cannot select it, because a run that becomes due during another is
+/// skipped.
 private final class BatchCounter: Sendable {
     private let count = Mutex(0)
 

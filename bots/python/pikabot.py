@@ -1,4 +1,4 @@
-"""Bots for pikabot in Python, with the standard library alone.
+"""Bots for pikabot in Python, using only the standard library.
 
     import pikabot
 
@@ -32,7 +32,7 @@ REACTION = 7
 
 
 class CommandError(Exception):
-    """A refused command: `code` is machine-readable, the text is for people."""
+    """A refused command: `code` is machine-readable, the text human-readable."""
 
     def __init__(self, code, message):
         super().__init__(f"{code}: {message}")
@@ -181,7 +181,7 @@ class Bot:
         self.account, self.npub = hello.get("pubkey"), hello.get("npub")
 
     def _process(self, line):
-        # Lines without a cursor are transient, or replies to requests that are no longer awaited.
+        # Lines without a cursor are transient events, or replies that are no longer awaited.
         if "cursor" not in line:
             return
         self._event, self._sent = Event(self, line), 0
@@ -190,7 +190,7 @@ class Bot:
         except (EOFError, BrokenPipeError):
             raise
         except Exception:
-            # As for every bot, an error in a handler is logged and the event counts as handled.
+            # As with every bot, an error in a handler is logged, and the event counts as handled.
             traceback.print_exc()
         finally:
             event, self._event = self._event, None

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// A limit on concurrent probes by request.
+/// A limit on concurrent requested probes.
 final class ProbeSlots: Sendable {
     private let free: Mutex<Int>
 
     init(_ count: Int) { free = Mutex(count) }
 
-    /// Takes a slot; false if none is free.
+    /// Acquires a slot and returns true; returns false if none is free.
     func acquire() -> Bool {
         free.withLock { free in
             guard free > 0 else { return false }

@@ -1,7 +1,8 @@
 public import BotKit
 
-/// Probes relays: on a schedule, when a Prometheus server asks, and on command. `docs/relay-probe.md` describes it.
+/// Probes relays: on a schedule, for a Prometheus server, and by a chat command. `docs/relay-probe.md` describes it.
 public struct RelayProbeBot: Bot {
+    /// The bot's name in configurations.
     public static let name = "relay-probe"
 
     private let settings: RelayProbeSettings
@@ -13,6 +14,7 @@ public struct RelayProbeBot: Bot {
         self.settings = try RelayProbeSettings(settings)
     }
 
+    /// The handlers of the schedules, of requests and of the command.
     public var handlers: [Handler] {
         for index in settings.targets.indices { schedule(settings.targets[index], slot: index) }
         OnProbe("relay") { try await answer($0, $1, writes: true) }
@@ -32,8 +34,8 @@ extension RelayProbeBot {
     /// The maximum delay of a probe's start, so that it finishes within the handler's deadline.
     private static let maximumDelay = Duration.seconds(4)
 
-    /// Returns the schedule of a target. Each probe starts at its own place in the interval, so that the targets are
-    /// not probed all at once, with a random delay, so that several such bots do not start together.
+    /// Returns the schedule of a target. Each target is delayed by its own slot, so that not all are probed at once,
+    /// and by a random part of a slot, so that several such bots do not probe in step.
     private func schedule(_ target: RelayProbeSettings.Target, slot: Int) -> OnSchedule {
         let share = min(settings.every / 4, Self.maximumDelay) / settings.targets.count
         return OnSchedule("probe \(target.label)", .every(settings.every)) { context in

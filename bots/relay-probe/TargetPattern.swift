@@ -4,14 +4,14 @@ import BotKit
 /// it.
 struct TargetPattern: Hashable, Sendable {
     private let isSecure: Bool
-    /// For `*.example`: `.example`.
+    /// The part after the star, such as `.example` for `*.example`; nil without a star.
     private let suffix: String?
     private let host: String
     private let port: Int
     private let path: String
 
-    /// Parses a pattern; nil if it is invalid, or if its star is not followed by a domain name: anyone could then make
-    /// this machine connect anywhere.
+    /// Parses a pattern; nil if it is invalid. A star must be followed by a domain name: a pattern that allows any host
+    /// would let anyone make this machine connect anywhere.
     init?(_ text: String) {
         let hasStar = text.contains("://*.")
         // A star is not valid in a URL, so a label replaces it for parsing.

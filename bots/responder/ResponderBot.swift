@@ -1,7 +1,8 @@
 public import BotKit
 
-/// Answers by rules in the configuration, described in `docs/responder.md`.
+/// Responds to events by rules in the configuration; `docs/responder.md` describes them.
 public struct ResponderBot: Bot {
+    /// The bot's name in configurations.
     public static let name = "responder"
 
     private let settings: ResponderSettings
@@ -11,6 +12,7 @@ public struct ResponderBot: Bot {
         self.settings = try ResponderSettings(settings)
     }
 
+    /// One handler for each rule.
     public var handlers: [Handler] {
         for index in settings.rules.indices { settings.handler(from: index) }
     }

@@ -5,7 +5,7 @@ extension CanarySender {
     /// After this number of missed intervals the time of an answer is unknown, so the check is dropped.
     private static let staleAfter: Int64 = 3
 
-    /// Judges the pending check of each group, and starts the next one.
+    /// Evaluates the pending check of each group, and starts the next one.
     func runChecks(_ context: BotContext) async throws {
         for group in settings.groups where !group.checks.isEmpty {
             guard let chat = try await chat(of: group, context) else { continue }

@@ -38,7 +38,7 @@ extension CanarySender {
         case firstAttempt, anotherAttempt, none
     }
 
-    /// Creates a group that does not exist yet. The creation fails while a peer has no key package.
+    /// Creates a group that does not exist yet. The creation fails as long as a peer has no key package.
     func createGroupIfDue(_ group: GroupSettings, _ context: BotContext) -> CreationAttempt {
         guard group.chatID == nil else { return .none }
         let now = context.nowMilliseconds

@@ -21,11 +21,11 @@ struct CanarySender: Sendable {
 
     var timeout: Int64 { Int64(settings.timeout / .milliseconds(1)) }
 
-    /// Judges the latest canaries of each group, and sends the next one.
+    /// Evaluates the latest canaries of each group, and sends the next one.
     func sendCanaries(_ context: BotContext) async throws {
         for group in settings.groups {
             let chat = try await chat(of: group, context)
-            // A group that is being created is not a fault yet.
+            // The run that first tries to create a group does not report it as missing.
             if chat == nil, createGroupIfDue(group, context) == .firstAttempt { continue }
             try await report(on: group, chat, context).publish(group.name, memory, context)
             guard let chat else { continue }

@@ -9,7 +9,7 @@ struct AskedCheck: Codable, Sendable, Hashable {
 
 /// The message recorded during a check; written only by the chat's own handlers.
 struct NoticedAnswer: Codable, Sendable, Hashable {
-    /// The run of the check that it belongs to.
+    /// The check during which it arrived.
     var check: AskedCheck
     var afterMilliseconds: Int64
 }
@@ -24,7 +24,7 @@ struct CheckVerdict: Codable, Sendable, Hashable {
 }
 
 extension AnswerCheck {
-    /// Returns whether a message is the expected answer, or the one that must not come.
+    /// Returns whether a message is the expected answer, or breaks the expected silence.
     func matches(_ content: String, from sender: PublicKey) -> Bool {
         guard from == nil || from == sender else { return false }
         guard case .answer(let text) = expectation else { return true }

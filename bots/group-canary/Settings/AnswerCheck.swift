@@ -1,19 +1,19 @@
 import BotKit
 
-/// A message that must be answered, or must not be.
+/// A message that another bot must answer, or must ignore.
 struct AnswerCheck: Sendable, Hashable {
     enum Expectation: Sendable, Hashable {
-        /// An answer that contains this text must come in time; case is ignored.
+        /// An answer that contains this text must arrive in time; case is ignored.
         case answer(String)
         case silence
     }
 
     let name: String
     let text: String
-    /// The account that must answer, or stay silent; nil for everyone.
+    /// The account that must answer, or stay silent; nil for any member.
     let from: PublicKey?
     let expectation: Expectation
-    /// The time to wait.
+    /// The time to wait for an answer.
     let time: Duration
 
     /// Parses a check; nil, with problems in the reader, if it is invalid.

@@ -75,7 +75,7 @@ struct SenderSettings: Sendable {
         }
     }
 
-    /// Checks that a canary is still among the latest when its timeout has passed, which is when it is judged.
+    /// Checks that a canary is still among the latest when its timeout has passed, because it is evaluated then.
     private static func checkWindow(_ window: Int, _ every: Duration, _ timeout: Duration, _ reader: SettingsReader) {
         guard every >= .seconds(1), Double(window) <= timeout / every + 1 else { return }
         let least = (timeout / every).rounded(.down) + 2

@@ -14,7 +14,7 @@ enum Action: Sendable {
     case agent(AgentAction)
 }
 
-/// The use of the answer of a webhook, a program or an agent.
+/// The destination of the answer of a webhook, a program or an agent.
 enum AnswerUse: String, Sendable, CaseIterable {
     /// Replies to the message with it.
     case reply

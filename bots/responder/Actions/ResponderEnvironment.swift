@@ -32,7 +32,7 @@ final class ResponderEnvironment: Sendable {
 
 /// Random numbers for choices among replies: the system's, or reproducible ones from a seed (SplitMix64).
 struct SeedableGenerator: RandomNumberGenerator, Sendable {
-    /// Nil for the system's numbers.
+    /// The generator's state; nil for the system's generator.
     private var state: UInt64?
 
     init(seed: UInt64? = nil) {

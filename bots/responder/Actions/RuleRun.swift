@@ -1,6 +1,6 @@
 import BotKit
 
-/// One run of a rule on one triggerContext.
+/// One run of a rule for one event.
 struct RuleRun {
     let rule: Rule
     let triggerContext: TriggerContext
@@ -21,7 +21,7 @@ struct RuleRun {
 
     /// Performs the rule's actions in order, up to the first that fails: then the rule's failure text is sent.
     ///
-    /// Throws when the store of values fails, and when the task was cancelled.
+    /// Throws if the store of values fails, and if the task was cancelled.
     mutating func perform() async throws {
         guard try await mayRun() else { return }
         for (index, action) in rule.actions.enumerated() {

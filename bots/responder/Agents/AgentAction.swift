@@ -20,14 +20,14 @@ struct AgentAction: Sendable {
     var prompt: Template
     /// The number of earlier messages of the chat in the prompt.
     var history: Int
-    /// The limit of the answer.
+    /// The maximum number of tokens of the answer.
     var maximumTokens: Int
     var temperature: Double?
     var perSender: TokenBudget?
     var perGroup: TokenBudget?
     /// The text to send when a budget is exhausted.
     var exhausted: String
-    /// The deadline of everything, including retries and pauses.
+    /// The deadline of the whole request, including retries and pauses.
     var timeout: Duration
     var use: AnswerUse
 }
@@ -35,6 +35,6 @@ struct AgentAction: Sendable {
 /// A number of tokens per day (UTC) or hour.
 struct TokenBudget: Hashable, Sendable {
     var tokens: Int
-    /// Seconds.
+    /// The length of the day or hour in seconds.
     var window: Int64
 }

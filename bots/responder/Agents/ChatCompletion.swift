@@ -37,7 +37,7 @@ enum ChatCompletion {
         return Outcome(text: text, tokens: tokens.flatMap { $0 > 0 ? $0 : nil })
     }
 
-    /// Returns an estimate of a text's tokens, which is rather too high for most languages.
+    /// Returns an estimate of a text's tokens: one per three bytes, which is too high for most languages.
     static func estimate(_ text: String) -> Int { text.utf8.count / 3 + 1 }
 
     static func estimate(_ turns: [Turn]) -> Int { turns.reduce(0) { $0 + estimate($1.content) + 4 } }

@@ -5,7 +5,7 @@ import Foundation
 /// ICU's engine backtracks, and a crafted message can keep some expressions busy forever. So a search ends after
 /// ``timeLimit``, and messages longer than ``maximumLength`` are not searched at all: in both cases there is no match.
 struct Expression: Sendable {
-    /// UTF-16 code units.
+    /// The maximum length of a searched message in UTF-16 code units.
     static let maximumLength = 4_000
     static let timeLimit = Duration.milliseconds(50)
 
@@ -18,7 +18,7 @@ struct Expression: Sendable {
     }
 
     let pattern: String
-    // Thread-safe: documented as immutable and usable from several threads at once.
+    // Thread-safe: NSRegularExpression is documented as immutable.
     private let expression: NSRegularExpression
 
     /// Throws Foundation's error for an invalid pattern.
@@ -34,7 +34,7 @@ struct Expression: Sendable {
         guard whole.length <= Self.maximumLength else { return .tooLong }
         let deadline = ContinuousClock.now + Self.timeLimit
         var outcome = Outcome.missed
-        // The engine calls back every few thousand steps, without a result.
+        // The engine also calls back without a result, every few thousand steps.
         expression.enumerateMatches(
             in: text, options: .reportProgress, range: NSRange(location: 0, length: whole.length)
         ) { result, _, stop in

@@ -1,7 +1,7 @@
 import BotKit
 
 extension ResponderSettings {
-    /// Returns the handler of the rule at an index. If the rule says `stop: false`, the rules below receive the event
+    /// Returns the handler of the rule at an index. After a rule with `stop: false`, the rules below receive the event
     /// too, up to the first that applies and stops.
     func handler(from index: Int) -> Handler {
         let rule = rules[index]

@@ -57,10 +57,10 @@ struct MessageCondition: Sendable {
     var kinds: Set<Kind> = [.chatMessage]
     var command: CommandName?
     var mention: Bool?
-    /// Whether the chat must have two members.
+    /// Whether the chat must be a 1:1 chat (true) or a group (false); nil for both.
     var direct: Bool?
     var expression: Expression?
-    /// These three ignore case.
+    /// Required text at the start, anywhere or as the whole content; case is ignored.
     var startsWith: String?
     var contains: String?
     var equals: String?

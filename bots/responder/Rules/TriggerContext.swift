@@ -10,7 +10,7 @@ struct TriggerContext: Sendable, Hashable {
     var cause: Cause
     /// An id of the event that is the same in every process.
     var id: String
-    /// The chats to which answers are sent: that of the event, or those of a schedule.
+    /// The chats that receive the answers: the event's chat, or those of a scheduled rule.
     var chats: [String]
     /// Unix seconds of the event.
     var at: Int64
@@ -28,7 +28,7 @@ struct TriggerContext: Sendable, Hashable {
 }
 
 extension Rule {
-    /// Returns the triggerContext if the rule applies to an event; nil otherwise.
+    /// Returns the event in the terms of rules; nil if the rule does not apply to it.
     func triggerContext(of event: CoreEvent, in scope: EventScope, _ report: (Expression.Outcome) -> Void)
         -> TriggerContext?
     {
@@ -126,7 +126,7 @@ extension Trigger.CallSignalKind {
 }
 
 extension Audience {
-    /// Returns whether the cause of an event belongs to this audience, by the roles of the event's own epoch.
+    /// Returns whether an event's sender belongs to this audience, by the roles of the event's own epoch.
     func has(_ sender: PublicKey?, of event: CoreEvent, in scope: EventScope) -> Bool {
         guard let sender else { return false }
         return keys.contains(sender) || operators && scope.operators.contains(sender)

@@ -1,16 +1,16 @@
 /// The hosts that webhooks and agents may access.
 struct HostList: Hashable, Sendable {
     struct Entry: Hashable, Sendable {
-        /// In lower case, without brackets.
+        /// The host name or address in lower case, without brackets.
         var host: String
-        /// Nil for any port.
+        /// The port; nil for any.
         var port: Int?
         /// Whether it may be this machine or in a private network.
         var isPrivate: Bool
 
         /// Parses `api.example`, `api.example:8443`, `127.0.0.1:8080` or `[::1]:8080`. An address or `localhost` is
-        /// unambiguous, so it may be private. A name resolves to whatever its name server returns, so it may not,
-        /// unless the settings allow it.
+        /// unambiguous, so it may be private. A name may be private only if the settings allow it, because its name
+        /// server can return any address.
         init?(_ text: String, isPrivate: Bool) {
             guard let authority = Authority(text[...]) else { return nil }
             host = authority.host
@@ -31,7 +31,7 @@ struct Authority: Hashable, Sendable {
     var host: String
     var port: Int?
 
-    /// Parses an authority; nil for user names, placeholders and anything else that is not a host.
+    /// Parses an authority; nil if it has a user name or a placeholder, or is otherwise not a host and an optional port.
     init?(_ text: Substring) {
         let text = text.lowercased()
         var host = text[...]

@@ -1,12 +1,12 @@
 import BotKit
 
 extension SettingsReader {
-    /// Headers that are set by the request itself, or that would change its destination.
+    /// Headers that the request sets itself, or that would change its destination.
     private static let ownHeaders: Set<String> = [
         "host", "content-length", "transfer-encoding", "connection", "content-type", "user-agent", "idempotency-key",
         "te", "upgrade", "expect", "trailer",
     ]
-    /// Headers with secrets, which must not be in a configuration.
+    /// Headers whose values are secrets, which a configuration must only refer to.
     private static let secretHeaders: Set<String> = [
         "authorization", "proxy-authorization", "cookie", "x-api-key", "api-key",
     ]

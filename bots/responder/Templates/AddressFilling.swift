@@ -12,7 +12,7 @@ extension Template {
     /// decoding rounds.
     func filledAddress(_ value: (Placeholder) -> String) throws(BotError) -> String {
         let address = filled(value, encode: \.percentEncoded)
-        // Such segments in the configured URL itself are intended.
+        // Such segments in the configured URL itself are intentional.
         let meant = Self.dotSegments(in: filled { _ in "x" })
         guard Self.dotSegments(in: address) <= meant else {
             throw BotError(.addressRefused, "the inserted text would change the path of the URL")

@@ -1,11 +1,11 @@
 import BotKit
 import Foundation
 
-/// The values of placeholders on one triggerContext.
+/// The values of placeholders for one event.
 struct TemplateValues: Sendable {
     let triggerContext: TriggerContext
     let names: ChatNames
-    /// Unix seconds.
+    /// Unix seconds when the rule runs, for the date and the time.
     let now: Int64
     let timeZone: TimeZone
     var answer = ""
