@@ -4,8 +4,9 @@ import Synchronization
 ///
 /// ```swift
 /// OnCommand("count") { _, context in
-///     let count = Int(try await context.text("count") ?? "0") ?? 0
-///     context.setText("\(count + 1)", forKey: "count")
+///     let key = "count/\(context.chatID)"
+///     let count = Int(try await context.text(key) ?? "0") ?? 0
+///     context.setText("\(count + 1)", forKey: key)
 ///     context.reply("\(count + 1)")
 /// }
 /// ```

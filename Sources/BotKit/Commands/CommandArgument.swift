@@ -31,7 +31,7 @@ public struct CommandArgument: Sendable, Hashable {
     /// An integer or decimal number.
     public static func number(_ name: String) -> Self { Self(name: name, kind: .number) }
 
-    /// One of these words. Case is ignored, and the value is spelled as here.
+    /// One of these words. Case is ignored; the value is spelled as declared.
     public static func choice(_ name: String, _ words: [String]) -> Self { Self(name: name, kind: .choice(words)) }
 
     /// A public key: npub, `nostr:npub…`, or 64 hexadecimal digits.
