@@ -26,8 +26,7 @@ public struct Schedule: Sendable, Hashable {
     ///
     /// Five fields: minute (0–59), hour (0–23), day of the month (1–31), month (1–12 or `jan`–`dec`), day of the week
     /// (0–7 or `sun`–`sat`; 0 and 7 are Sunday). A field is `*`, a value, a range `1-5`, either of them with a step
-    /// (`*/15`, `8-18/2`), or a list of these. If both day fields are restricted, a match of
-    /// either suffices.
+    /// (`*/15`, `8-18/2`), or a list of these. If both day fields are restricted, a match of either suffices.
     ///
     /// **When the UTC offset changes:** an expression whose hours are `*` follows elapsed time: it omits skipped
     /// minutes, and runs in both passes of a repeated hour. Any other expression keeps its number of runs: a skipped
