@@ -17,7 +17,7 @@ extension DaemonEngine {
     func announce(_ result: CommandResult, to client: DaemonClient, reply: () async -> Void) async {
         let events = result.events
         if client.origin == .program {
-            // A program gets its events from the log, so an unread reply holds up no event.
+            // A program gets its events from the log, so an unread reply does not delay them.
             if !events.isEmpty {
                 await self.eventLock.withLock { _ = await self.deliver(events, for: .command(result.place)) }
             }
@@ -33,14 +33,14 @@ extension DaemonEngine {
         }
     }
 
-    /// Sends the events that an event of the core leads to. Completes the core's event once the standard client's lines
-    /// are written.
+    /// Sends the events that a core event causes. Completes the core event once the standard client's lines are
+    /// written.
     func announce(_ events: [DaemonEvent], for event: CoreEvent) async {
         if !events.isEmpty {
             let isWritten = await self.eventLock.withLock { () -> Bool in
                 await self.waitUntilWritten(await self.deliver(events, for: .event(event)))
             }
-            // The core delivers it again after the next start.
+            // The core event is not completed, so the core delivers it again after the next start.
             guard isWritten else { return }
         }
         self.core.complete(event.inboxID, effects: [])
@@ -109,7 +109,7 @@ extension DaemonEngine {
 
     func receive(_ event: CoreEvent) async {
         guard await self.waitForRoom() else {
-            // During the shutdown it stays in the inbox; the core delivers it again after the next start.
+            // During shutdown the event stays in the inbox; the core delivers it again after the next start.
             guard !self.isEnding else { return }
             self.countDeadLetter(.programFull, nil)
             return self.core.complete(event.inboxID, effects: [])
@@ -121,7 +121,7 @@ extension DaemonEngine {
             let kind = self.machine.memberships.receive(commit, in: event.chatID)
             await self.announce(await self.updates(kind, event.chatID), for: event)
         case .call:
-            // Only now is it known whether the call is for the program.
+            // The refreshed state tells whether the call is for the program.
             if self.machine.settings.program != nil {
                 await self.refreshState()
                 await self.announceCallChanges()

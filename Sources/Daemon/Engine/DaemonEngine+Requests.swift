@@ -3,8 +3,8 @@ import PikaCore
 
 /// Requests to the core, and waiting for their outcomes.
 extension DaemonEngine {
-    /// Dispatches an action and waits for its outcome. With a key the action is performed once. Returns nil on timeout,
-    /// after which the core still completes the action.
+    /// Dispatches an action and waits for its outcome. An action with an idempotency key is performed at most once.
+    /// Returns nil on timeout; the core still completes the action.
     func outcome(of action: AppAction, key: String? = nil, within milliseconds: Int64? = nil) async -> ActionOutcome? {
         guard !self.isEnding else { return nil }
         let promise = Promise<ActionOutcome>()
@@ -15,7 +15,7 @@ extension DaemonEngine {
 
     /// Stores values, and returns once they are durable.
     func store(_ entries: [EventLog.Entry]) async {
-        // After the end no result would arrive.
+        // After shutdown no outcome would arrive.
         guard !self.isEnding else { return }
         let promise = Promise<ActionOutcome>()
         let request = self.machine.requests.open(promise)

@@ -3,13 +3,14 @@ import PikaCore
 
 /// The event log: the events sent so far, under ascending cursors, for replay to clients that reconnect. Pure.
 ///
-/// The newest ``DaemonSettings/keptEvents`` are kept in the core's durable values: `log` holds this head, and each
-/// `log/N` one event, where N is its cursor modulo their count.
+/// The newest ``DaemonSettings/keptEvents`` events are kept in the core's durable values: `log` holds the head (newest
+/// cursor, announced invitations, recorded core events), and each `log/N` one event, where N is its cursor modulo
+/// ``DaemonSettings/keptEvents``.
 struct EventLog: Sendable {
     /// A durable value; nil deletes it.
     typealias Entry = (key: String, value: JSONObject?)
 
-    /// The cause of recorded events. A repeated cause keeps the cursors of its first time.
+    /// The cause of recorded events. If a cause recurs, its events keep their first cursors.
     enum Cause: Sendable {
         case none
         case event(CoreEvent)
@@ -41,7 +42,7 @@ struct EventLog: Sendable {
     static let key = "log"
 
     private let capacity: Int64
-    private let milliseconds: Int64
+    private let retentionMilliseconds: Int64
     private let rememberedEvents: Int
     /// Whether the log serves a program.
     private let isPerChat: Bool
@@ -54,7 +55,7 @@ struct EventLog: Sendable {
 
     init(_ settings: DaemonSettings) {
         self.capacity = settings.keptEvents
-        self.milliseconds = settings.keptFor
+        self.retentionMilliseconds = settings.keptFor
         self.rememberedEvents = settings.rememberedEvents
         self.isPerChat = settings.program != nil
     }
@@ -152,7 +153,7 @@ struct EventLog: Sendable {
 
     /// Notes an invitation; returns false if it was announced before.
     ///
-    /// - Parameter pending: all pending invitations; those announced before that are not among them are forgotten.
+    /// - Parameter pending: all pending invitations; the log forgets announced ones that are no longer pending.
     mutating func announce(_ invitation: EventID, pending: [EventID]) -> Bool {
         guard !self.announced.contains(invitation.hex) else { return false }
         self.announced.formIntersection(pending.map(\.hex))
@@ -171,9 +172,8 @@ struct EventLog: Sendable {
 
     /// Reads the entry in an event's slot; returns nil if the event is no longer kept.
     func read(_ cursor: Int64, from entry: JSONObject, now: Int64) -> Stored? {
-        guard entry["c"]?.integer == cursor, let time = entry["t"]?.integer, now - time <= self.milliseconds else {
-            return nil
-        }
+        guard entry["c"]?.integer == cursor, let time = entry["t"]?.integer, now - time <= self.retentionMilliseconds
+        else { return nil }
         if let event = entry["e"]?.object { return .event(.recorded(event)) }
         guard let message = entry["m"], let chat = message["chat"]?.string, let createdAt = message["at"]?.integer,
             let id = message["id"]?.string.flatMap({ try? EventID(hex: $0) })

@@ -21,8 +21,8 @@ public enum DaemonEvent: Hashable, Sendable {
     /// Protocol version in `ready`.
     public static let protocolVersion: Int64 = 1
 
-    /// Encodes the event as one line, without its line ending. Only clients of the extension get a cursor and a
-    /// message's tags.
+    /// Encodes the event as one line, without its line ending. Only clients that requested the extension get a
+    /// cursor and a message's tags.
     public func line(cursor: Int64? = nil) -> String {
         var object = self.json
         if cursor != nil, case .messageReceived(let message) = self, !message.tags.isEmpty {

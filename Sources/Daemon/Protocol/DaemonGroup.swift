@@ -54,7 +54,7 @@ extension DaemonGroup {
     }
 }
 
-/// A group's profile: its admin's profile in it, else its name and description.
+/// A group's profile: the one that an admin has set in it, or else the group's name and description.
 public struct DaemonGroupProfile: Hashable, Sendable {
     public var nostrGroupID: String
     public var owner: PublicKey
