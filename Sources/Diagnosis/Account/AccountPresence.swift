@@ -2,7 +2,7 @@ import BotKit
 import Marmot
 public import Nostr
 
-/// Checks what others find of an account on relays, and thus whether they can invite it.
+/// Checks whether others can find an account's key packages and relay lists on relays, and thus invite it.
 public enum AccountPresence {
     /// Key packages, and the relay lists that say where to find them and where to send invitations.
     public static let kinds: [Kind] = [.addressableKeyPackage, .keyPackage, .keyPackageRelays, .inboxRelays]
@@ -68,7 +68,7 @@ public enum AccountPresence {
         if listed.isEmpty || Set(listed).isDisjoint(with: relays) {
             findings.error(
                 "relay lists",
-                "the \(what) \(listed.isEmpty ? "is empty" : "names no configured relay: \(names)")",
+                "the \(what) \(listed.isEmpty ? "is empty" : "contains none of the configured relays, only \(names)")",
                 "start the account: it then publishes its own list; another client with this key may have replaced it")
         } else if Set(listed) != Set(relays) {
             findings.warning(

@@ -44,7 +44,7 @@ struct ExaminedKeyPackage: Sendable {
             remarks: remarks)
     }
 
-    /// Newest first, kind 30443 before 443: the order in which an inviter tries them.
+    /// Orders kind 30443 before 443, and each newest first: the order in which an inviter tries key packages.
     static func order(_ left: Self, _ right: Self) -> Bool {
         (-Int64(left.event.kind.rawValue), -left.event.createdAt, left.event.id)
             < (-Int64(right.event.kind.rawValue), -right.event.createdAt, right.event.id)

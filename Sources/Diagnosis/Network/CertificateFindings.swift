@@ -6,7 +6,8 @@ struct CertificateFindings: Sendable {
     let limit: Duration
     let now: Int64
 
-    /// Certificates are usually renewed automatically a month before they expire.
+    /// Remaining lifetime, in seconds, below which a warning is reported. Certificates are usually renewed
+    /// automatically a month before they expire.
     private static let renewal: Int64 = 14 * 86_400
 
     /// Returns whether TLS connections succeed.
@@ -16,8 +17,8 @@ struct CertificateFindings: Sendable {
             return true
         } catch {
             // Fetch the certificate without verification to find out why it is invalid.
-            let shown = try? await TLSReach.handshake(with: host, at: address, isVerified: false, within: limit)
-            judge(failure: error, shown, &findings)
+            let presented = try? await TLSReach.handshake(with: host, at: address, isVerified: false, within: limit)
+            judge(failure: error, presented, &findings)
             return false
         }
     }
@@ -33,22 +34,22 @@ struct CertificateFindings: Sendable {
         }
     }
 
-    func judge(failure: NetworkError, _ shown: TLSReach.Certificate?, _ findings: inout FindingList) {
-        guard let shown else {
+    func judge(failure: NetworkError, _ presented: TLSReach.Certificate?, _ findings: inout FindingList) {
+        guard let presented else {
             findings.error(
-                "tls", failure.description, "check the port: the server speaks no TLS, or only unsupported versions")
+                "tls", failure.description, "check the port: the server does not use TLS, or only unsupported versions")
             return
         }
-        if shown.end <= now {
+        if presented.end <= now {
             findings.error(
-                "certificate", "expired \((now - shown.end) / 86_400) days ago",
+                "certificate", "expired \((now - presented.end) / 86_400) days ago",
                 "tell its operator; check this machine's clock")
-        } else if shown.begin > now {
+        } else if presented.begin > now {
             findings.error("certificate", "not valid yet", "check this machine's clock")
         } else {
             findings.error(
                 "certificate",
-                "not valid for \(host) (its names: \(shown.names)), or not signed by a trusted authority",
+                "not valid for \(host) (its names: \(presented.names)), or not signed by a trusted authority",
                 "check the host name; if it is right, install the CA certificates (apt-get install ca-certificates)"
             )
         }

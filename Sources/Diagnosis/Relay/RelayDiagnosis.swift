@@ -1,7 +1,7 @@
 public import Logging
 public import Nostr
 
-/// Examines one relay step by step, from its name to its storage, and stops where the next step would be pointless.
+/// Examines one relay step by step, from name resolution to storage; stops when the next step would be pointless.
 public struct RelayDiagnosis: Sendable {
     public let relay: RelayURL
     let account: KeyPair?

@@ -3,7 +3,7 @@ import NIOCore
 public import Nostr
 public import RelayClient
 
-/// Examines one relay as a client of encrypted groups uses it: from its name to what it stores and deletes.
+/// Examines one relay as a client of encrypted groups uses it: from name resolution to storage and deletion.
 ///
 /// All events that it writes are signed with throwaway keys, expire after an hour (NIP-40), and are deleted at the end
 /// (NIP-09). Its time is bounded, and it reads no more than a few megabytes, whatever the relay does.
@@ -66,7 +66,7 @@ final class RelayExaminer {
     /// Whether the relay sends `EOSE`.
     var sendsEOSE = true
     var loginOutcome: PublishOutcome?
-    /// What the relay refuses before or even after a login, with its message.
+    /// Phases in which the relay demanded a login, with its message; judged once the login's outcome is known.
     var authRefusals: [RelayPhase: String] = [:]
 
     init(_ probe: RelayProbe, opened: AsyncStream<RelayWire>.Continuation) {
@@ -80,7 +80,7 @@ final class RelayExaminer {
     func run() async -> RelayProbeReport {
         if let address = await reach(), let listener = await upgrade(address) {
             await readInformation(address)
-            await converse(listener)
+            await runExchanges(listener)
             if !isDead {
                 await judgeLogin()
                 await judgeConformance()
@@ -93,7 +93,7 @@ final class RelayExaminer {
         return report
     }
 
-    private func converse(_ listener: RelayWire) async {
+    private func runExchanges(_ listener: RelayWire) async {
         let live = await subscribe(listener)
         guard live != nil || !isDead else { return }
         guard probe.writes else { return await checkReadOnly(listener) }
@@ -113,13 +113,13 @@ final class RelayExaminer {
     /// Whether the relay cannot be examined any further.
     var isDead: Bool { !report.isReachable }
 
-    /// Opens another connection; a failure counts as a fault of the phase that needs it.
+    /// Opens another connection; a failure is reported as a fault of the phase that needs it.
     func openConnection(for phase: RelayPhase) async -> RelayWire? {
         guard let address, !budget.isSpent else { return nil }
         let began = ContinuousClock.now
         do { return try await open(address) } catch {
             fail(
-                .connectionLost, phase, .error, since: began, "refuses a further connection: \(error)",
+                .connectionLost, phase, .error, since: began, "refuses another connection: \(error)",
                 "ask its operator for the connection limit per address")
             return nil
         }

@@ -103,7 +103,7 @@ extension RelayExaminer {
             case nil:
                 (
                     "fails the TLS handshake: \(failure)",
-                    "check the port: it speaks no TLS, or only unsupported versions"
+                    "check the port: the server does not use TLS, or only unsupported versions"
                 )
             case let shown? where shown.chainEnd <= now:
                 (

@@ -5,6 +5,6 @@ enum WireLimits {
     static let mostBytes = 8 << 20
     /// Largest message.
     static let messageBytes = 1 << 20
-    /// Messages queued for sending.
+    /// Maximum number of frames queued for sending.
     static let waitingFrames = 256
 }
