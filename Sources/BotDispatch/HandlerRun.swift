@@ -19,8 +19,8 @@ struct HandlerRun: Sendable {
     /// Counts the handler while it hangs.
     let hanging: HangingHandlers.Slot
 
-    /// Runs the handler until it ends or exceeds its deadline, whichever is first; nil when the caller was cancelled
-    /// before.
+    /// Runs the handler until it ends or exceeds its deadline, whichever is first; returns nil if the caller is
+    /// cancelled before that.
     ///
     /// At the deadline the handler is cancelled. If it ignores that, it continues in the background and nothing waits
     /// for it: its context is closed by then.
@@ -39,7 +39,7 @@ struct HandlerRun: Sendable {
                 for await outcome in outcomes { return outcome }
                 return nil
             }
-            // Without a deadline that can be represented, only the handler ends the run.
+            // If the deadline overflows, the handler runs without one.
             if !deadline.overflow {
                 group.addTask {
                     do { try await clock.sleep(untilMilliseconds: deadline.partialValue) } catch { return nil }

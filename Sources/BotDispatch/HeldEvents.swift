@@ -2,13 +2,14 @@ import PikaCore
 import Synchronization
 
 /// Events held for bots with too many hanging handlers. Other bots have handled them already. An event is complete when
-/// all bots have handled it; the remaining bots are stored with the effects of the others.
+/// all bots have handled it; until then the names of the remaining bots are stored, in one transaction with the effects
+/// of the others.
 final class HeldEvents: Sendable {
     private struct Entry {
         let event: CoreEvent
         /// The labels of the remaining bots.
         var bots: Set<String>
-        /// Whether it is queued again.
+        /// Whether the event is queued again.
         var isQueued = false
     }
 
@@ -22,7 +23,7 @@ final class HeldEvents: Sendable {
     /// - Parameter newestOfEarlier: the newest inbox row that an earlier process may have held.
     func begin(newestOfEarlier: Int64) { self.newestOfEarlier.store(newestOfEarlier, ordering: .relaxed) }
 
-    /// Returns the bots that still need an event; nil if this process has not held it.
+    /// Returns the bots that still need an event; nil if this process does not hold it.
     func bots(of event: CoreEvent) -> Set<String>? { entries.withLock { $0[event.inboxID]?.bots } }
 
     func hold(_ event: CoreEvent, for bots: Set<String>) {
@@ -52,7 +53,7 @@ final class HeldEvents: Sendable {
 
     // MARK: The store
 
-    /// Returns the effect that stores which bots still need an event; with none it deletes the entry.
+    /// Returns the effect that stores which bots still need an event, or deletes the entry if none does.
     static func effect(_ event: CoreEvent, _ bots: Set<String>) -> HandlerEffect {
         let value = bots.isEmpty ? nil : Array(bots.sorted().joined(separator: "\n").utf8)
         return HandlerEffect(
@@ -60,7 +61,7 @@ final class HeldEvents: Sendable {
             operation: .putValue(scope: scope, key: "\(event.inboxID)", value: value))
     }
 
-    /// Returns the bots that still need an event, also if an earlier process held it; nil for all of them.
+    /// Returns the bots that still need an event, even if an earlier process held it; nil if all bots need it.
     func load(_ event: CoreEvent, from core: any HandlerCore) async throws -> Set<String>? {
         if let known = bots(of: event) { return known }
         guard event.inboxID <= newestOfEarlier.load(ordering: .relaxed) else { return nil }

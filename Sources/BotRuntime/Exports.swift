@@ -1,2 +1,2 @@
-// The configuration's API uses kinds of restarts: their members must be exported with it.
+// The configuration's API uses RestartKind, so clients need its members too.
 @_exported public import Restarts

@@ -9,7 +9,7 @@ struct ConfigurationEntry: Hashable {
     /// The names of the keys, without the names of accounts and bots.
     let keys: [String]
     let path: String
-    /// Equal if and only if the values are.
+    /// Equal if and only if the values are equal.
     let text: String
     /// The printable value.
     let shown: String
@@ -68,7 +68,7 @@ extension AccountConfiguration {
 }
 
 extension BotConfiguration {
-    /// The kind of the bot in a word.
+    /// The bot's kind: `use` with the built-in bot's name, or `command`.
     var kind: String {
         switch source {
         case .included(let use, _): "use: \(yamlText(use))"

@@ -4,10 +4,10 @@ import PikaCore
 import ServiceLifecycle
 import Telemetry
 
-/// Answers a worker's requests for health and metrics.
+/// Answers the supervisor's requests for a worker's health and metrics.
 struct WorkerHealth: Service {
-    /// Milliseconds.
-    private static let dispatcherPatience: Int64 = 3000
+    /// Timeout of the dispatcher's answer in milliseconds.
+    private static let dispatcherTimeout: Int64 = 3000
 
     let core: AppCore
     let examination: HealthExamination
@@ -68,7 +68,7 @@ struct WorkerHealth: Service {
     }
 
     private func isDispatcherResponsive() async -> Bool {
-        let end = clock.nowMilliseconds + Self.dispatcherPatience
+        let end = clock.nowMilliseconds + Self.dispatcherTimeout
         return await withTaskGroup(of: Bool.self) { group in
             group.addTask { await isDispatching() }
             group.addTask {

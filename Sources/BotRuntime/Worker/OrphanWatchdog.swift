@@ -1,9 +1,9 @@
 import Foundation
 
-/// Ensures that a worker does not outlive its supervisor, even if the worker hangs: it needs no queue, pool or lock of
-/// the process.
+/// Ensures that a worker does not outlive its supervisor, even if the worker hangs: it depends on no queue, thread
+/// pool or lock of the process.
 package enum OrphanWatchdog {
-    /// The time after the supervisor would have killed the worker.
+    /// Margin beyond the drain deadline, at which a supervisor would kill the worker.
     private static let grace = Duration.seconds(2)
 
     /// Exits the process if it still runs `drain` plus two seconds after the last writer of its standard input has
@@ -15,15 +15,15 @@ package enum OrphanWatchdog {
         Thread.detachNewThread {
             guard waitForHangup(of: descriptor) else { return }
             Thread.sleep(forTimeInterval: patience / .seconds(1))
-            // There is nothing left to report to, and `exit` would wait for whatever hangs.
+            // Nobody is left to report to, and `exit` could block on whatever hangs.
             _exit(EXIT_FAILURE)
         }
     }
 
-    /// Returns on a hangup; false if the descriptor cannot report one.
+    /// Blocks until a hangup and returns true; returns false if the descriptor cannot report one.
     private static func waitForHangup(of descriptor: Int32) -> Bool {
         while true {
-            // Without requested events: poll always reports a hangup and errors.
+            // No events are requested, because poll reports hangups and errors anyway.
             var entry = pollfd(fd: descriptor, events: 0, revents: 0)
             let count = poll(&entry, 1, -1)
             if count < 0, errno == EINTR { continue }

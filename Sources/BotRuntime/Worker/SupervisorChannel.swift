@@ -9,13 +9,13 @@ import Synchronization
 /// A separate thread does the blocking reads; it ends with the input or the process. (libdispatch's read sources on
 /// Linux crash when one is cancelled after its peer has hung up.)
 final class SupervisorChannel: Sendable {
-    /// Liveness checks have their own quota, so that other questions cannot starve them.
+    /// Health checks have their own quota, so that other questions cannot starve them.
     private enum Kind: Hashable {
-        case signOfLife
+        case healthCheck
         case named(String)
 
-        /// The number of questions of one kind that are answered concurrently.
-        var width: Int { self == .signOfLife ? 4 : 16 }
+        /// The maximum number of questions of this kind that are answered concurrently.
+        var maximumActive: Int { self == .healthCheck ? 4 : 16 }
     }
 
     private struct State {
@@ -25,10 +25,10 @@ final class SupervisorChannel: Sendable {
         var waiters: [AsyncStream<Never>.Continuation] = []
     }
 
-    /// The limit of a question in bytes, which fits a whole configuration.
-    private static let longestLine = 4 << 20
-    /// The number of lines that may be read ahead.
-    private static let width = 16
+    /// The maximum length of a question in bytes; large enough for a whole configuration.
+    private static let maximumLineBytes = 4 << 20
+    /// The maximum number of lines that are read ahead.
+    private static let readAhead = 16
     /// The minimum deadline of an answer, whatever the supervisor's patience is.
     static let shortestLimit = Duration.seconds(30)
 
@@ -57,10 +57,10 @@ final class SupervisorChannel: Sendable {
     /// Answers until the input ends or the task is cancelled; may be called once.
     func serve() async {
         let (lines, continuation) = AsyncStream.makeStream(of: InputLine.self)
-        let room = DispatchSemaphore(value: Self.width)
+        let room = DispatchSemaphore(value: Self.readAhead)
         let descriptor = descriptor
         Thread.detachNewThread {
-            InputLine.readAll(of: descriptor, limit: Self.longestLine) { line in
+            InputLine.readAll(of: descriptor, limit: Self.maximumLineBytes) { line in
                 room.wait()
                 continuation.yield(line)
             }
@@ -115,13 +115,13 @@ extension SupervisorChannel {
         let id: Int64
         let body: JSONValue
 
-        var kind: Kind { body["signOfLife"]?.bool == true ? .signOfLife : .named(name) }
+        var kind: Kind { body["signOfLife"]?.bool == true ? .healthCheck : .named(name) }
     }
 
-    private enum Ending {
+    private enum Outcome {
         case answered(JSONValue)
         case refused(String)
-        case late
+        case timedOut
         case cancelled
     }
 
@@ -137,7 +137,7 @@ extension SupervisorChannel {
 
     private func begin(_ kind: Kind) -> Bool {
         state.withLock { state in
-            guard state.active[kind, default: 0] < kind.width else { return false }
+            guard state.active[kind, default: 0] < kind.maximumActive else { return false }
             state.active[kind, default: 0] += 1
             return true
         }
@@ -146,26 +146,26 @@ extension SupervisorChannel {
     private func end(_ kind: Kind) {
         state.withLock { state in
             let left = state.active[kind, default: 0] - 1
-            // Names come from outside: entries without active questions are removed.
+            // The supervisor chooses the names, so entries are removed when idle; otherwise they could accumulate.
             state.active[kind] = left > 0 ? left : nil
         }
     }
 
-    /// Answers a question under the deadline. A late answer is given up and frees its slot, even if it cannot be
-    /// stopped.
+    /// Answers a question under the deadline. At the deadline the question is refused and frees its slot, even if the
+    /// answer cannot be cancelled.
     private func answer(_ question: Question) async {
-        await withTaskGroup(of: Ending.self) { group in
-            group.addTask { await self.ending(of: question) }
+        await withTaskGroup(of: Outcome.self) { group in
+            group.addTask { await self.outcome(of: question) }
             group.addTask {
                 let end = self.clock.nowMilliseconds + Int64(self.limit / .milliseconds(1))
-                return (try? await self.clock.sleep(untilMilliseconds: end)) == nil ? .cancelled : .late
+                return (try? await self.clock.sleep(untilMilliseconds: end)) == nil ? .cancelled : .timedOut
             }
-            for await ending in group {
-                switch ending {
+            for await outcome in group {
+                switch outcome {
                 case .answered(let result):
                     write(JSONValue.object(["answer": .integer(question.id), "result": result]).jsonText)
                 case .refused(let reason): refuse(question.id, reason)
-                case .late: refuse(question.id, "no answer within \(limit)")
+                case .timedOut: refuse(question.id, "no answer within \(limit)")
                 case .cancelled: continue
                 }
                 end(question.kind)
@@ -174,9 +174,9 @@ extension SupervisorChannel {
         }
     }
 
-    private func ending(of question: Question) async -> Ending {
+    private func outcome(of question: Question) async -> Outcome {
         guard let answer = state.withLock({ $0.requests[question.name] }) else {
-            return .refused("this worker does not answer \"\(question.name.prefix(40))\" now")
+            return .refused("this worker cannot answer \"\(question.name.prefix(40))\" now")
         }
         do { return .answered(try await answer(question.body)) } catch { return .refused(String(describing: error)) }
     }

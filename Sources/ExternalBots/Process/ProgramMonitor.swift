@@ -6,7 +6,7 @@ public struct ProgramStatus: Sendable, Hashable {
         case running
         /// Waits for its next start.
         case waiting
-        /// Failed too often; is started again only with the account.
+        /// Failed too often; it is restarted only together with the account.
         case quarantined
         /// Has exited, and is not restarted according to its configuration.
         case finished

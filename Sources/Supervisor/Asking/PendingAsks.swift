@@ -1,12 +1,12 @@
 import Foundation
 
-/// Questions to workers that are not answered yet.
+/// Unanswered questions to workers.
 struct PendingAsks {
     typealias Outcome = Result<Data, SupervisorError>
     typealias Continuation = CheckedContinuation<Outcome, Never>
 
-    /// Most questions in flight, over all workers; bounds floods from the control socket and from metrics readers.
-    /// Health checks do not count: there are only a few per worker at any time.
+    /// Maximum number of questions in flight, over all workers, against floods from the control socket and from metrics
+    /// readers. Health checks do not count: there are only a few per worker at any time.
     static let maximum = 256
 
     private struct Entry {

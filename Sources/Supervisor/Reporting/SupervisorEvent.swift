@@ -2,7 +2,7 @@
 public enum WorkerExit: Hashable, Sendable, CustomStringConvertible {
     /// It exited with this status.
     case exited(Int32)
-    /// It was ended by this signal.
+    /// It was terminated by this signal.
     case signaled(Int32)
     /// The process could not be started; the text gives the reason.
     case failedToStart(String)

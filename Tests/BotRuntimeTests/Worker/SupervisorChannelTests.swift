@@ -47,7 +47,7 @@ struct SupervisorChannelTests {
         #expect(
             try await answers(to: input) == [
                 #"{"answer":1,"result":42}"#, #"{"answer":2,"error":"not today"}"#,
-                #"{"answer":3,"error":"this worker does not answer \"none\" now"}"#, #"{"answer":4,"result":8}"#,
+                #"{"answer":3,"error":"this worker cannot answer \"none\" now"}"#, #"{"answer":4,"result":8}"#,
             ])
     }
 

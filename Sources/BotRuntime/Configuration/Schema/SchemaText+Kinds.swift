@@ -26,7 +26,7 @@ extension SchemaText {
         pattern: "^(never|[0-9]+(ms|s|m|h|d)\\.\\.[0-9]+(ms|s|m|h|d))$", summary: "A range of durations, or `never`.")
     static let rate = SchemaText(
         name: "rate", title: "rate, or `unlimited`", pattern: "^(unlimited|0*[1-9][0-9]{0,6}/(s|min|h))$",
-        summary: "A count per time: `N/s`, `N/min` or `N/h`, such as `6/min`; or `unlimited`.")
+        summary: "A count per unit of time: `N/s`, `N/min` or `N/h`, such as `6/min`; or `unlimited`.")
     static let relay = SchemaText(
         name: "relay", title: "relay address", pattern: "^[wW][sS]{1,2}://[^ ]+$",
         summary: "A `wss://` URL, or `ws://` for a relay on the same machine or in a private network.")
