@@ -57,7 +57,7 @@ async def side_by_side(stage):
               shard.describe())
 
     code, text, _ = await none.command("status")
-    check(code == 0 and "shard 7/8" in text and "no account of the file belongs to this shard" in text, f"{code}: {text}")
+    check(code == 0 and "shard 7/8" in text and "no account in the configuration file belongs to this shard" in text, f"{code}: {text}")
     code, text, _ = await none.command("stop")
     check(code == 0 and await asyncio.wait_for(none.process.wait(), 20) == 0, f"end of an empty shard, {code}: {text}")
 

@@ -129,6 +129,6 @@ struct PlacementTests {
     @Test func statusNamesShard() {
         let some = StatusView(result: ["pid": 7, "uptime": 1, "workers": [], "configuration": ["shard": "7/8"]])
         #expect(some.isGood)
-        #expect(some.text == "process 7, up 1s, shard 7/8\nno account of the file belongs to this shard")
+        #expect(some.text == "process 7, up 1s, shard 7/8\nno account in the configuration file belongs to this shard")
     }
 }

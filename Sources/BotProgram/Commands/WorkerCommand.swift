@@ -7,7 +7,7 @@ import Telemetry
 extension BotProgram {
     package struct WorkerCommand: AsyncParsableCommand {
         package static let configuration = CommandConfiguration(
-            commandName: "worker", abstract: "Run one account; `run` starts one such process for each.",
+            commandName: "worker", abstract: "Run one account; `run` starts one such process per account.",
             discussion:
                 "Exits on the end of its standard input and on SIGTERM. Writes status and events as JSON lines.",
             shouldDisplay: false)

@@ -16,7 +16,8 @@ struct StatusView {
         let up = Self.duration(result["uptime"]?.integer ?? 0)
         var lines = ["process \(Self.number(result["pid"])), up \(up)\(shard)"]
         guard !workers.isEmpty else {
-            return Self.text(lines + ["no account of the file belongs to this shard"] + configurationNotes)
+            lines.append("no account in the configuration file belongs to this shard")
+            return Self.text(lines + configurationNotes)
         }
         lines += Self.table(
             [["ACCOUNT", "STATE", "PROCESS", "UP", "RESTARTS", "RELAYS", "CHATS", "OUTBOX"]] + workers.map(row))

@@ -64,7 +64,8 @@ struct SupervisedRun {
         let names = accounts.map(\.name).joined(separator: ", ")
         let line: Logger.Message =
             accounts.isEmpty
-            ? "No account of the file belongs to this shard; waiting for a reload" : "Accounts of this shard"
+            ? "No account in the configuration file belongs to this shard; waiting for a reload"
+            : "Accounts of this shard"
         logger.notice(line, metadata: ["shard": "\(shard)", "accounts": "\(names)"])
     }
 

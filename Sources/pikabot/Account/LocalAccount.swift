@@ -32,7 +32,7 @@ struct LocalAccount: Sendable {
     /// Performs an action about a chat as ``perform(_:)`` does; returns the chat's id.
     func performInChat(_ action: AppAction) async throws -> String {
         guard case .done(let chatID?) = try await perform(action) else {
-            throw AppCoreError(.unknownChat, "the action ended without naming its chat")
+            throw AppCoreError(.unknownChat, "the action completed without a chat id")
         }
         return chatID
     }
@@ -53,7 +53,7 @@ struct LocalAccount: Sendable {
         throw CancellationError()
     }
 
-    /// Returns the newest stored event of an author and kinds on these relays; nil if none has any.
+    /// Returns the newest stored event of an author and kinds on these relays; nil if they have none.
     func newestEvent(of author: PublicKey, kinds: [Kind], on addresses: [RelayURL]) async -> Event? {
         let filter = Filter(authors: [author], kinds: kinds, limit: 10)
         let answers = await relays.fetch([filter], from: addresses, timeout: .seconds(10))
@@ -72,7 +72,7 @@ struct LocalAccountSettings: Sendable {
     var stateDirectory: String
     /// Whether events are kept, also across restarts, until ``AppCore/complete(_:effects:)``.
     var keepsEvents = false
-    /// Decides which addresses of relays and media servers that others name may be connected to.
+    /// Decides whether to connect to the address of a relay or media server that the configuration does not name.
     var addresses: AddressGuard
     var logger: Logger
 }
@@ -108,7 +108,7 @@ private func runLocalAccount<Result: Sendable>(
     var ports = CorePorts(transport: pool, store: store, clock: SystemClock(), logger: settings.logger)
     ports.media = media
     let core = AppCore(account: key, configuration: settings.core, ports: ports)
-    // The core names them when it starts; the body may download a file before that.
+    // The core also names them when it starts, but `body` may download a file before that.
     await pool.nameRelays(settings.core.homeRelays)
     await media.nameServers(settings.core.mediaServers)
     let account = LocalAccount(core: core, relays: pool, media: media)

@@ -7,8 +7,8 @@ struct NewBotName: Hashable, Sendable {
     /// package and of the program.
     let text: String
 
-    /// Names of targets that a dependent package cannot reuse, and of targets that SwiftPM generates.
-    private static let taken = Set(BotRegistry.included.names).union(["pikabot"])
+    /// Names whose targets or products would conflict with those of pikabot, on which the new package depends.
+    private static let reserved = Set(BotRegistry.included.names).union(["pikabot"])
 
     init(_ text: String) throws(CommandError) {
         let isName =
@@ -20,8 +20,8 @@ struct NewBotName: Hashable, Sendable {
                 "\(text): expected 1 to 32 characters from a-z, 0-9 and \"-\", beginning with a letter and not ending with \"-\""
             )
         }
-        guard !Self.taken.contains(text) else {
-            throw CommandError("\(text): pikabot has a built-in bot of this name; choose another name")
+        guard !Self.reserved.contains(text) else {
+            throw CommandError("\(text): the name of pikabot or of a built-in bot; choose another one")
         }
         self.text = text
     }

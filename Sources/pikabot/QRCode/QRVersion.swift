@@ -1,4 +1,4 @@
-/// Error correction levels (ISO/IEC 18004 §7.5.1); higher ones are not needed on a screen.
+/// Error correction levels (ISO/IEC 18004 §7.5.1); a screen does not need the higher ones.
 enum QRLevel: Sendable, CaseIterable {
     /// Recovers from 7 % of unreadable codewords.
     case low
@@ -30,7 +30,7 @@ struct QRVersion: Sendable, Hashable {
 
     /// - Parameter number: one of ``all``.
     init(_ number: Int, _ level: QRLevel) {
-        precondition(Self.all.contains(number), "supported are versions 1 to 10")
+        precondition(Self.all.contains(number), "QR version: expected 1 to 10, found \(number)")
         let (length, count) = level == .low ? Self.low[number - 1] : Self.medium[number - 1]
         self.number = number
         self.codewordCount = Self.codewords[number - 1]

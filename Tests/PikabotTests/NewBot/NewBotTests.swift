@@ -75,7 +75,7 @@ import Testing
     @Test(arguments: ["echo", "responder", "pikabot"])
     func refusesBuiltInBotNames(name: String) throws {
         let error = #expect(throws: CommandError.self) { try NewBotName(name) }
-        #expect(error?.description == "\(name): pikabot has a built-in bot of this name; choose another name")
+        #expect(error?.description == "\(name): the name of pikabot or of a built-in bot; choose another one")
     }
 
     @Test func builtInBotNamesAreReserved() {
