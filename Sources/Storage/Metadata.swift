@@ -28,12 +28,12 @@ struct Metadata {
         guard owner == account.bytes else {
             throw StoreError(
                 .wrongAccount,
-                "this state directory belongs to another account than \(account.npub); use one directory per account")
+                "this state directory belongs to another account, not \(account.npub); use one directory per account")
         }
         return sealer
     }
 
-    /// Writes the values that ``verify(_:key:account:)`` checks, as far as they are missing.
+    /// Writes those values that ``verify(_:key:account:)`` checks and that are missing.
     static func initialize(
         _ database: Database, _ sealer: Sealer?, key: SealingKey, account: PublicKey?
     ) throws -> Sealer {
@@ -69,7 +69,7 @@ struct Metadata {
             id: try columns.bytes(), generation: try columns.integer(), isRestored: try columns.integer() != 0)
     }
 
-    /// Marks a restored state as another copy.
+    /// Marks a restored state as a new copy: with a new instance id and a higher generation.
     static func beginInstance(_ database: Database, nowMilliseconds: Int64) throws {
         try database.execute(
             sql: """

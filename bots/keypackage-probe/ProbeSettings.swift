@@ -51,7 +51,7 @@ struct ProbeSettings: Sendable {
             guard let account = names.publicKey(name) else { return nil }
             guard isLabel(name) else {
                 names.fail(
-                    name, expected: "a name of 1 to 32 letters, digits, dots, - and _", found: "another name",
+                    name, expected: "a name of 1 to 32 letters, digits, dots, - and _", found: "an invalid name",
                     fix: "choose another name; it appears in metrics")
                 return nil
             }

@@ -13,7 +13,7 @@ enum StoreOutcome: Hashable, Sendable {
     case full
     case failed
 
-    /// Publishing an event again that is already settled counts as success (NIP-01).
+    /// Publishing an event that is already stored or superseded counts as success (NIP-01).
     var isAccepted: Bool {
         switch self {
         case .stored, .duplicate, .superseded: true

@@ -8,7 +8,8 @@ struct GroupView: Hashable, Sendable {
     var name: String
     var members: Set<String>
 
-    /// Returns which members of one group disagree with the majority; nil is a member without that group.
+    /// Returns, for each member of one group, whether its view differs from the most common one. Nil is the view of a
+    /// member without the group; it always differs.
     static func diverged(_ views: [GroupView?]) -> [Bool] {
         let tally = Dictionary(grouping: views.compactMap(\.self)) { $0 }.mapValues(\.count)
         let common = tally.max { ($0.value, $0.key.epoch) < ($1.value, $1.key.epoch) }?.key
@@ -19,9 +20,9 @@ struct GroupView: Hashable, Sendable {
 extension Fleet {
     /// Compares every member's view of its group with the majority's: epoch, name and members.
     ///
-    /// A commit may still be in flight, such as that of a member who left. So the comparison repeats until all agree or
-    /// until `end`, and the last one counts. Records nothing when the test is cancelled, because the agents are ending
-    /// then.
+    /// A commit may still be in flight, such as that of a member who left. So the comparison is repeated until all
+    /// agree or until `end`; only the last one is recorded. Records nothing if the test is cancelled, because the
+    /// agents are then shutting down.
     func compareGroups(until end: ContinuousClock.Instant) async {
         var diverged = await divergedMembers()
         while diverged.contains(true), ContinuousClock.now < end {

@@ -4,21 +4,21 @@ struct MemberSet: Sendable, Hashable {
 
     init() {}
 
-    mutating func insert(_ place: Int) {
-        while words.count <= place / 64 { words.append(0) }
-        words[place / 64] |= 1 << UInt64(place % 64)
+    mutating func insert(_ position: Int) {
+        while words.count <= position / 64 { words.append(0) }
+        words[position / 64] |= 1 << UInt64(position % 64)
     }
 
     /// Removes a member; returns whether it was in the set.
     @discardableResult
-    mutating func remove(_ place: Int) -> Bool {
-        guard contains(place) else { return false }
-        words[place / 64] &= ~(1 << UInt64(place % 64))
+    mutating func remove(_ position: Int) -> Bool {
+        guard contains(position) else { return false }
+        words[position / 64] &= ~(1 << UInt64(position % 64))
         return true
     }
 
-    func contains(_ place: Int) -> Bool {
-        place / 64 < words.count && words[place / 64] & 1 << UInt64(place % 64) != 0
+    func contains(_ position: Int) -> Bool {
+        position / 64 < words.count && words[position / 64] & 1 << UInt64(position % 64) != 0
     }
 
     var count: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }

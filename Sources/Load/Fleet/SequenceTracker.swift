@@ -2,7 +2,7 @@
 struct SequenceTracker: Sendable {
     enum Verdict: Sendable, Hashable {
         case inOrder
-        /// A later message came before it.
+        /// A later message arrived before it.
         case late
         case repeated
     }

@@ -11,7 +11,7 @@ public struct LatencySummary: Codable, Equatable, Sendable {
     /// Number of samples up to each of ``bounds``.
     public var buckets: [Int]
 
-    /// Upper bounds of the buckets in seconds; the last bucket is unbounded and contains all samples.
+    /// Upper bounds of ``buckets`` in seconds. The unbounded bucket is omitted: its count is ``samples``.
     public static let bounds: [Double] = [
         0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
     ]

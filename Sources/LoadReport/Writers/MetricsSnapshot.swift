@@ -39,7 +39,7 @@ public enum MetricsSnapshot {
         for row in result.operations {
             guard let latency = row.latency else { continue }
             for (bound, count) in zip(LatencySummary.bounds, latency.buckets) {
-                samples.append(Sample(name + "_bucket", Double(count), [("op", row.name), ("le", bounds(bound))]))
+                samples.append(Sample(name + "_bucket", Double(count), [("op", row.name), ("le", boundText(bound))]))
             }
             samples.append(Sample(name + "_bucket", Double(latency.samples), [("op", row.name), ("le", "+Inf")]))
             samples.append(Sample(name + "_sum", latency.sum, [("op", row.name)]))
@@ -67,12 +67,12 @@ public enum MetricsSnapshot {
     }
 
     private static func totals(_ result: LoadResult, _ page: inout MetricsPage) {
-        let found = result.correctness
-        page.counter("load_commit_conflicts", "Commits that lost a race.", found.conflicts)
-        page.counter("load_divergence", "Members whose view differs from their group's.", found.diverged)
+        let correctness = result.correctness
+        page.counter("load_commit_conflicts", "Commits that lost a race.", correctness.conflicts)
+        page.counter("load_divergence", "Members whose view differs from their group's.", correctness.diverged)
     }
 
-    private static func bounds(_ bound: Double) -> String {
+    private static func boundText(_ bound: Double) -> String {
         bound == bound.rounded() ? "\(Int(bound)).0" : "\(bound)"
     }
 }

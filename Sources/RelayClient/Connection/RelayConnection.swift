@@ -100,7 +100,7 @@ actor RelayConnection {
         await abandon()
     }
 
-    /// Fails the requests that nothing will handle any more.
+    /// Stops the state machine, and fails all pending requests.
     func abandon() async {
         perform(machine.stop())
         nextCommand.finish()
@@ -162,7 +162,7 @@ extension RelayConnection {
     ) {
         self.outbox = outbox
         perform(machine.connected(session: session, now: environment.clock.now))
-        // The session was given up while it was being set up.
+        // The session was abandoned while it was being set up.
         if machine.phase != .connected { outbox.finish() }
     }
 

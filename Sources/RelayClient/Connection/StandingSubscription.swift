@@ -27,9 +27,9 @@ struct StandingSubscription: Hashable {
     /// send the newest first.
     private(set) var position: Int64?
     private var newest: Int64?
-    /// Whether the relay refused it for want of a login on this connection; a second refusal is final.
+    /// Whether the relay has demanded a login for it on this connection; a second demand is final.
     private var wasRefused = false
-    /// Whether EOSE came after the page was given up.
+    /// Whether EOSE arrived after the page was abandoned.
     private var hasEnded = false
 
     init(_ request: RelaySubscription) {
@@ -60,7 +60,7 @@ struct StandingSubscription: Hashable {
 
     enum Reception: Hashable {
         case new
-        /// The same page has brought the event before.
+        /// Already received in the current page.
         case repeated
         case unrequested
     }
@@ -71,7 +71,7 @@ struct StandingSubscription: Hashable {
         newest = max(newest ?? .min, min(event.createdAt, now))
         switch stage {
         case .catchingUp(var query):
-            // Released, so that its sets are mutated in place.
+            // Release the copy in `stage`, so that the sets of the query are mutated in place.
             stage = .closed
             let reception = query.received(event)
             stage = .catchingUp(query)
@@ -98,7 +98,7 @@ struct StandingSubscription: Hashable {
         return nil
     }
 
-    /// Gives up a page that exceeded its bounds. The position stays, so that the next connection requests its events
+    /// Abandons a page that exceeded its bounds. The position stays, so that the next connection requests its events
     /// again.
     mutating func abandonPage() {
         stage = .overdue
@@ -106,7 +106,7 @@ struct StandingSubscription: Hashable {
         hasEnded = false
     }
 
-    /// Handles an EOSE after the page was given up; returns true for the first one.
+    /// Handles an EOSE after the page was abandoned; returns true for the first one.
     mutating func ended() -> Bool {
         defer { hasEnded = true }
         return !hasEnded
@@ -118,7 +118,7 @@ struct StandingSubscription: Hashable {
         return request.filters.map { filter in
             var filter = filter
             filter.since = max(filter.since ?? 0, start)
-            // A limit applies to the first time only; later it would leave out missed events.
+            // A limit applies to the first request only; later it would leave out missed events.
             filter.limit = nil
             return filter
         }

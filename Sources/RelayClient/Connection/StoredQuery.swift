@@ -36,7 +36,7 @@ struct StoredQuery: Hashable {
         guard let current else { return filters }
         var filter = current
         if let until { filter.until = min(filter.until ?? until, until) }
-        // The events of the boundary second come again, and must not use up the limit.
+        // The relay sends the events of the boundary second again; they must not use up the limit.
         if let limit = current.limit { filter.limit = max(0, limit - accepted.count) + seenAtUntil }
         return [filter]
     }
@@ -45,11 +45,11 @@ struct StoredQuery: Hashable {
 
     enum Reception: Hashable {
         case new
-        /// An earlier page brought it: pages overlap in their boundary second.
+        /// Already received in an earlier page: pages overlap in their boundary second.
         case known
-        /// The current page has brought it before.
+        /// Already received in the current page.
         case repeated
-        /// It does not match the current request.
+        /// Does not match the current request.
         case outside
     }
 
@@ -65,7 +65,7 @@ struct StoredQuery: Hashable {
     /// Ends a page. Returns whether that was the last one; otherwise ``request`` is the next to send.
     mutating func endOfPage() -> Bool {
         defer { page = Page() }
-        guard mayHaveBeenCut, let oldest = page.oldest else { return !nextFilter() }
+        guard mayBeTruncated, let oldest = page.oldest else { return !nextFilter() }
         guard current != nil else {
             remaining = filters[...]
             return false
@@ -86,7 +86,7 @@ struct StoredQuery: Hashable {
         page = Page()
     }
 
-    private var mayHaveBeenCut: Bool {
+    private var mayBeTruncated: Bool {
         let asked = request.count == 1 ? request[0].limit ?? .max : .max
         return page.ids.count >= min(smallestCap, max(1, asked))
     }

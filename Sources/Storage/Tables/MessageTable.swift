@@ -128,7 +128,7 @@ extension Transaction {
         let epoch = Epoch(rawValue: try fields.integer(UInt64.self))
         let isOwn = try fields.integer(UInt8.self) == 1
         let rumor = try fields.rumor()
-        // Rows of earlier versions have no time of their own.
+        // Stored only if it differs from the inner event's time; earlier versions never stored it.
         let time = if fields.isAtEnd { rumor.createdAt } else { try fields.integer(Int64.self) }
         try fields.finish()
         let expiresAt = try columns.optionalInteger()

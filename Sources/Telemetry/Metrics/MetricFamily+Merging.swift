@@ -5,7 +5,7 @@ extension MetricFamily {
             series: series)
     }
 
-    /// Returns the family with one more label in front of those of every series.
+    /// Returns the family with a label prepended to those of every series.
     public func labelled(_ name: String, _ value: String) -> MetricFamily {
         var family = self
         let value = LabelGuard.admits(value) ? value : LabelGuard.withheld
@@ -18,15 +18,15 @@ extension MetricFamily {
     /// A family that differs in kind or bounds from the first of its name is dropped.
     public static func merged(_ exports: [[MetricFamily]]) -> [MetricFamily] {
         var merged: [MetricFamily] = []
-        var places: [String: Int] = [:]
+        var indices: [String: Int] = [:]
         for family in exports.joined() {
-            guard let place = places[family.name] else {
-                places[family.name] = merged.count
+            guard let index = indices[family.name] else {
+                indices[family.name] = merged.count
                 merged.append(family)
                 continue
             }
-            guard merged[place].kind == family.kind, merged[place].bounds == family.bounds else { continue }
-            merged[place].series += family.series
+            guard merged[index].kind == family.kind, merged[index].bounds == family.bounds else { continue }
+            merged[index].series += family.series
         }
         return merged
     }

@@ -81,10 +81,10 @@ struct ProcessStat: Equatable {
     let residentPages: Double
 
     init?(_ text: String) {
-        // The program's name may contain spaces and brackets, but the fields after the last bracket do not.
+        // The program's name may contain spaces and parentheses, so parse the fields after the last parenthesis.
         guard let end = text.lastIndex(of: ")") else { return nil }
         let fields = text[text.index(after: end)...].split(whereSeparator: \.isWhitespace)
-        // The first field here is number 3.
+        // The first field after the name is field 3 of proc(5).
         func field(_ number: Int) -> Double? { fields.indices.contains(number - 3) ? Double(fields[number - 3]) : nil }
         guard let user = field(14), let system = field(15), let start = field(22), let size = field(23),
             let pages = field(24)

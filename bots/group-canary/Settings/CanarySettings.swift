@@ -75,13 +75,13 @@ struct SenderSettings: Sendable {
         }
     }
 
-    /// Checks that a canary is still among the latest when its timeout has passed, because it is evaluated then.
+    /// Checks that a canary is still among the latest when its timeout has passed, which is when it is evaluated.
     private static func checkWindow(_ window: Int, _ every: Duration, _ timeout: Duration, _ reader: SettingsReader) {
         guard every >= .seconds(1), Double(window) <= timeout / every + 1 else { return }
-        let least = (timeout / every).rounded(.down) + 2
+        let minimum = (timeout / every).rounded(.down) + 2
         reader.fail(
             "window", expected: "more canaries than are sent within timeout (\(timeout.components.seconds) s)",
-            found: "\(window)", fix: least <= 1000 ? "write window: \(Int(least))" : "write a shorter timeout")
+            found: "\(window)", fix: minimum <= 1000 ? "write window: \(Int(minimum))" : "write a shorter timeout")
     }
 }
 
@@ -90,7 +90,7 @@ extension SettingsReader {
     func checkLabel(_ name: String) {
         guard !Self.isLabel(name) else { return }
         fail(
-            name, expected: "a name of 1 to 32 letters, digits, dots, - and _", found: "another name",
+            name, expected: "a name of 1 to 32 letters, digits, dots, - and _", found: "an invalid name",
             fix: "choose another name; it appears in metrics")
     }
 

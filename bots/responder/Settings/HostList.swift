@@ -5,7 +5,7 @@ struct HostList: Hashable, Sendable {
         var host: String
         /// The port; nil for any.
         var port: Int?
-        /// Whether it may be this machine or in a private network.
+        /// Whether it may be this machine or a host in a private network.
         var isPrivate: Bool
 
         /// Parses `api.example`, `api.example:8443`, `127.0.0.1:8080` or `[::1]:8080`. An address or `localhost` is

@@ -1,7 +1,7 @@
 import BotKit
 import Foundation
 
-/// The values of placeholders for one event.
+/// The values of placeholders for one trigger.
 struct TemplateValues: Sendable {
     let triggerContext: TriggerContext
     let names: ChatNames

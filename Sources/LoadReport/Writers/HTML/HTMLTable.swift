@@ -13,7 +13,7 @@ struct HTMLTable {
     /// Adds a row of text cells, which are escaped here.
     mutating func add(_ cells: [String]) { add(markup: cells.map(Self.text)) }
 
-    /// Adds a row of cells that already are markup.
+    /// Adds a row of cells that are already markup.
     mutating func add(markup cells: [String]) {
         rows.append("<tr>" + zip(columns, cells).map { "<td\($0.attribute)>\($1)</td>" }.joined() + "</tr>")
     }
