@@ -11,7 +11,7 @@ package protocol HandlerCore: Sendable {
     func started() async
     /// The newest snapshot; includes every event delivered so far.
     func snapshot() -> AppState
-    /// The newest inbox row that was delivered to handlers, also by earlier processes; valid after ``started()``.
+    /// The newest inbox row that was delivered to handlers, by this or earlier processes; valid after ``started()``.
     var newestInboxID: Int64 { get async }
     /// Enqueues the completion of an event; it is committed later, in one transaction with the effects.
     func complete(_ inboxID: Int64, effects: [HandlerEffect])

@@ -8,7 +8,7 @@ public struct BotRegistry: Sendable {
         for type in types { register(type) }
     }
 
-    /// Registers a bot. Two bots of one name are a programming error and trap.
+    /// Registers a bot. Traps on a duplicate name, which is a programming error.
     public mutating func register(_ type: any Bot.Type) {
         precondition(types[type.name] == nil, "duplicate bot name \(type.name): rename one of the bots")
         types[type.name] = type

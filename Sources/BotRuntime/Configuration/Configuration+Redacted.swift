@@ -5,8 +5,8 @@ import PikaCore
 import Restarts
 
 extension Configuration {
-    /// The resolved configuration as YAML, including all defaults, without secrets: keys are references, and settings
-    /// whose name suggests a secret are omitted.
+    /// The resolved configuration as YAML, including all defaults, without secrets: keys are shown as references, and
+    /// values of settings whose name suggests a secret are withheld.
     public var redactedDescription: String {
         var lines = ["version: \(Configuration.currentVersion)"]
         let urls = yamlList(relays.map(\.string))
@@ -181,7 +181,7 @@ extension BotSettings {
         return "(not shown)"
     }
 
-    /// The value including the parts that ``redactedDescription`` omits; for comparisons.
+    /// The value including the parts that ``redactedDescription`` withholds; for comparisons.
     var exactDescription: String {
         switch self {
         case .array(let values): "[\(values.map(\.exactDescription).joined(separator: ", "))]"

@@ -82,7 +82,8 @@ struct EventLog: Sendable {
         return cursor.map { Batch(first: $0, count: count, isNew: false) }
     }
 
-    /// Returns the batch of events that were recorded for the cause before, by the newest record of its chat.
+    /// Returns the batch of events that were recorded for the cause before, according to the newest record of its
+    /// chat.
     func known(_ count: Int, for event: CoreEvent, newest: JSONObject) -> Batch? {
         guard newest["inbox"]?.integer == event.inboxID, let cursor = newest["cursor"]?.integer else { return nil }
         return Batch(first: cursor, count: count, isNew: false)

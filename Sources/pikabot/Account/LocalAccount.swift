@@ -70,7 +70,7 @@ struct LocalAccountSettings: Sendable {
     var core: CoreConfiguration
     /// Created if missing; also holds the sealing key.
     var stateDirectory: String
-    /// Whether events are kept, also across restarts, until ``AppCore/complete(_:effects:)``.
+    /// Whether events are kept, even across restarts, until ``AppCore/complete(_:effects:)``.
     var keepsEvents = false
     /// Decides whether to connect to the address of a relay or media server that the configuration does not name.
     var addresses: AddressGuard
