@@ -26,7 +26,7 @@ class Subscription:
         self.newest = 0
         self.stored = []
         self.seen = set()
-        self.complete = asyncio.Event()  # once the stored events were delivered
+        self.complete = asyncio.Event()  # set once the stored events have been delivered
 
     def request(self):
         """The filter for this connection: after a reconnect only possibly new events, because relays cap stored events."""
@@ -39,15 +39,15 @@ class Subscription:
         if self.stored is not None:
             self.stored.append(event)
         else:
-            self._deliver_stored(event, live=True)
+            self._deliver_once(event, live=True)
 
     def end_of_stored(self):
         stored, self.stored = self.stored or [], None
         for event in sorted(stored, key=lambda event: event["created_at"]):
-            self._deliver_stored(event, live=False)
+            self._deliver_once(event, live=False)
         self.complete.set()
 
-    def _deliver_stored(self, event, live):
+    def _deliver_once(self, event, live):
         if event["id"] in self.seen or not Event.from_json(json.dumps(event)).verify():
             return
         self.seen.add(event["id"])
@@ -58,7 +58,7 @@ class Subscription:
 class Connection:
     def __init__(self, url, keys=None):
         self.url, self.keys = url, keys
-        self.authentication = None  # id of an event without OK so far
+        self.authentication = None  # id of the AUTH event that awaits its OK
         self.socket = None
         self.subscriptions = {}
         self.unacknowledged = {}
@@ -155,7 +155,7 @@ class Connection:
         self.authentication = event["id"]
         await self._send(["AUTH", event])
 
-    def _is_early(self, reason):
+    def _requires_login(self, reason):
         return self.keys is not None and reason.startswith("auth-required")
 
     async def _send(self, message):
@@ -171,9 +171,9 @@ class Connection:
             self.subscriptions[rest[0]].end_of_stored()
         elif kind == "OK" and rest[0] in self.unacknowledged:
             answer = self.unacknowledged[rest[0]][1]
-            if not answer.done() and not self._is_early(rest[2]):
+            if not answer.done() and not self._requires_login(rest[2]):
                 answer.set_result((rest[1], rest[2]))
-        elif kind == "CLOSED" and self._is_early(rest[1]):
+        elif kind == "CLOSED" and self._requires_login(rest[1]):
             pass
         elif kind in ("CLOSED", "NOTICE"):
             print(f"  {self.url}: {kind} {rest}", file=sys.stderr)

@@ -53,7 +53,7 @@ async def probe(stage, target, *relays, **options):
 
 
 def states(report):
-    return {holding["relay"]: holding["state"] for holding in report["relays"]}
+    return {entry["relay"]: entry["state"] for entry in report["relays"]}
 
 
 async def publish_lists(member, *relays):
@@ -79,7 +79,7 @@ async def found_and_inviteable(stage, version, state, kind):
     await publish_lists(member, relay)
     status, report = await probe(stage, member.pubkey, relay)
     check(status == 0 and all(entry["problem"] is None for entry in report["lists"]), f"lists {report['lists']}")
-    check(report["relays"][0]["lists"] == [10051, 10050], f"the relay is on {report['relays'][0]['lists']}")
+    check(report["relays"][0]["lists"] == [10051, 10050], f"the relay is on the lists {report['relays'][0]['lists']}")
 
 
 async def states_of_relays(stage):
@@ -105,7 +105,7 @@ async def states_of_relays(stage):
         sign(keys, 30443, made["content"], made["events"]["30443"], int(time.time()) - 31 * DAY))
     _, report = await probe(stage, npub(keys), older)
     check(states(report) == {older.url: "stale"}, f"states are {states(report)}")
-    # A relay has it, but none of the listed ones.
+    # A queried relay has the package, but no listed relay does.
     await second.connection.publish(sign(keys, 10051, "", [["relay", empty.url]]))
     status, report = await probe(stage, npub(keys), older)
     check(status == 1 and report["inviteable"] and not report["findable"], f"{status}: {report['verdict']}")
@@ -219,7 +219,7 @@ async def damaged(stage):
 
 
 async def watched(stage):
-    """The bot's metrics and its answers to /probe; a deleted key package is reported."""
+    """The bot's metrics and its answers to /probe; relay states while the relay is offline."""
     relay, other = await stage.relay(), await stage.relay()
     alice = await stage.member("alice", relay)
     bob = await stage.member("bob", relay, "0.7.0")
@@ -255,7 +255,7 @@ async def watched(stage):
     check(await value("keypackage_relay_state", target="bob", relay=here, state="legacy") == 1, "bob's state")
     check(await value("keypackage_relay_state", target="nobody", relay=here, state="missing") == 1, "nobody's state")
     check(await value("keypackage_inviteable", target="alice") == 1, "alice is not inviteable")
-    check(0 <= await value("keypackage_age_seconds", target="alice", relay=here) < 300, "the age")
+    check(0 <= await value("keypackage_age_seconds", target="alice", relay=here) < 300, "the package's age")
     families, page = await endpoint.families()
     check("npub1" not in page and alice.pubkey[:16] not in page, "a key is in the metrics")
     check(families["telemetry_unknown_metrics_total"][0][1] == 0, "a metric is missing from the catalogue")

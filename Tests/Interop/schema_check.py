@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Checks config/schema.json with the jsonschema package, as editors do.
 
-    schema_check.py
+    schema_check.py [--mark]
 
 Every example in config/ and every example and default inside the schema must be valid; of the invalid
-configurations of the tests, exactly those marked [schema] must be refused. With --mark, the marks are updated.
+configurations of the tests, exactly those marked [schema] must be refused. --mark updates these marks.
 """
 
 import json
@@ -17,7 +17,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 WRONG = ROOT / "Tests/BotRuntimeTests/Configuration/Wrong"
-MARKS = [("␉", "\t"), ("␍", "\r"), ("␁", "\x01"), ("⟨BOM⟩", "\ufeff")]
+PLACEHOLDERS = [("␉", "\t"), ("␍", "\r"), ("␁", "\x01"), ("⟨BOM⟩", "\ufeff")]
 
 
 class Reader(yaml.SafeLoader):
@@ -32,7 +32,7 @@ Reader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"^[-+]?[0-9]
 Reader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"^(null|~|)$"), ["n", "~", ""])
 
 
-def refusals(validator, text):
+def violations(validator, text):
     """Returns the schema violations; None for invalid YAML."""
     try:
         document = yaml.load(text, Reader)
@@ -51,21 +51,21 @@ def examples_inside(schema, root):
         yield value, rest | {"$defs": root["$defs"]}
 
 
-def table(path):
-    """Returns the cases of one file: name, mark, text."""
+def cases(path):
+    """Yields the cases of one file: name, whether it is marked, text."""
     for part in path.read_text(encoding="utf-8").split("\n== ")[1:]:
         head, *lines = part.split("\n")
         text = "".join(line + "\n" for line in lines if not line.startswith("!! "))
-        for mark, character in MARKS:
-            text = text.replace(mark, character)
+        for placeholder, character in PLACEHOLDERS:
+            text = text.replace(placeholder, character)
         yield head.removesuffix(" [schema]"), head.endswith(" [schema]"), text
 
 
-def remark(validator):
+def update_marks(validator):
     for path in sorted(WRONG.glob("*.txt")):
         text = path.read_text(encoding="utf-8")
-        for name, _, wrong in table(path):
-            mark = " [schema]" if refusals(validator, wrong) else ""
+        for name, _, wrong in cases(path):
+            mark = " [schema]" if violations(validator, wrong) else ""
             text = re.sub(rf"(?m)^== {name}( \[schema\])?$", f"== {name}{mark}", text)
         path.write_text(text, encoding="utf-8")
 
@@ -75,19 +75,19 @@ def main():
     jsonschema.Draft202012Validator.check_schema(schema)
     validator = jsonschema.Draft202012Validator(schema)
     if "--mark" in sys.argv[1:]:
-        remark(validator)
+        update_marks(validator)
     problems, counts = [], {"files": 0, "examples": 0, "wrong": 0, "refused": 0}
     for path in sorted((ROOT / "config").glob("*.yaml")):
         counts["files"] += 1
-        found = refusals(validator, path.read_text(encoding="utf-8"))
-        problems += [f"{path.name}: {message}" for message in (["no YAML"] if found is None else found)]
+        found = violations(validator, path.read_text(encoding="utf-8"))
+        problems += [f"{path.name}: {message}" for message in (["invalid YAML"] if found is None else found)]
     for value, part in examples_inside(schema, schema):
         counts["examples"] += 1
         problems += [f"{value}: {error.message}" for error in jsonschema.Draft202012Validator(part).iter_errors(value)]
     for path in sorted(WRONG.glob("*.txt")):
-        for name, marked, text in table(path):
+        for name, marked, text in cases(path):
             counts["wrong"] += 1
-            refused = bool(refusals(validator, text))
+            refused = bool(violations(validator, text))
             counts["refused"] += refused
             if refused != marked:
                 problems.append(f"{path.name}: {name}: is {'' if refused else 'not '}refused, contrary to its mark")
@@ -95,7 +95,7 @@ def main():
         print(f"FAIL {problem}")
     print("schema: {files} files and {examples} examples valid, {refused} of {wrong} invalid configurations refused".format(
         **counts))
-    # A missing table or a schema that accepts everything is a failure.
+    # A missing file of cases or a schema that accepts everything is a failure.
     return 1 if problems or counts["files"] < 3 or counts["examples"] < 50 or counts["refused"] < 80 else 0
 
 

@@ -41,7 +41,7 @@ struct RelayProbeBotTests {
         #expect(relays.metrics["probe_success{target=one.example:443}"] == 0)
         #expect(relays.metrics["nostr_probe_phase_success{phase=readback,target=one.example:443}"] == 0)
         #expect(relays.metrics["nostr_probe_readback_found{target=one.example:443}"] == 0)
-        // What was not come to did not pass, and what has no place there is left out.
+        // Unreached phases count as failed; skipped phases are omitted.
         #expect(relays.metrics["nostr_probe_phase_success{phase=size,target=one.example:443}"] == 0)
         #expect(relays.metrics["nostr_probe_phase_success{phase=tls,target=one.example:443}"] == nil)
     }
@@ -115,9 +115,9 @@ struct RelayProbeBotTests {
     @Test func repliesToOperatorsWithTheVerdict() async throws {
         let (lab, relays) = (try GroupLab(seed: 1), FakeRelays(faults: [FakeRelays.forgets]))
         let (ann, bob) = (try await lab.member("ann"), try await lab.member("bob"))
-        let place = LabBots.Entry(try RelayProbeBot(settings: Self.settings), label: "relay-probe")
+        let entry = LabBots.Entry(try RelayProbeBot(settings: Self.settings), label: "relay-probe")
         let bot = try await lab.bots(
-            "probe", LabBots([place], operators: [ann.publicKey], services: relays.services))
+            "probe", LabBots([entry], operators: [ann.publicKey], services: relays.services))
         let chat = try await ann.create("the room", inviting: [bob, bot])
         try await bob.say("/probe wss://one.example", in: chat)
         #expect(ann.heard(in: chat, from: bot) == [])

@@ -110,8 +110,8 @@ import Testing
 
     @Test func refusesValuesOfAnotherDatabase() async throws {
         let other = try TemporaryDirectory()
-        for place in [self.directory, other] {
-            let store = try place.open()
+        for directory in [self.directory, other] {
+            let store = try directory.open()
             try await store.commit([.putInbox(InboxRow(id: 1, payload: [1]))])
             try store.close()
         }
@@ -126,7 +126,7 @@ import Testing
     @Test func valuesOfAnotherTypeAreErrors() async throws {
         let store = try self.directory.open()
         try await store.commit(try Self.twoOfEach())
-        // Without STRICT, as a damaged file would be.
+        // A table without STRICT, as in a damaged file.
         try await store.pool.write { database in
             try database.execute(
                 sql: """

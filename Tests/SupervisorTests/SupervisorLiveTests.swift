@@ -80,7 +80,7 @@ struct SupervisorLiveTests {
         try await run
     }
 
-    /// The child ignores the end of its input and signals, and has its own process group.
+    /// The orphan ignores the end of its input and SIGTERM, and has its own process group.
     @Test func killsOrphansOfKilledWorker() async throws {
         let program = """
             import os, signal, time
@@ -95,11 +95,11 @@ struct SupervisorLiveTests {
         async let run: Void = harness.supervisor.run()
         let pid = try await harness.pid()
         let line = try await harness.line()
-        let left = try #require(Int32(line.filter(\.isNumber)))
-        #expect(getpgid(left) == left && getsid(left) == pid && left != pid)
+        let orphan = try #require(Int32(line.filter(\.isNumber)))
+        #expect(getpgid(orphan) == orphan && getsid(orphan) == pid && orphan != pid)
         kill(pid, SIGKILL)
         _ = try await harness.exit()
-        try await processEnds(left)
+        try await processEnds(orphan)
         harness.supervisor.drain()
         try await run
     }
@@ -147,7 +147,7 @@ struct SupervisorLiveTests {
         let harness = try harness([worker])
         try await harness.supervisor.run()
         guard case .failedToStart(let reason) = try await harness.exit() else {
-            Issue.record("it started")
+            Issue.record("expected the worker to fail to start")
             return
         }
         #expect(reason.contains("/nonexistent/program"))

@@ -17,7 +17,7 @@ private struct RiskyBot: Bot {
         }
         OnCommand("hang") { _, _ in try await Task.sleep(for: .seconds(86_400)) }  // not live: cancelled
         OnCommand("deaf") { _, context in
-            // Cancellation does not end it.
+            // Ignores cancellation.
             let never = AsyncStream<Void> { _ in }
             await Task { for await _ in never {} }.value
             context.send("never")
@@ -60,10 +60,10 @@ private struct Setup {
     var answers: [String] { alice.heard(in: chat, from: bot) }
 }
 
-/// Plays a story once for every point at which the bot's store can stop, before and after each commit, until the story
-/// ends before the point is reached; the bot is started again whenever it has crashed.
-private func atEveryCommit<B: Bot>(
-    _ type: B.Type, _ story: (Setup, _ heal: () async throws -> Void) async throws -> Void
+/// Runs a scenario once per crash point, before and after each commit of the bot's store, until the scenario ends
+/// without reaching the point. Returns the number of crashes.
+private func crashAtEveryCommit<B: Bot>(
+    _ type: B.Type, _ scenario: (Setup, _ restartIfCrashed: () async throws -> Void) async throws -> Void
 )
     async throws -> Int
 {
@@ -74,7 +74,7 @@ private func atEveryCommit<B: Bot>(
             let commit = setup.bot.store.commitCount + offset
             setup.bot.crash(isBefore ? .before(commit: commit) : .after(commit: commit))
             var hasCrashed = false
-            try await story(setup) {
+            try await scenario(setup) {
                 guard setup.bot.hasCrashed else { return }
                 hasCrashed = true
                 try await setup.bot.restart()
@@ -89,10 +89,10 @@ private func atEveryCommit<B: Bot>(
 @Suite(.bounded)
 struct BotLabTests {
     @Test func conversationSurvivesAnyCrash() async throws {
-        let crashes = try await atEveryCommit(OrderBot.self) { setup, heal in
+        let crashes = try await crashAtEveryCommit(OrderBot.self) { setup, restartIfCrashed in
             for line in ["/order", "soup", "2", "bye"] {
                 try await setup.alice.say(line, in: setup.chat)
-                try await heal()
+                try await restartIfCrashed()
             }
             #expect(setup.answers == ["What?", "How many?", "2 × soup", "hm, bye"])
         }
@@ -100,15 +100,15 @@ struct BotLabTests {
     }
 
     @Test func timeoutFiresOnceDespiteCrashes() async throws {
-        let crashes = try await atEveryCommit(OrderBot.self) { setup, heal in
+        let crashes = try await crashAtEveryCommit(OrderBot.self) { setup, restartIfCrashed in
             for line in ["/order", "soup"] {
                 try await setup.alice.say(line, in: setup.chat)
-                try await heal()
+                try await restartIfCrashed()
             }
             try await setup.lab.advance(by: .seconds(301))
-            try await heal()
+            try await restartIfCrashed()
             try await setup.alice.say("bye", in: setup.chat)
-            try await heal()
+            try await restartIfCrashed()
             #expect(setup.answers == ["What?", "How many?", "No soup, then.", "hm, bye"])
         }
         #expect(crashes >= 14)
@@ -124,10 +124,10 @@ struct BotLabTests {
     }
 
     @Test func scheduleRunsOnceDespiteCrashes() async throws {
-        let crashes = try await atEveryCommit(HourBot.self) { setup, heal in
+        let crashes = try await crashAtEveryCommit(HourBot.self) { setup, restartIfCrashed in
             for _ in 0..<2 {
                 try await setup.lab.advance(by: .seconds(3600))
-                try await heal()
+                try await restartIfCrashed()
             }
             let hours = setup.answers.map { $0.replacing(" late", with: "") }
             #expect(hours == ["500001", "500002"])
@@ -158,7 +158,7 @@ struct BotLabTests {
         setup.bot.crash()
         try await setup.bot.restart()
         #expect(setup.answers == [])
-        // Nor if the pause outlasts the process.
+        // The same holds if the process restarts during the pause.
         try await setup.bot.setPaused(true, HourBot.name)
         setup.bot.crash()
         try await setup.lab.advance(by: .seconds(2 * 3600))

@@ -133,7 +133,7 @@ import Testing
                 after.filteredDirectPath(of: sender).first { $0.node.level >= ancestor.level }?.node)
             #expect(own.key(for: node)?.publicKey == (try suite.nodeKey(pathSecret: expected.secret).publicKey))
         }
-        // A path of our own, opened by everybody else.
+        // A path created here, decrypted by every other member.
         let (own, signature) = try #require(members.first { $0.0.leafIndex == sender })
         let leaf = try #require(tree.leaf(sender))
         var rng = SystemRandomNumberGenerator()

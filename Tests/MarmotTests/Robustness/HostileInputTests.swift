@@ -4,8 +4,8 @@ import Testing
 
 @testable import Marmot
 
-/// 100,000 damaged events, 20,000 each by five tests here and in ``HostileReaderTests``: each ends in a disposition or
-/// an error with a reason, none in a crash, and a group that was fed with them goes on as if nothing had been.
+/// Damaged events, 5,000 in each of six tests here and in ``HostileReaderTests``: each ends in a disposition or an
+/// error with a reason, none in a crash, and the group that received them continues unaffected.
 struct HostileInputTests {
     static let rounds = 5_000
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Marmot
 
-/// The rest of the 100,000: key packages, Welcomes and gift wraps.
+/// Damaged key packages, Welcomes, gift wraps and group data; continues ``HostileInputTests``.
 struct HostileReaderTests {
     private static let rounds = HostileInputTests.rounds
 
@@ -56,8 +56,8 @@ struct HostileReaderTests {
         return "joined"
     }
 
-    /// Damage to the wrap as it is, to its content under a new signature, to the seal and to the inner event: whoever
-    /// wraps chooses each of them freely.
+    /// Damages the wrap as it is, its content under a new signature, the seal and the inner event, because a sender
+    /// chooses each of them freely.
     @Test func refusesDamagedGiftWrapsWithReason() throws {
         var lab = try Lab(2)
         let newcomer = try lab.newcomer()
@@ -105,7 +105,7 @@ struct HostileReaderTests {
     private func layer(
         _ kind: Kind, _ content: [UInt8], by author: KeyPair, to reader: Lab.Newcomer, _ rng: inout SplitMix64
     ) throws -> Event {
-        // NIP-44 has no empty text.
+        // NIP-44 cannot encrypt an empty text.
         let content = content.isEmpty ? [0] : content
         let nonce = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &rng) }
         let key = try NIP44.conversationKey(author, reader.keys.publicKey)
@@ -122,7 +122,7 @@ struct HostileReaderTests {
         for _ in 0..<10_000 {
             do {
                 let data = try GroupData(encoded: mutator.damage(bytes))
-                // Written, lists are sorted and without doubles.
+                // Encoding sorts lists and removes duplicates.
                 let written = data.encoded()
                 #expect(try GroupData(encoded: written).encoded() == written)
             } catch {

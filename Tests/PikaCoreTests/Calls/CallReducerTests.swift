@@ -11,7 +11,7 @@ import Testing
     private static let session = CallSession(
         moqURL: "https://moq.example/anon", broadcastBase: "pika/calls", tracks: [.audio])
 
-    /// The first account has called the second, who hears it ring.
+    /// Returns a world in which the first account has called the second, whose state is ringing.
     private static func ringing(_ count: Int = 2) throws -> (world: ReducerWorld, callID: String) {
         var world = try ReducerWorld.group(count)
         world.act(0, .startCall(chatID: world[0].chatID, session: self.session, peer: world[1].key), "call")
@@ -20,7 +20,7 @@ import Testing
         return (world, try #require(world[0].model.state.activeCall?.callID))
     }
 
-    /// A signal as a member's own software might make it, whatever that may be.
+    /// Seals arbitrary content as a call signal, as a member with modified software could.
     private static func forge(
         _ world: inout ReducerWorld, from sender: Int, _ content: String, createdAt: Int64? = nil
     ) throws -> Event {
@@ -45,7 +45,7 @@ import Testing
         let (world, id) = try Self.ringing()
         guard case .call(let call)? = world[1].delivered.last?.content, case .invite(let session) = call.signal.body,
             let group = world[1].group
-        else { throw AppCoreError(.unknownChat, "no call came") }
+        else { throw AppCoreError(.unknownChat, "no call was delivered") }
         #expect(call.signal.callID == id)
         #expect(session.broadcastBase == "pika/calls/\(id)")
         // Computed here from docs/protocol/marmot.md §9.2, step by step.
@@ -89,7 +89,7 @@ import Testing
         ]
         expected.outbox.pending = 1
         #expect(world[0].model.state == expected)
-        // Version 4, and of the variant of RFC 9562.
+        // A version 4 UUID of the RFC 9562 variant.
         let digits = Array(id)
         #expect(digits.count == 36 && digits[14] == "4" && "89ab".contains(digits[19]))
     }
@@ -102,11 +102,11 @@ import Testing
         world.act(0, .startCall(chatID: world[0].chatID, session: session, callID: "x"), "call")
         #expect(world[0].model.calls.live?.id == "x")
         #expect(world[0].model.calls.live?.session == session)
-        // The token is not that of the epoch, and so nobody takes the call.
+        // The token does not belong to the epoch, so the peer rejects the call.
         world.settle()
         #expect(world[0].model.state.activeCall?.phase == .ended(reason: "auth_failed"))
         #expect(world[1].model.state.activeCall == nil)
-        // What is not given comes from the policy.
+        // Empty fields come from the call policy, which has no address here.
         let empty = CallSession(moqURL: "", broadcastBase: "", tracks: [])
         world.act(0, .startCall(chatID: world[0].chatID, session: empty), "none")
         #expect(world[0].outcomes["none"]?.failure == .badAddress)
@@ -148,7 +148,7 @@ import Testing
             world.act(0, .startCall(chatID: chat, session: Self.session, callID: id), "length")
             #expect(world[0].outcomes["length"]?.failure == .notAllowed)
         }
-        // The same from a peer that does not keep to it.
+        // A peer that reuses an id is refused, too.
         let group = try #require(world[0].group)
         var session = Self.session
         session.relayAuth = CallAuthorization.token(
@@ -186,10 +186,10 @@ import Testing
             world.receive(1, try Self.forge(&world, from: 0, content))
             #expect(world[1].model.state.activeCall?.phase == .ringing, "\(content)")
         }
-        #expect(world[1].model.queue.signals.isEmpty, "nothing of it is answered")
+        #expect(world[1].model.queue.signals.isEmpty, "malformed signals must not be answered")
     }
 
-    // MARK: Whose signals count
+    // MARK: Senders
 
     @Test func ignoresSignalsOfUninvolvedMembers() throws {
         var (world, id) = try Self.ringing(3)
@@ -213,7 +213,7 @@ import Testing
         let reason = "no\u{0}\u{1B}[31m" + String(repeating: "e", count: 5000)
         world.receive(0, try Self.forge(&world, from: 1, Self.signal(id, .reject(reason: reason))))
         guard case .ended(let shown)? = world[0].model.state.activeCall?.phase else {
-            Issue.record("the call goes on")
+            Issue.record("expected the call to have ended")
             return
         }
         #expect(shown == "no[31m" + String(repeating: "e", count: 94))
@@ -225,13 +225,14 @@ import Testing
             var session = try #require(world[0].model.calls.live?.session)
             if change == 0 { session.relayAuth = "capv1_" + String(repeating: "0", count: 64) }
             if change == 1 { session.relayAuth = "" }
-            // What else it says is not looked at: the call is carried where the invite said.
+            // Other fields are ignored: media goes to the address of the invite.
             if change == 2 { session.moqURL = "https://elsewhere.example" }
             world.receive(0, try Self.forge(&world, from: 1, Self.signal(id, .accept(session))))
-            let isTaken = change == 2
-            #expect(world[0].model.state.activeCall?.phase == (isTaken ? .connecting : .ended(reason: "auth_failed")))
+            let isAccepted = change == 2
+            let phase = world[0].model.state.activeCall?.phase
+            #expect(phase == (isAccepted ? .connecting : .ended(reason: "auth_failed")))
             let plans = world[0].due.compactMap { if case .startCallMedia(let plan) = $0 { plan.url } else { nil } }
-            #expect(plans == (isTaken ? ["https://moq.example/anon"] : []))
+            #expect(plans == (isAccepted ? ["https://moq.example/anon"] : []))
         }
     }
 
@@ -257,7 +258,7 @@ import Testing
         }
         let callee = try #require(plan(accepted))
         #expect(callee.isMuted)
-        // The caller's plan was carried out; the same is derived from its call.
+        // The caller's plan was executed already, so it is derived again from the call.
         let call = try #require(world[0].model.calls.live)
         let caller = CallMediaPlan(call, in: try #require(world[0].group), account: world[0].key)
         #expect(caller.ownPath == callee.peerPath && caller.peerPath == callee.ownPath)
@@ -278,7 +279,7 @@ import Testing
         #expect(world[0].model.state.toast == nil)
     }
 
-    // MARK: On its way
+    // MARK: Delivery
 
     @Test func triesSignalFourTimes() throws {
         var world = try ReducerWorld.group(2)
@@ -321,10 +322,10 @@ import Testing
         world.answer(0, invite.row, .unreachable("away"))
         world.now += 31_000
         let step = world.reduce(0, .timer(.outbox))
-        #expect(world[0].publishing.isEmpty, "neither it nor an end of what nobody heard of")
+        #expect(world[0].publishing.isEmpty, "neither the invite nor an end for a call unknown to the peer")
         #expect(world[0].model.state.activeCall?.phase == .ended(reason: "publish_failed"))
         #expect(step.effects.contains { if case .report(_, _, .failed) = $0 { true } else { false } })
-        // Nor does it leave after a restart.
+        // It is not published after a restart either.
         try world.restart(0)
         world.settle()
         #expect(!world.relayed.contains { $0.id == invite.event.id })
@@ -338,7 +339,7 @@ import Testing
         #expect(!world[0].durable.state.outbox.contains { $0.purpose == .callSignal })
     }
 
-    // MARK: Memory
+    // MARK: Persistence
 
     @Test func timelineIsDurableAndBounded() throws {
         var world = try ReducerWorld.group(2)
@@ -385,7 +386,7 @@ import Testing
     }
 
     @Test func restartEndsCallAndNotifiesWaitingPeer() throws {
-        for (pause, isAnswered, isTold) in [(5, false, true), (31, false, false), (3600, true, true)] {
+        for (pause, isAnswered, isNotified) in [(5, false, true), (31, false, false), (3600, true, true)] {
             var (world, id) = try Self.ringing()
             if isAnswered {
                 world.act(1, .acceptCall(chatID: world[1].chatID, callID: id), "accept")
@@ -394,12 +395,12 @@ import Testing
             world.now += Int64(pause) * 1000
             try world.restart(1)
             let signals = world[1].publishing.compactMap { world[1].model.queue.row($0.row)?.purpose }
-            #expect(signals.filter { $0 == .callSignal }.count == (isTold ? 1 : 0))
+            #expect(signals.filter { $0 == .callSignal }.count == (isNotified ? 1 : 0))
             #expect(world[1].model.state.activeCall == nil)
             #expect(world[1].model.state.callTimeline.last?.event == .ended(reason: "runtime_error", seconds: nil))
             #expect(world[1].durable.state.memos[MemoName(.liveCall, [])] == nil)
             world.settle()
-            if isTold { #expect(world[0].model.state.activeCall?.phase == .ended(reason: "runtime_error")) }
+            if isNotified { #expect(world[0].model.state.activeCall?.phase == .ended(reason: "runtime_error")) }
         }
     }
 }

@@ -39,7 +39,7 @@ import Testing
         #expect(world[2].group?.data.admins == [world[0].key])
         #expect(self.perform(&world, 2) { .updateGroupKeys(chatID: $0) } == done)
         #expect(world[0].group?.epoch == 8)
-        // What the others have set stays.
+        // Changes by other admins are preserved.
         #expect(world[0].group?.data.description == "d" && world[0].group?.data.name == "Lab")
     }
 
@@ -97,7 +97,7 @@ import Testing
         _ = self.perform(&world, 0) { [keys = world.accounts.map(\.key)] in
             .setGroupAdmins(chatID: $0, admins: [keys[0], keys[1]])
         }
-        // Both at once: one commit loses and is made again on what the winner has left.
+        // Both commit at once: the losing change is committed again on top of the winning one.
         world.act(0, .setGroupDescription(chatID: world[0].chatID, description: "d"), "description")
         world.act(1, .renameGroup(chatID: world[1].chatID, name: "n"), "name")
         world.settle()

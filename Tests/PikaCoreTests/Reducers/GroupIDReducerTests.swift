@@ -40,7 +40,7 @@ import Testing
                 try GiftWrap.wrap(
                     rumor, from: stranger, to: world[1].key, now: ReducerWorld.start, using: &world.random))
         }
-        // The second one, with an id of its own, shows that the invitation as such is good.
+        // The second group, with an unused id, shows that the invitation itself is valid.
         #expect(world[1].model.groups.count == 2)
         #expect(world[1].model.groups[known.groupID]?.data.name == "Lab")
         world.say(0, "still ours")

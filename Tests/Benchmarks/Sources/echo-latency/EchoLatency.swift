@@ -7,10 +7,10 @@ import PikaCore
 import RelayClient
 import Storage
 
-/// How long an answer takes, end to end: from a guest's send to the bot's answer, decrypted by the guest.
+/// Measures the end-to-end latency of an answer, from a guest's send to the bot's answer as decrypted by the guest.
 ///
-/// Two accounts with durable stores (`synchronous=FULL`), two relay connections, one relay on a file: all on this
-/// machine, over loopback. Prints Markdown.
+/// Two accounts with durable stores (`synchronous=FULL`), two relay connections, one relay with a database file: all on
+/// this machine, over loopback. Prints Markdown.
 @main
 enum EchoLatency {
     static func main() async throws {
@@ -72,7 +72,7 @@ enum EchoLatency {
         print("| answered per second, all sent at once | \(Int(rate)) |")
     }
 
-    /// Takes events until all of these were answered; several may be answered in any order.
+    /// Completes events until all of these texts have been answered, in any order.
     private static func wait(
         for texts: Set<String>, _ answers: inout AsyncStream<CoreEvent>.Iterator, _ guest: Account
     ) async throws {
@@ -86,7 +86,7 @@ enum EchoLatency {
     }
 }
 
-/// One account with everything that a worker has.
+/// One account with its store, relay pool and core.
 private struct Account: Sendable {
     let pool: RelayPool
     let core: AppCore

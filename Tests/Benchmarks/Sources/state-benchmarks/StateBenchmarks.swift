@@ -4,12 +4,12 @@ import Logging
 import Nostr
 import PikaCore
 
-/// What a change of the state costs, from `dispatch` to the update that tells of its end, by the number of chats.
+/// Measures the cost of a state change, from `dispatch` to the update that reports its outcome, by number of chats.
 ///
-///     state-benchmarks [CHATS…]        10, 100 and 1000 unless told otherwise; prints Markdown
+///     state-benchmarks [CHATS…]        default: 10, 100 and 1000; prints Markdown
 ///
-/// Each chat has 1,000 stored messages and the open one shows 500. A reader holds the newest snapshot all the while, so
-/// that nothing can be changed in place.
+/// Each chat has 1,000 stored messages and the open one shows 500. A reader always holds the newest snapshot, so that
+/// nothing can be changed in place.
 @main
 enum StateBenchmarks {
     static func main() async throws {
@@ -77,7 +77,7 @@ private struct Reader {
         try await self.burst(chats, 1000) { .sendMessage(chatID: all[$0 % all.count], .text("at once \($0)")) }
     }
 
-    /// One action at a time, each until its end is told.
+    /// Performs the actions one at a time, each until its outcome is reported.
     private mutating func row(
         _ chats: Int, _ name: String, _ count: Int, _ action: (Int) -> AppAction
     ) async throws {
@@ -99,7 +99,7 @@ private struct Reader {
         Self.print(chats, name, times, rate: snapshots / seconds, kilobytes: allocated / snapshots / 1000)
     }
 
-    /// All at once: how long each takes until its end is told.
+    /// Dispatches all actions at once and measures the time until each outcome is reported.
     private mutating func burst(_ chats: Int, _ count: Int, _ action: (Int) -> AppAction) async throws {
         let clock = ContinuousClock()
         let rev = self.newest.rev
@@ -130,7 +130,7 @@ private struct Reader {
         }
     }
 
-    /// The next update; which action it ends, if it does.
+    /// Waits for the next update; returns the action that it finishes, if any, and its outcome.
     @discardableResult
     private mutating func next() async throws -> (RequestID, ActionOutcome)? {
         guard let update = await self.updates.next(isolation: nil) else {
@@ -156,7 +156,7 @@ private struct Reader {
     }
 }
 
-/// Standard output, line by line as it comes.
+/// Standard output without buffering.
 private enum Output {
     static func line(_ text: String) { FileHandle.standardOutput.write(Data("\(text)\n".utf8)) }
 }
