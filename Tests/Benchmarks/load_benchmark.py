@@ -1,14 +1,14 @@
-"""How many accounts one process bears, and what they do in it: `pikabot load` over loopback, in a release build.
+"""Capacity of one process, in accounts and messages: `pikabot load` over loopback, in a release build.
 
     swift build -c release --product pikabot
     Tests/Interop/setup-peers.sh .build/peers        # once, as root
     .build/peers/venv/bin/python Tests/Benchmarks/load_benchmark.py .build/release/pikabot
 
-Idle: accounts that are connected, announced and subscribed, resident memory of their process when nothing happens.
-Joining: accounts that are all put into groups. Messages: groups whose members talk, at rates that rise until the delivery
-takes longer than a second or something is lost. Each over `pikabot relay` in memory and over nostr-sdk's LocalRelay on
-LMDB. The processor time a message costs the generator is the difference of two runs that differ in the number of messages
-only. Prints Markdown.
+Idle: resident memory of a process whose accounts are connected and subscribed, and send nothing. Joining: latencies
+when all accounts join groups. Messages: latencies in groups, at rates that rise until a delivery takes longer than a
+second or a message is lost. Cost: the generator's processor time per message, as the difference of two runs that differ
+only in the number of messages. Joining and messages run over `pikabot relay` in memory and over nostr-sdk's LocalRelay
+on LMDB, the others over the former only. Prints Markdown.
 """
 
 import argparse
@@ -44,7 +44,7 @@ class LocalRelay(Relay):
 
 
 async def load(options, relay, **plan):
-    """The report, and what the processes took: the largest resident MiB and the processor seconds of both."""
+    """Runs a plan; returns its report, the generator's peak MiB, and processor seconds of generator and relay."""
     folder = Path(tempfile.mkdtemp(prefix="load-benchmark-"))
     plan = {"ramp": 100, "state": "memory", "groups": 0, "size": 2, "stages": "{ for: 1s }"} | plan
     file = folder / "plan.yaml"
@@ -53,18 +53,18 @@ async def load(options, relay, **plan):
         with open(folder / "log", "ab") as log:
             generator = await asyncio.create_subprocess_exec(
                 str(options.pikabot), "load", str(file), stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log)
-        before, largest, took = processor_seconds(relay.process.pid), 0, 0
+        relay_before, peak, generator_seconds = processor_seconds(relay.process.pid), 0, 0
         ended = asyncio.create_task(generator.wait())
         while not ended.done():
             try:
-                largest, took = max(largest, resident(generator.pid)), processor_seconds(generator.pid)
+                peak, generator_seconds = max(peak, resident(generator.pid)), processor_seconds(generator.pid)
             except (FileNotFoundError, StopIteration):
                 break
             await asyncio.wait([ended], timeout=0.1)
         if await ended:
             raise RuntimeError(f"pikabot load ended with status {generator.returncode}: {(folder / 'log').read_text()}")
         report = json.loads(next((folder / "out").glob("*.json")).read_text())
-        return report, largest, took, processor_seconds(relay.process.pid) - before
+        return report, peak, generator_seconds, processor_seconds(relay.process.pid) - relay_before
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -78,34 +78,34 @@ def milliseconds(entry, *shares):
 
 
 async def idle(options, relay):
-    """Resident memory of accounts that do nothing, and what one more takes."""
+    """Measures resident memory of idle accounts, in all and per additional account."""
     print("\n| state | accounts | resident MiB | KiB an account | accounts in 4 GiB |\n|---|---|---|---|---|")
     for state, counts in (("memory", options.idle), ("disk", options.idle_disk)):
         points = []
         for count in counts:
-            _, largest, _, _ = await load(options, relay, agents=count, state=state, stages="{ for: 5s }")
-            points.append((count, largest))
+            _, peak, _, _ = await load(options, relay, agents=count, state=state, stages="{ for: 5s }")
+            points.append((count, peak))
             (first, base), (last, top) = points[0], points[-1]
-            each = (top - base) / (last - first) if last > first else 0
-            shown = f"{each * 1024:.0f} | {int((4096 - base) / each) + first:,}" if each else "- | -"
-            print(f"| {state} | {count:,} | {largest:.0f} | {shown} |", flush=True)
+            per_account = (top - base) / (last - first) if last > first else 0
+            shown = f"{per_account * 1024:.0f} | {int((4096 - base) / per_account) + first:,}" if per_account else "- | -"
+            print(f"| {state} | {count:,} | {peak:.0f} | {shown} |", flush=True)
 
 
 async def joining(options, relay):
-    report, largest, took, relay_took = await load(
+    report, peak, generator_seconds, relay_seconds = await load(
         options, relay, agents=options.accounts, groups=options.accounts // options.size, size=options.size)
     joined, created = operation(report, "join"), operation(report, "create")
     founding = next(stage for stage in report["run"]["stages"] if stage["name"].startswith("found"))
     print(
         f"| {relay.name} | {joined['count']} | {founding['to'] - founding['from']:.1f} | "
         f"{milliseconds(created, 'p50', 'p99')} | {milliseconds(joined, 'p50', 'p99')} | "
-        f"{took:.1f} | {relay_took:.1f} | {largest:.0f} |", flush=True)
+        f"{generator_seconds:.1f} | {relay_seconds:.1f} | {peak:.0f} |", flush=True)
 
 
 async def messages(options, relay, size):
-    """Rises the rate until messages are late or lost."""
+    """Raises the rate until messages are late or lost."""
     for rate in options.rates:
-        report, _, _, relay_took = await load(
+        report, _, _, relay_seconds = await load(
             options, relay, agents=options.accounts, groups=options.accounts // size, size=size,
             stages=f"{{ for: {options.seconds}s, sendRate: {rate}/s }}")
         sent, delivered = operation(report, "send"), operation(report, "deliver")
@@ -114,13 +114,13 @@ async def messages(options, relay, size):
         print(
             f"| {relay.name} | {size} | {rate} | {delivered['count'] / options.seconds:.0f} | "
             f"{milliseconds(sent, 'p50', 'p99')} | {milliseconds(delivered, 'p50', 'p95', 'p99')} | "
-            f"{generator['lag']['percentiles']['p99'] * 1000:.1f} | {share * 100:.2f} % | {relay_took:.1f} |", flush=True)
+            f"{generator['lag']['percentiles']['p99'] * 1000:.1f} | {share * 100:.2f} % | {relay_seconds:.1f} |", flush=True)
         if delivered["latency"]["percentiles"]["p99"] > 1 or share < 1:
             break
 
 
 async def cost(options, relay):
-    """Processor milliseconds a message: what a second run with many messages takes beyond one without any."""
+    """Measures the generator's processor milliseconds per message, from runs with 40 messages a second and with 1."""
     totals = {}
     for size in (2, options.size):
         plan = {"agents": options.accounts, "groups": options.accounts // size, "size": size}
@@ -128,9 +128,9 @@ async def cost(options, relay):
         busy = await load(options, relay, **plan, stages=f"{{ for: {options.seconds}s, sendRate: 40/s }}")
         count = lambda run: operation(run[0], "send")["count"]
         totals[size] = (busy[2] - quiet[2]) / (count(busy) - count(quiet)) * 1000
-    # One is sent, all others take it.
-    taken = (totals[options.size] - totals[2]) / (options.size - 2)
-    print(f"\n| a message, processor ms | |\n|---|---|\n| sent | {totals[2] - taken:.2f} |\n| received | {taken:.2f} |", flush=True)
+    # Each message is sent once and received by every other member.
+    received = (totals[options.size] - totals[2]) / (options.size - 2)
+    print(f"\n| a message, processor ms | |\n|---|---|\n| sent | {totals[2] - received:.2f} |\n| received | {received:.2f} |", flush=True)
 
 
 async def measure(options):
@@ -177,8 +177,8 @@ if __name__ == "__main__":
     counts = lambda text: sorted(map(int, text.split(",")))
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pikabot", type=lambda text: Path(text).resolve(), help="the executable, a release build")
-    parser.add_argument("--idle", type=counts, default=[500, 2000, 8000], help="accounts at rest")
-    parser.add_argument("--idle-disk", type=counts, default=[500, 1000, 2000], help="accounts at rest with their state on disk")
+    parser.add_argument("--idle", type=counts, default=[500, 2000, 8000], help="numbers of idle accounts")
+    parser.add_argument("--idle-disk", type=counts, default=[500, 1000, 2000], help="numbers of idle accounts with their state on disk")
     parser.add_argument("--accounts", type=int, default=500, help="accounts in groups")
     parser.add_argument("--size", type=int, default=20, help="members of the larger groups")
     parser.add_argument("--rates", type=counts, default=[50, 100, 150, 200, 300, 400, 600, 800], help="messages a second")

@@ -51,12 +51,12 @@ import Testing
         let program = ExternalBotProgram(command: ["x"], directory: "/")
         let bot = ExternalBot(label: "x", program: program, policy: policy)
         let handler = try #require(bot.handlers.first)
-        let taken = try [FakeAccount.group, FakeAccount.otherGroup, FakeAccount.direct].map { chatID in
+        let accepted = try [FakeAccount.group, FakeAccount.otherGroup, FakeAccount.direct].map { chatID in
             let scope = EventScope(
                 chatID: chatID, account: account.account, accountName: "x", snapshot: account.state)
             return handler.accept(.event(try account.message("x", in: chatID)), scope) != nil
         }
-        #expect(taken == [true, false, true])
+        #expect(accepted == [true, false, true])
     }
 
     @Test func cancelledDeliveryIsNotRecorded() async throws {

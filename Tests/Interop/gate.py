@@ -14,7 +14,7 @@ GROUP_EVENT = 445
 class Gate:
     """Forwards everything; after `hold`, keeps events of kind 445 that the client sends.
 
-    With `acknowledge` the client gets its OK at once, as from a relay that delivers late; without, it gets no answer.
+    With `acknowledge` the client gets its OK immediately, as from a relay that delivers late; otherwise no answer.
     """
 
     def __init__(self, relay):

@@ -25,7 +25,7 @@ import Testing
         let description: String
     }
 
-    /// One field of each kind with the text.
+    /// Metadata values of every kind that contain the text.
     private static let fields: [Logger.Metadata.Value] = [
         .string(text), .stringConvertible(Words(description: text)), .array([.string("x"), .string(text)]),
         .dictionary(["inner": .string(text)]),

@@ -8,11 +8,10 @@ import Testing
 @testable import BotProgram
 @testable import pikabot
 
-/// A reloader with workers whose answers the test defines.
+/// A reloader whose workers give scripted answers.
 @Suite(.live)
 struct ReloadTests {
-    /// Answers the question `reload` with what it was given, one after the other, then with success; notes each in its
-    /// log.
+    /// Answers each `reload` request with the next scripted reply, later with success, and logs the request.
     private static let worker = #"""
         import json, os, sys
         replies = json.loads(os.environ["REPLIES"])
@@ -117,7 +116,7 @@ struct ReloadTests {
         try await staged("[]") { stage in
             try stage.write(Self.file(relay: "wss://two.example") + "nonsense: 1\n")
             guard case .failure("wrongConfiguration", let message) = await stage.reloader.reload() else {
-                Issue.record("a wrong file was applied")
+                Issue.record("expected the invalid file to be refused")
                 return
             }
             #expect(message.contains("nonsense"))

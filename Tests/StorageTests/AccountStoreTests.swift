@@ -106,8 +106,8 @@ import Testing
         #expect(error?.message.contains("state.sqlite: the disk is full") == true)
     }
 
-    /// The disk is full in the middle of a commit of many changes: nothing of it is there, before and after another
-    /// start, and once there is room it can be made whole.
+    /// The disk fills up during a large commit: nothing of it is stored, before or after a restart, and it succeeds
+    /// once there is room.
     @Test func commitThatFillsDiskRollsBack() async throws {
         let directory = try TemporaryDirectory()
         let store = try directory.open()
@@ -121,7 +121,7 @@ import Testing
             let state = try await store.load()
             #expect(state.inbox.map(\.id) == [0] && state.cursors["a"] == 1)
         }
-        // A small one may find its place still.
+        // A small commit may still fit.
         try await store.commit([.putInbox(InboxRow(id: 1000, payload: [2]))])
         try store.close()
         let again = try directory.open()

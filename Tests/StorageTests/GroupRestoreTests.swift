@@ -5,7 +5,7 @@ import Testing
 @testable import MLS
 @testable import Storage
 
-/// Two members of a real group; after every step one of them is thrown away and read back from the store.
+/// Two members of a group; after every step one of them is discarded and restored from the store.
 @Suite struct GroupRestoreTests {
     private static let suite = CipherSuite.x25519AES128GCM
 
@@ -70,7 +70,7 @@ import Testing
     }
 }
 
-/// A member's group and the store that it lives in.
+/// Writes a member's group to a store and restores it.
 private struct StoredMember {
     private let directory: TemporaryDirectory
     private var store: AccountStore

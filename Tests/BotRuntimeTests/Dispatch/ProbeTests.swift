@@ -31,7 +31,7 @@ struct ProbeTests {
             let outcome = await stage.dispatcher.probe(ask("gate"))
             #expect(
                 outcome == .answered(ProbeAnswer(isSuccess: true, samples: [.init("probe_duration_seconds", [:], 2)])))
-            // The next core operation is the one that the test performs now.
+            // The first core operation is the pause below, so the probe has sent nothing.
             stage.dispatcher.pause("bot0")
             #expect(await stage.core.performed(1).first?.request == "\(Admission.scope)/pause")
         }

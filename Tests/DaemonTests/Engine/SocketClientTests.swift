@@ -5,7 +5,7 @@ import Testing
 
 @testable import Daemon
 
-/// Recipients of replies and events, with and without the extension.
+/// Recipients of replies and events, before and after `hello`.
 @Suite struct SocketClientTests {
     private static func chat(_ daemon: DaemonLab) async throws -> (bob: LabMember, chat: JSONValue) {
         let bob = try await daemon.lab.member("bob")
@@ -68,7 +68,7 @@ import Testing
         #expect(try await daemon.result("list_groups")["groups"]?.array?.count == 1)
     }
 
-    // MARK: The extension
+    // MARK: After hello
 
     @Test func helloAddsCursors() async throws {
         let daemon = try await DaemonLab.make(seed: 5)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MLS
 
-/// What RFC 9420 §10.1 and §7.3 forbid in a key package.
+/// Key packages that violate RFC 9420 §10.1 or §7.3.
 struct KeyPackageRefusals {
     private var party: Party
     private let signatureKey: SignaturePrivateKey
@@ -139,7 +139,7 @@ struct KeyPackageRefusals {
         }
         expectError(.invalidStoredForm) { _ = try KeyPackageBundle(stored: Secret(bytes + [0])) }
         expectError(.invalidStoredForm) { _ = try KeyPackageBundle(stored: Secret([0, 2] + bytes[2...])) }
-        // A private key that belongs to something else.
+        // A private key that does not match its public key.
         var changed = bytes
         changed[bytes.count - 1] ^= 1
         expectError(.invalidStoredForm) { _ = try KeyPackageBundle(stored: Secret(changed)) }

@@ -4,15 +4,16 @@ import Testing
 @testable import MLS
 @testable import Marmot
 
-/// Identities that are no points of the curve (MIP-00): whoever invites us may have such members in its group.
+/// Identities that are not points on the curve (MIP-00); an inviter's group may contain such members.
 struct IdentityTests {
-    /// 32 bytes that are the x coordinate of no point.
+    /// Returns 32 bytes that are not the x-coordinate of a curve point.
     private static func offCurveKey() throws -> PublicKey {
         let candidates = try (1...UInt8.max).map { try PublicKey(bytes: [UInt8](repeating: $0, count: 32)) }
         return try #require(candidates.first { !$0.isOnCurve })
     }
 
-    /// Two good members and between them one whose identity is no point, let in without asking Marmot's rules.
+    /// Returns a group of two valid members and, between them, one with the returned off-curve identity, added without
+    /// Marmot's checks.
     private func lab() throws -> (Lab, PublicKey) {
         var lab = try Lab(1)
         let bad = try Self.offCurveKey()

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Marmot
 
-/// Events that come too early, and commits that compete (docs/protocol/marmot.md §5.7, §5.8).
+/// Early events and competing commits (docs/protocol/marmot.md §5.7, §5.8).
 struct RaceTests {
-    // MARK: Too early
+    // MARK: Early events
 
     @Test func nextEpochMessageWaitsForItsCommit() throws {
         var lab = try Lab(3)
@@ -61,9 +61,9 @@ struct RaceTests {
 
     // MARK: Two commits for one epoch
 
-    /// What the two authors do, and when.
+    /// The order of events in one race.
     struct Race: CustomTestStringConvertible, Sendable {
-        /// Whether member 0's commit is the better one, and whether by its id alone.
+        /// Whether member 0's commit is the better one, and whether only the ids decide.
         let firstWins: Bool
         let sameTime: Bool
         /// Whether the authors merge their own commit before the other one comes.
@@ -98,7 +98,7 @@ struct RaceTests {
             let second = try lab.commit(.update(data), by: 1)
             lab.now = now + 5
             if (CommitOrder(first) < CommitOrder(second)) == race.firstWins { return [first, second] }
-            // Same time: ids are drawn until the right one is smaller.
+            // At equal times, repeats both commits until the intended winner has the smaller id.
             lab.groups[0].clearPending()
             lab.groups[1].clearPending()
         }
@@ -192,7 +192,7 @@ struct RaceTests {
         #expect(lab.groups[0].pending?.event.id == own.id)
     }
 
-    /// The author of the losing commit, and whoever followed it, may be all that is left of the group.
+    /// The branch is kept because the losing commit's author and followers may be the only active members.
     @Test func keepsBranchOfLosingCommit() throws {
         var lab = try Lab(3, admins: [0, 1])
         let better = try lab.commit(.selfUpdate, by: 1)
@@ -202,7 +202,7 @@ struct RaceTests {
         _ = try lab.groups[0].mergePending()
         #expect(lab.deliver(worse, to: 2).label == "commit")
         let losing = lab.groups[0].mls.epochAuthenticator
-        // One follows the loser first, one has never been there.
+        // Member 2 followed the losing commit at first, member 1 never did.
         #expect(lab.deliver(better, to: 2).label == "commit")
         #expect(lab.deliver(worse, to: 1).label == "refused/lost_race")
         for member in 1...2 {
@@ -218,7 +218,7 @@ struct RaceTests {
         try lab.expectAgreement()
     }
 
-    /// Anybody can sign the same ciphertext anew with an earlier time, even who is not in the group.
+    /// Anyone can sign the same ciphertext anew with an earlier time, even without being a member.
     @Test func rewrappedCommitRollsBackNothing() throws {
         var lab = try Lab(3, admins: [0, 1])
         let commit = try lab.commit(.selfUpdate, by: 0)
@@ -230,7 +230,7 @@ struct RaceTests {
         for member in [0, 2] { #expect(lab.deliver(copy, to: member).label == "refused/duplicate") }
         #expect(lab.groups[2].mls.records == before && lab.groups[2].epoch == 3)
         try lab.expectAgreement()
-        // It counts with the earlier time from then on.
+        // From then on, the commit has the earlier time.
         #expect(lab.groups[2].snapshots.first?.order == CommitOrder(copy))
     }
 
@@ -268,18 +268,18 @@ struct RaceTests {
         #expect(
             lab.groups[1].mls.epochAuthenticator == commit.next.epochAuthenticator
                 && lab.groups[2].mls.epochAuthenticator == commit.next.epochAuthenticator)
-        // The first one again changes nothing.
+        // Receiving the first commit again changes nothing.
         #expect(lab.deliver(lab.rewrap(late), to: 1).label == "refused/lost_race")
     }
 
-    /// A stranger wraps a commit that lost in an event with an earlier time, and so makes it win.
+    /// A stranger makes a losing commit win by wrapping it in an event with an earlier time.
     @Test func ownCommitWinsInAnothersWrapper() throws {
         var lab = try Lab(3, admins: [0, 1])
         let better = try lab.commit(.selfUpdate, by: 1)
         lab.now += 5
         let loser = try lab.commit(.selfUpdate, by: 0)
         _ = try lab.groups[1].mergePending()
-        // Its author has it pending still: what a relay says decides first.
+        // Its author still has it pending, and waits for a relay's answer first.
         #expect(lab.deliver(lab.rewrap(loser), to: 0).label == "waiting/own_commit_pending")
         #expect(lab.deliver(better, to: 0).label == "commit")
         #expect(lab.deliver(better, to: 2).label == "commit")

@@ -9,7 +9,7 @@ private struct Line {
     let auxiliary: Bytes32?
     let message: [UInt8]
     let signature: Signature
-    let holds: Bool
+    let isValid: Bool
 
     init(_ text: Substring) throws {
         let fields = text.split(separator: ",", omittingEmptySubsequences: false)
@@ -18,7 +18,7 @@ private struct Line {
         auxiliary = Bytes32(hex: String(fields[3]))
         message = try #require(Hex.decode(fields[4]))
         signature = try Signature(hex: String(fields[5]))
-        holds = fields[6] == "TRUE"
+        isValid = fields[6] == "TRUE"
     }
 
     static func all() throws -> [Line] {
@@ -31,7 +31,7 @@ private struct Line {
     let lines = try Line.all()
     #expect(lines.count == 19)
     for line in lines {
-        #expect(Schnorr.isValid(line.signature, message: line.message, key: line.publicKey) == line.holds)
+        #expect(Schnorr.isValid(line.signature, message: line.message, key: line.publicKey) == line.isValid)
     }
 }
 

@@ -45,7 +45,7 @@ import Testing
         #expect(Self.hex(keys.video.peer.salt) == "4174f1ad339b07901daf423b")
         #expect(keys.ownLabel == "4c4bded8ed37c1d7eeaf4c9eb52e03aabb7e29966d60ec7beb3ea07d5f376604")
         #expect(keys.peerLabel == "1a39e53cbcad769a36948c3fe87bd9ebd7984ed93e4f54111a690e09fc4252b5")
-        // The other side derives the same, the other way round.
+        // The peer derives the same keys with swapped roles.
         let other = try Self.keys("bb", "aa")
         #expect(other.audio.own == keys.audio.peer && other.audio.peer == keys.audio.own)
         #expect(other.ownLabel == keys.peerLabel && other.peerLabel == keys.ownLabel)
@@ -68,7 +68,7 @@ import Testing
         #expect(Hex.encode(try empty.sealed(with: keys.video.peer)) == video)
     }
 
-    // MARK: What must be refused
+    // MARK: Refusals
 
     private static func failure(_ bytes: [UInt8], _ keys: CallTrackKeys) -> CallFrameError? {
         do {
@@ -86,7 +86,7 @@ import Testing
             return bytes
         }
         let own = keys.audio.own
-        // Each of these is wrong in everything that is checked later, too.
+        // Each of these fails all later checks, too.
         #expect(Self.failure(changed(0, 1, 9, 10, 40), own) == .unknownVersion(0x81))
         #expect(Self.failure(changed(1, 9, 10, 40), own) == .wrongKey(0xbde2_232e_253f_81a6))
         #expect(Self.failure(changed(9, 10, 40), own) == .wrongGeneration(0x80))
@@ -95,10 +95,10 @@ import Testing
         var unflagged = sealed
         unflagged[34] = 0
         #expect(Self.failure(unflagged, own) == .notAuthentic)
-        // Of a peer, or of another track.
+        // Under the peer's key, or another track's key.
         #expect(Self.failure(sealed, keys.audio.peer) == .wrongKey(own.keyID))
         #expect(Self.failure(sealed, keys.video.own) == .notAuthentic)
-        // Flags that nobody knows are ignored, as Pika ignores them.
+        // Unknown flags are ignored, as in Pika.
         var flagged = sealed
         flagged[34] = 0xFF
         #expect(try CallFrame(sealed: flagged, with: own) == Self.frame)
@@ -137,7 +137,7 @@ import Testing
                         1 << UInt8.random(in: 0..<8, using: &random)
                 }
             }
-            // Two changes may undo each other, and all flags but one are free.
+            // Changes may cancel each other out, and unknown flags are ignored.
             let isHarmless =
                 bytes.count == sealed.count && bytes.indices.allSatisfy { $0 == 34 || bytes[$0] == sealed[$0] }
                 && bytes[34] & 1 == 1
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    // MARK: Numbers
+    // MARK: Counters and replay windows
 
     @Test func countersEndAndDoNotWrap() {
         var counter = CallFrameCounter(next: UInt32.max - 1)
@@ -159,12 +159,12 @@ import Testing
         var window = ReplayWindow()
         let admitted = { (number: UInt64) in window.admit(number) }
         #expect(admitted(1000) && !admitted(1000))
-        #expect(admitted(873) && !admitted(873), "1000 less 127 is the oldest")
+        #expect(admitted(873) && !admitted(873), "the window is 128 numbers wide")
         #expect(!admitted(872))
         #expect(admitted(999) && admitted(1001) && !admitted(999) && !admitted(1000))
-        #expect(!admitted(873), "one further, it is too old")
+        #expect(!admitted(873), "873 is too old after 1001")
         #expect(admitted(874))
-        #expect(admitted(1129) && !admitted(1001), "128 further nothing of before is let through")
+        #expect(admitted(1129) && !admitted(1001), "1001 is too old after 1129")
         #expect(admitted(1002) && admitted(.max) && !admitted(.max) && admitted(.max - 127) && !admitted(0))
     }
 

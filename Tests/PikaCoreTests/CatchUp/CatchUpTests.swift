@@ -50,7 +50,7 @@ import Testing
             let delay = self.catchUp.failRead(of: self.relay)
             #expect(delay == ReadPatience.firstDelay && self.mustHold() == (attempt < ReadPatience.attempts))
         }
-        // A connection grants one more attempt.
+        // A reconnect allows one more attempt.
         self.catchUp.reconnect(self.relay, cursor: nil)
         self.catchUp.beginRead(of: self.relay)
         #expect(self.mustHold())

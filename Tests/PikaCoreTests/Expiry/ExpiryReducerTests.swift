@@ -4,7 +4,7 @@ import Testing
 
 @testable import PikaCore
 
-/// Messages that end are deleted when they do, wherever they are kept (docs/protocol/marmot.md §5.9, NIP-40).
+/// Expired messages are deleted everywhere on time (docs/protocol/marmot.md §5.9, NIP-40).
 @Suite struct ExpiryReducerTests {
     private func world(timer: UInt64?) throws -> ReducerWorld {
         var world = try ReducerWorld.group(2)
@@ -86,7 +86,7 @@ import Testing
                 OutgoingMessage(content: "short", tags: [.expiration(at: end)])))
         world.say(0, "stays")
         world.settle()
-        // Only the inner event says so (docs/protocol/marmot.md §5.9).
+        // Only the inner event has the expiration (docs/protocol/marmot.md §5.9).
         #expect(world.relayed.allSatisfy { $0.kind != .groupEvent || $0.expiration == nil })
         #expect(self.texts(world, 1) == ["short", "stays"])
         world.advance(seconds: 10)
@@ -104,7 +104,7 @@ import Testing
         world.settle()
         world.advance(seconds: 3 * 86_400)
         #expect(self.texts(world, 0).count == 3 && self.texts(world, 1).count == 3)
-        // One look a day, not more.
+        // At most one check a day.
         #expect(world[1].timers.filter { $0.timer == .expiry }.count == 1)
     }
 }

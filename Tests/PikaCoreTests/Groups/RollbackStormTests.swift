@@ -6,9 +6,9 @@ import Testing
 
 @testable import PikaCore
 
-/// A member publishes back-dated self-updates without end.
+/// A member that keeps publishing back-dated self-updates.
 @Suite struct RollbackStormTests {
-    /// Three accounts that work, and one whose keys a hostile program holds.
+    /// Three honest accounts, and one whose keys an attacker has.
     private struct Scene {
         let lab: GroupLab
         let alice: LabMember
@@ -30,7 +30,7 @@ import Testing
             mallory.crash()
         }
 
-        /// Lets the attacker answer the relay's events, `count` times.
+        /// Lets the attacker answer the relay's events `rounds` times.
         mutating func attack(rounds: Int, every duration: Duration = .seconds(60)) async throws {
             for _ in 0..<rounds {
                 let now = self.lab.clock.nowMilliseconds / 1000
@@ -73,7 +73,7 @@ import Testing
         try await scene.attack(rounds: 90)
         let rollbacks = scene.attacker.answerCount
         #expect(depth * rollbacks >= Intents.maximumLosses)
-        // The attacker still answers, and nobody feeds it any more.
+        // The attacker would still answer, but the others commit nothing any more.
         #expect(scene.published(by: "alice") - before <= Intents.maximumLosses + 1)
         try await scene.attack(rounds: 10)
         #expect(scene.attacker.answerCount == rollbacks)
@@ -83,7 +83,7 @@ import Testing
 
         let tally = try #require(try await scene.record(of: scene.alice).tally(of: scene.mallory))
         #expect(tally.role == .member && tally.count == rollbacks)
-        // Fewer rollbacks that undo more each are no storm.
+        // Fewer and deeper rollbacks do not count as a storm.
         guard rollbacks >= RollbackRecord.stormThreshold else { return }
         let storms = try await scene.record(of: scene.bob).reportedStorms(
             now: scene.lab.clock.nowMilliseconds / 1000)
@@ -117,11 +117,12 @@ import Testing
             #expect(!group.members.contains(scene.carol.publicKey))
         }
         #expect(scene.bob.heard(in: scene.chat) == ["during the storm"])
-        // One attack is an ordinary lost race and no storm.
+        // A short attack counts as lost races, not as a storm.
         #expect(!scene.lab.logLines.contains { $0.contains("keeps undoing") })
     }
 
-    /// Catching up asks for what is dated after the last event that was read.
+    /// Catching up requests only events dated after the last one read. A later full read finds the commit, because
+    /// events of the group remain unopened.
     @Test func absentMemberFindsBackDatedCommit() async throws {
         let scene = try await Scene(seed: 45)
         try await scene.alice.rename(scene.chat, to: "renamed")
@@ -150,7 +151,7 @@ import Testing
         try await scene.attack(rounds: 60)
         let resends = scene.published(by: "alice") - before
         #expect(scene.attacker.answerCount >= Intents.maximumLosses)
-        // Each of the twenty is sent again a few times at most, not once for each of the rollbacks.
+        // Each of the twenty messages is resent a few times at most, not once per rollback.
         #expect(resends <= 20 * (Intents.maximumLosses + 1))
         try await scene.lab.advance(by: .seconds(700))
         #expect(Set(scene.carol.heard(in: scene.chat)) == Set((0..<20).map(String.init)))
@@ -187,7 +188,7 @@ import Testing
         var attacker = BackDater(try #require(world[2].group))
         world.act(0, .renameGroup(chatID: world[0].chatID, name: "renamed"), "rename")
         world.settle(deaf: [2])
-        // Each answer of the attacker undoes a commit, and the first is made again at once.
+        // Each answer of the attacker undoes a commit, which is retried: at once the first time, then with delays.
         for _ in 0..<3 {
             for event in try attacker.answer(world.relayed, now: world.now / 1000) {
                 world.relayed.append(event)

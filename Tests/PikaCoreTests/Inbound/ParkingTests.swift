@@ -16,11 +16,11 @@ import Testing
         ).signed(by: signer, using: &world.random)
     }
 
-    /// Events that wait are tried with each key once, whatever else is compared with them.
+    /// Each waiting event is tried once per key, even if an abandoned branch is tried as well.
     @Test func retriesGrowWithEventsTimesCommits() throws {
         let (events, commits) = (1000, 50)
         var world = try ReducerWorld.group(3)
-        // A rollback leaves a branch, which every waiting event is compared with.
+        // A rollback leaves an abandoned branch, on which every waiting event is tried.
         var attacker = BackDater(try #require(world[2].group))
         world.act(0, .renameGroup(chatID: world[0].chatID, name: "lost"), "lost")
         world.settle(deaf: [2])
@@ -32,7 +32,7 @@ import Testing
         #expect(world[1].model.convergence.branches.trialCount(of: groupID) != nil)
         for number in 0..<events { world.receive(1, self.junk(number, &world)) }
         #expect(world[1].durable.state.waiting.count == events)
-        // Each looks at the branch's keys once.
+        // Each event is tried once with each of the branch's keys.
         let branchTrials = try #require(world[1].model.convergence.branches.trialCount(of: groupID))
         #expect(branchTrials <= events * (MarmotProfile.mip.pastEpochs + 1))
         #expect(world[1].model.inbound.waiting.trialCount(of: groupID) == 0)
@@ -46,7 +46,7 @@ import Testing
         #expect(world[1].durable.state.waiting.count == events)
     }
 
-    /// Fifty commits that come in the wrong order are applied, and each opens the way to one other only.
+    /// Fifty commits that arrive in reverse order are applied, although each makes only one other applicable.
     @Test func reversedCommitsAreAppliedWithBoundedTrials() throws {
         var world = try ReducerWorld.group(2)
         let groupID = try #require(world[1].group?.groupID)
@@ -70,7 +70,7 @@ import Testing
         #expect(bytes <= PendingEvents.standardGroup.bytes)
         #expect(world[1].durable.state.waiting.count >= 90)
         #expect(world[1].notes.contains(.gaveUpWaiting))
-        // Neither does a restart bring more back.
+        // A restart does not restore more either.
         try world.restart(1)
         #expect(world[1].model.inbound.waiting.total.bytes <= PendingEvents.standardGroup.bytes)
     }
@@ -92,7 +92,7 @@ import Testing
         #expect(world[1].durable.state.waiting.contains { $0.event.id == waiting.id })
     }
 
-    /// Live junk that arrives while older events are read must not end the holding of genuine ones.
+    /// Junk that arrives while older events are being read must not release held genuine events.
     @Test func heldJunkDoesNotReleaseGenuineEvents() throws {
         var world = try ReducerWorld.group(2)
         world.now += 1000
@@ -149,7 +149,7 @@ import Testing
         #expect(seen.allSatisfy(world[1].model.inbound.seen.contains))
     }
 
-    /// The second line of defence: used keys are gone, whatever ids are remembered.
+    /// Second line of defence: consumed keys are deleted, so a replay fails even if its event id was forgotten.
     @Test func mlsRefusesReplaysOfForgottenIDs() throws {
         var world = try ReducerWorld.group(2)
         world.say(0, "once")
@@ -163,7 +163,7 @@ import Testing
         let forgotten = Set(events.map(\.id))
         world.accounts[1].durable.state.seen.removeAll(where: forgotten.contains)
         try world.restart(1)
-        // What no handler was done with is delivered again.
+        // Unhandled events are delivered again after the restart.
         let (texts, commits) = (world[1].texts, world[1].commits)
         for event in events { world.receive(1, event) }
         #expect(world[1].texts == texts && world[1].commits == commits)
@@ -177,7 +177,7 @@ import Testing
         world.act(0, .removeGroupMembers(chatID: world[0].chatID, peers: [world[1].key]), "remove")
         world.settle()
         #expect(world[1].group?.isActive == false)
-        // The wrapper's id is forgotten, as if strangers had pushed it out; the Welcome in it is not.
+        // The gift wrap's id is forgotten, as after a flood; the hash of its Welcome is not.
         world.accounts[1].durable.state.seen.removeAll { $0 == welcome.id }
         world.accounts[1].durable.state.refused.removeAll { $0 == welcome.id }
         try world.restart(1)

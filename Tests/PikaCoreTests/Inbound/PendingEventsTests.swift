@@ -6,7 +6,7 @@ import Testing
 @testable import Marmot
 @testable import PikaCore
 
-/// What strangers can park, and what it costs to try it again.
+/// Limits of events that strangers can park, and the number of key trials per event.
 @Suite struct PendingEventsTests {
     private static let group = GroupID([1])
     private static let other = GroupID([2])
@@ -98,7 +98,7 @@ import Testing
         for event in junk { #expect(try self.park(event, &pending)) }
         #expect(self.trim(&pending) == [junk[0].id, junk[1].id])
         #expect(pending.contains(genuine.id))
-        // Only openable events are left: the oldest goes.
+        // Only openable events are left: the oldest is dropped.
         for number in 5...7 { #expect(try self.park(try self.event(number), &pending, isOpened: true)) }
         #expect(self.trim(&pending) == [junk[2].id, junk[3].id, genuine.id])
     }

@@ -45,7 +45,7 @@ import Testing
         return KeyPackageSearch(peers.map(\.key), configuration)
     }
 
-    /// Asks, and answers from what each relay holds; relays that hold nil are down.
+    /// Runs a search against relays with these events; nil stands for a relay that is down.
     private func run(
         _ search: inout KeyPackageSearch, _ relays: [RelayURL: [Event]?], now: Int64 = now
     ) -> [PublicKey: KeyPackageSearch.Finding] {
@@ -85,7 +85,7 @@ import Testing
                         event: old.addressable.id, kind: .addressableKeyPackage, createdAt: Self.now - 100,
                         supportsSelfRemove: true)))
         guard case .usable(let found) = self.verdict(peer, [old.legacy, new.legacy]) else {
-            Issue.record("not found")
+            Issue.record("expected a usable key package")
             return
         }
         #expect(found.event == new.legacy.id && found.kind == .keyPackage)
@@ -98,7 +98,7 @@ import Testing
         #expect(self.verdict(peer, [event], now: Self.now + 90 * 86_400) == .expired)
         #expect(self.verdict(peer, [event], now: Self.now - 7200) == .notYetValid)
         #expect(KeyPackageVerdict.notYetValid.description.hasPrefix("not_yet_valid"))
-        // The event says something else than what was signed.
+        // The content differs from the signed one.
         #expect(self.verdict(peer, [self.changed(event, content: event.content + "A")]) == .badSignature)
         var forged = peer.bundle.keyPackage.encoded
         forged[forged.count - 1] ^= 1
@@ -110,12 +110,12 @@ import Testing
             pubkey: peer.key, createdAt: Self.now, kind: event.kind, tags: event.tags, content: "AAAA"
         ).signed(by: peer.keys, using: &peer.random)
         guard case .malformed? = self.verdict(peer, [noise]) else {
-            Issue.record("noise is malformed")
+            Issue.record("expected noise to be malformed")
             return
         }
         var impostor = try Peer(3, for: peer.key)
         #expect(self.verdict(impostor, [impostor.package().addressable]) == .wrongIdentity)
-        // A good one behind a bad one is found.
+        // An older valid package is found behind newer invalid ones.
         let good = peer.package(at: Self.now - 10).legacy
         #expect(self.verdict(peer, [forgery, noise, good])?.isUsable == true)
     }
@@ -145,17 +145,17 @@ import Testing
             return search.findings(for: group, now: Self.now)[peer.key]?.verdict
         }
         guard case .usable(let found)? = verdict([old.addressable], for: nil) else {
-            Issue.record("a new group takes older clients")
+            Issue.record("expected a new group to accept a package without SelfRemove")
             return
         }
         #expect(!found.supportsSelfRemove)
         guard case .incompatible? = verdict([old.addressable, old.legacy], for: group) else {
-            Issue.record("the group requires SelfRemove")
+            Issue.record("expected incompatible packages, as the group requires SelfRemove")
             return
         }
         let able = peer.package(at: Self.now - 500).legacy
         guard case .usable(let fallback)? = verdict([old.addressable, able], for: group) else {
-            Issue.record("the older package has what the group requires")
+            Issue.record("expected the older package, which supports SelfRemove")
             return
         }
         #expect(fallback.event == able.id)
@@ -180,7 +180,7 @@ import Testing
         for (relays, expected) in [
             ([Self.home: nil], KeyPackageVerdict.noRelayAnswered),
             ([Self.home: []], .missing),
-            // Whoever ought to know is silent.
+            // The relay that the peer names does not answer.
             ([Self.home: [list], Self.far[0]: nil], .noRelayAnswered),
             ([Self.home: [list], Self.far[0]: []], .missing),
             ([:], .noRelayAnswered),
@@ -223,7 +223,7 @@ import Testing
         #expect(search.nextRequests().isEmpty)
         let findings = search.findings(for: nil, now: Self.now)
         #expect(findings.count == 1 && findings[peer.key]?.verdict == .missing)
-        // An answer of a relay that was not asked changes nothing.
+        // A response from a relay that was not queried is ignored.
         search.receive(.events([peer.package().addressable]), from: Self.far[3])
         #expect(search.findings(for: nil, now: Self.now)[peer.key]?.verdict == .missing)
     }
@@ -235,7 +235,7 @@ import Testing
         _ = search.nextRequests()
         search.receive(.events([list, peer.package().addressable]), from: Self.home)
         #expect(search.nextRequests().map(\.relay) == [Self.far[0], Self.far[1]])
-        // The peer's own relays may hold a newer one.
+        // The relays that the peer names may have a newer package.
         let isOverBefore = search.isOver(for: nil, now: Self.now)
         search.receive(.events([]), from: Self.far[1])
         let isOverAfter = search.isOver(for: nil, now: Self.now)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PikaCore
 
-/// Invitations and calls that come in floods.
+/// Floods of invitations and calls.
 @Suite struct FloodTests {
     private func world(
         _ count: Int, limits: CoreConfiguration.InviteLimits, policy: CoreConfiguration.InvitePolicy = .anyone
@@ -42,7 +42,7 @@ import Testing
         world.advance(seconds: 1800)
         invite(&world, from: 0, "later")
         #expect(world[1].model.groups.count == 4)
-        // Counted, and nothing of it kept.
+        // Refused invitations are counted but not stored.
         let wraps = Set(world.relayed.filter { $0.kind == .giftWrap }.map(\.id))
         #expect(!world[1].notices.contains { wraps.contains($0.event) && $0.reason != "bad_gift_wrap" })
         #expect(world[1].model.state.invites.isEmpty)
@@ -55,7 +55,7 @@ import Testing
         for index in [0, 2, 3, 4] { invite(&world, from: index, "from \(index)") }
         #expect(world[1].model.state.invites.count == 2)
         #expect(limited(world, "strangers") == 2)
-        // Whoever shares a group with the account is no stranger.
+        // An inviter who shares a group with the account is not a stranger.
         let first = try #require(world[1].model.state.invites.first)
         world.act(1, .acceptInvite(wrapper: first.wrapper), "accept")
         world.settle()
@@ -94,7 +94,7 @@ import Testing
             world.random = random
             world.receive(1, try #require(event))
         }
-        // Each invitation that is looked at is refused to its sender, since its token is wrong.
+        // Each call within the limit is rejected, because its token is wrong.
         #expect(limited(world, "calls") == 2)
         #expect(world[1].delivered.count == before)
         #expect(world[1].durable.state.outbox.filter { $0.purpose == .callSignal }.count == 3)

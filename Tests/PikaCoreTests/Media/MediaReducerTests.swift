@@ -42,7 +42,7 @@ import Testing
         let group = try #require(world[0].group)
         let file = try encrypt(&world, secret: EncryptedMedia.secret(group))
         let reference = try file.reference(url: "https://x.example/1")
-        // Bob hears of the message and of two commits after he was away.
+        // Bob receives the message late, after two commits and a restart.
         world.act(0, .sendMessage(chatID: world[0].chatID, OutgoingMessage(content: "", tags: [reference.tag])))
         world.settle(deaf: [1])
         let message = try #require(world.relayed.last)
@@ -82,7 +82,7 @@ import Testing
         let (operation, _) = try #require(upload(world, 0))
         #expect(world.reduce(0, .uploaded(operation: operation + 1, .success(["x"]))).changes.isEmpty)
         let step = world.reduce(0, .uploaded(operation: operation, .success([])))
-        guard case .failed(let error) = world[0].outcomes["media"] else { return #expect(Bool(false), "it passed") }
+        guard case .failed(let error) = world[0].outcomes["media"] else { return #expect(Bool(false), "did not fail") }
         #expect(error.code == .mediaFailed && step.queued.isEmpty)
         #expect(world.reduce(0, .uploaded(operation: operation, .success(["https://x"]))).changes.isEmpty)
     }
@@ -116,7 +116,7 @@ import Testing
         #expect(read.around(group.epoch).first == EncryptedMedia.secret(group))
         #expect(read.around(group.epoch.later(by: 1)) == [EncryptedMedia.secret(group)])
         #expect(read.around(0).isEmpty && read.around(.max).isEmpty)
-        // After a rollback the epochs beyond never were.
+        // A rollback drops the secrets of later epochs.
         #expect(secrets.note(first) && secrets.stored.count == 40)
         #expect(MediaSecrets(stored: Secret([1, 2, 3])) == nil)
     }

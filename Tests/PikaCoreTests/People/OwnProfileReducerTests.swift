@@ -40,7 +40,7 @@ import Testing
         #expect(world[0].durable.state.outbox.isEmpty)
         try world.restart(0)
         #expect(world[0].model.state.myProfile?.shownName == "new")
-        // Empty takes away.
+        // Empty fields are removed.
         world.act(0, .saveProfile(ProfileDraft(name: "", about: " ")), "clear")
         world.settle()
         #expect(
@@ -56,7 +56,7 @@ import Testing
         world.reduce(0, .fetched(.own(reading: 1), [self.relay: .events([])]))
         #expect(world[0].outcomes["one"] == .done(chatID: nil))
         #expect(world[0].outcomes["two"] == nil && world[0].outcomes["three"] == nil)
-        // Written after the first question was answered.
+        // Published after the first read was answered.
         let event = world.post(.metadata, by: world[0].keys, #"{"name":"new"}"#)
         world.reduce(0, .fetched(.own(reading: 2), [self.relay: .events([event])]))
         #expect(world[0].outcomes["two"] == .done(chatID: nil) && world[0].outcomes["three"] == .done(chatID: nil))
@@ -70,7 +70,7 @@ import Testing
         let step = world.reduce(0, .fetched(.own(reading: 1), [self.relay: .failed("down")]))
         #expect(world[0].outcomes["save"]?.failure == .noRelay)
         #expect(step.queued.isEmpty && world[0].model.state.myProfile == nil)
-        // One that was read once is gone on from, also without a relay.
+        // A profile that was read before can be edited without a relay.
         world.accounts[0].due = []
         world.post(.metadata, by: world[0].keys, #"{"name":"known"}"#)
         world.act(0, .refreshProfile)
@@ -91,13 +91,13 @@ import Testing
         world.accounts[0].due = []
         let peer = KeyPair.generate(using: &world.random).publicKey
         world.act(0, .follow(peer), "one")
-        let asked = world[0].due.compactMap { if case .fetch(.own, _, let relays) = $0 { relays } else { nil } }
-        #expect(asked == [[self.relay], [second]])
+        let queried = world[0].due.compactMap { if case .fetch(.own, _, let relays) = $0 { relays } else { nil } }
+        #expect(queried == [[self.relay], [second]])
         world.reduce(0, .fetched(.own(reading: 1), [self.relay: .events([])]))
         #expect(world[0].outcomes["one"] == nil)
         world.reduce(0, .fetched(.own(reading: 1), [second: .failed("down")]))
         #expect(world[0].outcomes["one"]?.failure == .noRelay)
-        // The second one may have had a list.
+        // An unreachable relay may hold the list, unless another relay has it.
         world.act(0, .follow(peer), "two")
         let list = world.post(.followList, by: world[0].keys, "", tags: [Nostr.Tag("p", world[0].key.hex)])
         world.reduce(0, .fetched(.own(reading: 2), [self.relay: .events([list])]))
@@ -120,7 +120,7 @@ import Testing
         #expect(event.tags == known + [.user(b)] && event.content == "{}")
         #expect(event.createdAt == ReducerWorld.start + 10)
         #expect(world[0].model.state.followList.map(\.profile.publicKey) == [a, b])
-        // Followed already: nothing to write.
+        // Already followed: nothing is published.
         let count = world.relayed.count
         world.act(0, .follow(b), "again")
         world.settle()
@@ -190,11 +190,11 @@ import Testing
         #expect(refusal(.follow(own)) == .notAllowed)
         let nobody = try PublicKey(hex: String(repeating: "f", count: 64))
         #expect(refusal(.follow(nobody)) == .notAllowed)
-        // Others may read more of it than this program does.
+        // Other clients may be able to read a profile that this program cannot parse.
         world.post(.metadata, by: world[0].keys, #"{"name":"a","n":99999999999999999999}"#)
         world.now += 90_000
         #expect(refusal(.saveProfile(ProfileDraft(name: "b"))) == .notAllowed)
-        // What nobody can read has nothing in it to lose.
+        // Content that is not JSON may be overwritten.
         world.post(.metadata, by: world[0].keys, "not a profile", at: ReducerWorld.start + 1)
         world.now += 90_000
         #expect(refusal(.saveProfile(ProfileDraft(name: "b"))) == nil)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import PikaCore
 
-/// An inviter chooses the number of a group's epoch; no number may trap.
+/// An inviter chooses a group's epoch number; no number may cause a trap.
 @Suite struct HighEpochTests {
-    /// A group of two at an epoch that no join leads to; a third account is outside.
+    /// Returns a group of two, moved to an epoch directly, and a third account that is not a member.
     private func world(at epoch: Epoch) throws -> ReducerWorld {
         var world = try ReducerWorld(3)
         for index in 0..<3 { world.reduce(index, .started) }

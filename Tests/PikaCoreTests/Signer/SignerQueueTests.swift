@@ -41,7 +41,7 @@ import Testing
         var (queue, step) = (SignerQueue(), CoreStep.at(0))
         _ = queue.enqueue(.announce([7]), for: nil, &step)
         guard case .putMemo(let name, let memo?) = try #require(step.changes.first) else {
-            Issue.record("a durable task is stored")
+            Issue.record("expected the task to be stored")
             return
         }
         var restored = SignerQueue()

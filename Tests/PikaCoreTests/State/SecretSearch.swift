@@ -1,6 +1,6 @@
 import Nostr
 
-/// Everything that a value holds, as far as reflection reaches, to look for what must not be there.
+/// Searches everything reachable in a value by reflection for leaked secrets.
 struct SecretSearch {
     private var bytes: [UInt8] = []
 
@@ -21,7 +21,7 @@ struct SecretSearch {
         }
     }
 
-    /// Whether any form of a secret is there: as it is, in hex, or as a list of numbers.
+    /// Returns whether the value contains a secret as raw bytes, in hexadecimal, or as a list of numbers.
     func finds(_ secret: [UInt8]) -> Bool {
         [secret, Array(Hex.encode(secret).utf8), Array(secret.map(String.init).joined(separator: ", ").utf8)]
             .contains(where: self.contains)

@@ -1,4 +1,4 @@
-/// Random numbers that a seed repeats (SplitMix64): an input that crashed must find the same world again.
+/// A seeded SplitMix64 generator: a crashing input must run against the same state again.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
