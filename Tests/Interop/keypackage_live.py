@@ -67,10 +67,10 @@ async def found_and_inviteable(stage, version, state, kind):
     member = await stage.member("alice", relay, version)
     status, report = await probe(stage, npub(member.keys), relay)
     check(status == 0 and report["success"], f"the probe says {report['verdict']}")
-    holding = report["relays"][0]
-    check((holding["state"], holding["package"]["kind"]) == (state, kind), f"the relay holds {holding}")
-    check(holding["package"]["failedCheck"] is None and not holding["package"]["remarks"], f"found {holding}")
-    lifetime = holding["package"]["notAfter"] - time.time()
+    finding = report["relays"][0]
+    check((finding["state"], finding["package"]["kind"]) == (state, kind), f"the relay holds {finding}")
+    check(finding["package"]["failedCheck"] is None and not finding["package"]["remarks"], f"found {finding}")
+    lifetime = finding["package"]["notAfter"] - time.time()
     check(83 * DAY < lifetime <= 84 * DAY, f"it expires in {lifetime} s")
     invitation = report["invitation"]
     check(invitation["failure"] is None and 2000 < invitation["wrapBytes"] < 20_000, f"the invitation: {invitation}")
@@ -85,24 +85,24 @@ async def found_and_inviteable(stage, version, state, kind):
 async def states_of_relays(stage):
     """Each relay state, and relay lists that name other relays, reachable or not."""
     relays = [await stage.relay() for _ in range(4)]
-    newest, older, empty, away = relays
+    newest, older, empty, offline = relays
     member = await stage.member("alice", newest)
-    made = await newest_package(member)
-    slot = [tag for tag in made["tags"] if tag[0] == "d"]
+    newest_event = await newest_package(member)
+    slot = [tag for tag in newest_event["tags"] if tag[0] == "d"]
     host = await stage.enter(MDK("0.8.0", stage.folder / "former.sqlite"))
     former = await package_for(host, member.keys, newest)
     tags = slot + [tag for tag in former["events"]["30443"] if tag[0] != "d"]
     second = await stage.member("helper", older)
-    await second.connection.publish(sign(member.keys, 30443, former["content"], tags, made["created_at"] - 5 * DAY))
-    await publish_lists(member, newest, older, empty, away)
-    await away.stop()
+    await second.connection.publish(sign(member.keys, 30443, former["content"], tags, newest_event["created_at"] - 5 * DAY))
+    await publish_lists(member, newest, older, empty, offline)
+    await offline.stop()
     status, report = await probe(stage, npub(member.keys), newest, patience=5)
-    wanted = {newest.url: "present", older.url: "superseded", empty.url: "missing", away.url: "unknown"}
-    check(states(report) == wanted and status == 0, f"states are {states(report)} with {status}")
+    expected = {newest.url: "present", older.url: "superseded", empty.url: "missing", offline.url: "unknown"}
+    check(states(report) == expected and status == 0, f"states are {states(report)} with {status}")
     keys = Keys.generate()
-    made = await package_for(host, keys, older)
+    package = await package_for(host, keys, older)
     await second.connection.publish(
-        sign(keys, 30443, made["content"], made["events"]["30443"], int(time.time()) - 31 * DAY))
+        sign(keys, 30443, package["content"], package["events"]["30443"], int(time.time()) - 31 * DAY))
     _, report = await probe(stage, npub(keys), older)
     check(states(report) == {older.url: "stale"}, f"states are {states(report)}")
     # A queried relay has the package, but no listed relay does.
@@ -111,14 +111,14 @@ async def states_of_relays(stage):
     check(status == 1 and report["inviteable"] and not report["findable"], f"{status}: {report['verdict']}")
     status, report = await probe(stage, npub(Keys.generate()), empty)
     check(status == 1 and states(report) == {empty.url: "missing"}, f"{status}: {report['verdict']}")
-    status, report = await probe(stage, npub(member.keys), away, patience=4)
+    status, report = await probe(stage, npub(member.keys), offline, patience=4)
     check(status == 2 and not report["known"], f"{status}: {report['verdict']}")
 
 
 async def newest_package(member):
     """Returns the newest key package event of kind 30443 on the member's relay."""
-    wanted = {"kinds": [30443], "authors": [member.pubkey]}
-    return await member.connection.first(wanted, 10, lambda event: event["created_at"])
+    filter = {"kinds": [30443], "authors": [member.pubkey]}
+    return await member.connection.first(filter, 10, lambda event: event["created_at"])
 
 
 async def package_for(host, keys, relay):
@@ -191,8 +191,8 @@ async def damaged(stage):
 
     async def publish(change, identity=None):
         keys = Keys.generate()
-        made = await package_for(host, identity or keys, relay)
-        tags, content = change(made["events"]["30443"], made["content"])
+        package = await package_for(host, identity or keys, relay)
+        tags, content = change(package["events"]["30443"], package["content"])
         event = sign(keys, 30443, content, tags)
         await courier.connection.publish(event)
         try:
@@ -201,13 +201,13 @@ async def damaged(stage):
         except MDKError:
             return keys, False
 
-    for name, (wanted, change) in DAMAGED.items():
+    for name, (failed_check, change) in DAMAGED.items():
         keys, mdk_reads = await publish(change)
         check(mdk_reads == (name in LENIENT), f"MDK accepts {name}: {mdk_reads}")
         status, report = await probe(stage, npub(keys), relay)
-        holding = report["relays"][0]
-        check(status == 1 and holding["state"] == "invalid", f"{name}: {status}, {holding}")
-        check(holding["package"]["failedCheck"] == wanted, f"{name}: {holding['package']['failedCheck']}, {holding['reason']}")
+        finding = report["relays"][0]
+        check(status == 1 and finding["state"] == "invalid", f"{name}: {status}, {finding}")
+        check(finding["package"]["failedCheck"] == failed_check, f"{name}: {finding['package']['failedCheck']}, {finding['reason']}")
     keys, mdk_reads = await publish(lambda tags, content: (tags, content), identity=Keys.generate())
     _, report = await probe(stage, npub(keys), relay)
     check(not mdk_reads and report["relays"][0]["package"]["failedCheck"] == "identity", f"{report['relays'][0]}")
@@ -241,10 +241,10 @@ async def watched(stage):
             await asyncio.sleep(0.2)
         raise TimeoutError(f"no {name}{labels} after {seconds} s; {worker.describe()}")
 
-    async def until(name, wanted, seconds=40, **labels):
+    async def until(name, expected, seconds=40, **labels):
         deadline = asyncio.get_running_loop().time() + seconds
-        while await value(name, seconds, **labels) != wanted:
-            check(asyncio.get_running_loop().time() < deadline, f"{name}{labels} is not {wanted}")
+        while await value(name, seconds, **labels) != expected:
+            check(asyncio.get_running_loop().time() < deadline, f"{name}{labels} is not {expected}")
             await asyncio.sleep(0.2)
 
     here = f"127.0.0.1:{relay.port}"

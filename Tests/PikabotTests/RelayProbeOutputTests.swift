@@ -13,13 +13,13 @@ struct RelayProbeOutputTests {
             var report = RelayProbeReport(try RelayURL("wss://relay.example"))
             report.phases = [
                 .init(.dns, .passed, .milliseconds(2), "192.0.2.1"), .init(.tls, .skipped, .zero, "ws:// has none"),
-                .init(.readback, .failed, .milliseconds(612), "forgets"),
-                .init(.since, .unreached, .zero, "what it needs did not work"),
+                .init(.readback, .failed, .milliseconds(612), "not returned"),
+                .init(.since, .unreached, .zero, "no event was accepted"),
             ]
             report.faults = [
-                .init(.silentDrop, .readback, .error, "forgets", advice: "use another relay"),
-                .init(.sizeLimit, .size, .warning, "takes little", advice: "write little"),
-                .init(.authRequired, .auth, .note, "asks who is there", advice: "log in"),
+                .init(.silentDrop, .readback, .error, "loses events", advice: "use another relay"),
+                .init(.sizeLimit, .size, .warning, "refuses large events", advice: "write small events"),
+                .init(.authRequired, .auth, .note, "requires a login", advice: "log in"),
             ]
             report.duration = .milliseconds(700)
             report.isReadBack = false
@@ -34,10 +34,11 @@ struct RelayProbeOutputTests {
 
                   dns       ok       2 ms      192.0.2.1
                   tls       skipped            ws:// has none
-                  readback  FAILED   612 ms    forgets
-                  since     -                  what it needs did not work
+                  readback  FAILED   612 ms    not returned
+                  since     -                  no event was accepted
 
-                Not fit for encrypted groups: it forgets. It also takes little. It asks who is there. Use another relay.
+                Not fit for encrypted groups: it loses events. It also refuses large events. It requires a login. \
+                Use another relay.
                 """)
     }
 
@@ -51,7 +52,7 @@ struct RelayProbeOutputTests {
         #expect(json["phases"]?.array?.count == 4)
         #expect(
             json["faults"]?.array?.first == [
-                "fault": "silent_drop", "phase": "readback", "weight": "error", "text": "forgets",
+                "fault": "silent_drop", "phase": "readback", "weight": "error", "text": "loses events",
                 "advice": "use another relay",
             ])
     }

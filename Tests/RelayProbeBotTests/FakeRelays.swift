@@ -1,21 +1,21 @@
 public import BotKit
 import Synchronization
 
-/// Relays as a test has them, and the metrics that come of them.
+/// Reports scripted faults of relays, and records probe requests, announcements and metrics.
 final class FakeRelays: BotRelayProbes, BotMetrics {
     private let faults: [RelayProbeReport.Fault]
     private let requests = Mutex<[RelayProbeRequest]>([])
     private let announced = Mutex<[RelayAnnouncement]>([])
     private let gauges = Mutex<[String: Double]>([:])
-    /// What relays tell the time with; nil where they do not.
+    /// Seconds that the relays' clocks are ahead; nil leaves the clock out of reports.
     let clockOffset = Mutex<Double?>(nil)
-    /// Whether probes are given up before they know anything.
-    let givesUp = Mutex(false)
+    /// Whether probes throw `CancellationError`.
+    let isCancelled = Mutex(false)
 
     init(faults: [RelayProbeReport.Fault] = []) { self.faults = faults }
 
-    var asked: [RelayProbeRequest] { requests.withLock { $0 } }
-    var told: [RelayAnnouncement] { announced.withLock { $0 } }
+    var probeRequests: [RelayProbeRequest] { requests.withLock { $0 } }
+    var announcements: [RelayAnnouncement] { announced.withLock { $0 } }
     /// By name and labels, as in `probe_success{target=relay.example:443}`.
     var metrics: [String: Double] { gauges.withLock { $0 } }
 
@@ -23,7 +23,7 @@ final class FakeRelays: BotRelayProbes, BotMetrics {
 
     func probe(_ request: RelayProbeRequest) async throws -> RelayProbeReport {
         requests.withLock { $0.append(request) }
-        if givesUp.withLock({ $0 }) { throw CancellationError() }
+        if isCancelled.withLock({ $0 }) { throw CancellationError() }
         var report = Self.report(request.relay, faults)
         report.clockOffset = clockOffset.withLock { $0 }
         if report.clockOffset != nil { report.phases.append(.init(.clock, .failed, .milliseconds(1), "is off")) }
@@ -34,7 +34,7 @@ final class FakeRelays: BotRelayProbes, BotMetrics {
         var report = RelayProbeReport(relay)
         report.phases = [
             .init(.dns, .passed, .milliseconds(2), "192.0.2.1"), .init(.tls, .skipped, .zero, "ws:// has none"),
-            .init(.size, faults.isEmpty ? .skipped : .unreached, .zero, "what it needs did not work"),
+            .init(.size, faults.isEmpty ? .skipped : .unreached, .zero, "no event was accepted"),
             .init(.readback, faults.isEmpty ? .passed : .failed, .milliseconds(30), "…"),
         ]
         report.faults = faults
@@ -58,8 +58,8 @@ final class FakeRelays: BotRelayProbes, BotMetrics {
     func observe(_ sample: MetricSample) {}
     func add(_ sample: MetricSample) {}
 
-    static let forgets = RelayProbeReport.Fault(
-        .silentDrop, .readback, .error, "says OK to events and does not have them", advice: "use another relay")
+    static let losesEvents = RelayProbeReport.Fault(
+        .silentDrop, .readback, .error, "acknowledges events, but does not return them", advice: "use another relay")
 }
 
 extension BotSettings: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,

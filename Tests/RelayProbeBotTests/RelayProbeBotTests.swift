@@ -21,9 +21,10 @@ struct RelayProbeBotTests {
         let (lab, relays) = (try GroupLab(seed: 1), FakeRelays())
         _ = try await lab.bot(RelayProbeBot.self, settings: Self.settings, services: relays.services)
         try await lab.advance(by: .seconds(130))
-        #expect(relays.asked.count >= 4)
-        #expect(Set(relays.asked.map(\.relay.string)) == ["wss://one.example", "ws://127.0.0.1:7777"])
-        #expect(relays.asked.allSatisfy { $0.writes && $0.reachesPrivateAddresses && $0.timeout == .seconds(20) })
+        #expect(relays.probeRequests.count >= 4)
+        #expect(Set(relays.probeRequests.map(\.relay.string)) == ["wss://one.example", "ws://127.0.0.1:7777"])
+        #expect(relays.probeRequests.allSatisfy { $0.writes && $0.reachesPrivateAddresses })
+        #expect(relays.probeRequests.allSatisfy { $0.timeout == .seconds(20) })
         #expect(relays.metrics["probe_success{target=one.example:443}"] == 1)
         #expect(relays.metrics["probe_success{target=127.0.0.1:7777}"] == 1)
         #expect(relays.metrics["probe_duration_seconds{target=one.example:443}"] == 0.04)
@@ -31,11 +32,11 @@ struct RelayProbeBotTests {
         #expect(relays.metrics["nostr_probe_phase_duration_seconds{phase=readback,target=one.example:443}"] == 0.03)
         #expect(relays.metrics["nostr_probe_readback_found{target=one.example:443}"] == 1)
         #expect(relays.metrics["nostr_probe_phase_success{phase=tls,target=one.example:443}"] == nil)
-        #expect(relays.told == [])
+        #expect(relays.announcements == [])
     }
 
     @Test func exportsFaults() async throws {
-        let (lab, relays) = (try GroupLab(seed: 1), FakeRelays(faults: [FakeRelays.forgets]))
+        let (lab, relays) = (try GroupLab(seed: 1), FakeRelays(faults: [FakeRelays.losesEvents]))
         _ = try await lab.bot(RelayProbeBot.self, settings: Self.settings, services: relays.services)
         try await lab.advance(by: .seconds(70))
         #expect(relays.metrics["probe_success{target=one.example:443}"] == 0)
@@ -61,19 +62,19 @@ struct RelayProbeBotTests {
     }
 
     @Test func cancelledProbeReportsNothing() async throws {
-        let (lab, relays) = (try GroupLab(seed: 1), FakeRelays(faults: [FakeRelays.forgets]))
-        relays.givesUp.withLock { $0 = true }
+        let (lab, relays) = (try GroupLab(seed: 1), FakeRelays(faults: [FakeRelays.losesEvents]))
+        relays.isCancelled.withLock { $0 = true }
         _ = try await lab.bot(
             RelayProbeBot.self, settings: ["targets": ["wss://one.example"], "announce": true],
             services: relays.services)
         try await lab.advance(by: .seconds(130))
-        #expect(relays.asked.count >= 2)
-        #expect(relays.metrics.isEmpty && relays.told.isEmpty)
+        #expect(relays.probeRequests.count >= 2)
+        #expect(relays.metrics.isEmpty && relays.announcements.isEmpty)
         #expect(!lab.logLines.contains { $0.contains("Relay probe failed") })
     }
 
     @Test func skippedPhasesAreNotReported() throws {
-        var report = FakeRelays.report(try RelayURL("wss://one.example"), [FakeRelays.forgets])
+        var report = FakeRelays.report(try RelayURL("wss://one.example"), [FakeRelays.losesEvents])
         #expect(report.samples().contains(MetricSample("nostr_probe_readback_found", [:], 0)))
         report.isReadBack = nil
         #expect(!report.samples().contains { $0.name == "nostr_probe_readback_found" })
@@ -85,20 +86,20 @@ struct RelayProbeBotTests {
         let answer = try await bot.probe(ask("wss://one.example"))
         #expect(answer.isSuccess)
         #expect(answer.samples.contains(MetricSample("nostr_probe_phase_success", ["phase": "dns"], 1)))
-        #expect(relays.asked.last?.timeout == .seconds(9.5))
-        #expect(relays.asked.last?.writes == true)
+        #expect(relays.probeRequests.last?.timeout == .seconds(9.5))
+        #expect(relays.probeRequests.last?.writes == true)
         _ = try await bot.probe(ask("ws://127.0.0.1:7777", "relay_read"))
-        #expect(relays.asked.last?.writes == false)
-        #expect(relays.asked.last?.reachesPrivateAddresses == true)
+        #expect(relays.probeRequests.last?.writes == false)
+        #expect(relays.probeRequests.last?.reachesPrivateAddresses == true)
         _ = try await bot.probe(ask("wss://a.two.example"))
-        #expect(relays.asked.last?.reachesPrivateAddresses == false)
-        let before = relays.asked.count
+        #expect(relays.probeRequests.last?.reachesPrivateAddresses == false)
+        let before = relays.probeRequests.count
         for target in [
             "wss://other.example", "ws://127.0.0.1:7778", "wss://two.example", "127.0.0.1", "", "file:///etc",
         ] {
             await #expect(throws: BotError.self) { _ = try await bot.probe(ask(target)) }
         }
-        #expect(relays.asked.count == before)
+        #expect(relays.probeRequests.count == before)
     }
 
     @Test func respectsDisabledWrites() async throws {
@@ -108,12 +109,12 @@ struct RelayProbeBotTests {
             services: relays.services)
         _ = try await bot.probe(ask("wss://one.example"))
         try await lab.advance(by: .seconds(70))
-        #expect(relays.asked.count >= 2)
-        #expect(relays.asked.allSatisfy { !$0.writes })
+        #expect(relays.probeRequests.count >= 2)
+        #expect(relays.probeRequests.allSatisfy { !$0.writes })
     }
 
     @Test func repliesToOperatorsWithTheVerdict() async throws {
-        let (lab, relays) = (try GroupLab(seed: 1), FakeRelays(faults: [FakeRelays.forgets]))
+        let (lab, relays) = (try GroupLab(seed: 1), FakeRelays(faults: [FakeRelays.losesEvents]))
         let (ann, bob) = (try await lab.member("ann"), try await lab.member("bob"))
         let entry = LabBots.Entry(try RelayProbeBot(settings: Self.settings), label: "relay-probe")
         let bot = try await lab.bots(
@@ -125,7 +126,7 @@ struct RelayProbeBotTests {
         try await ann.say("/probe wss://other.example", in: chat)
         #expect(
             ann.heard(in: chat, from: bot) == [
-                "wss://one.example: Not fit for encrypted groups: it says OK to events and does not have them. "
+                "wss://one.example: Not fit for encrypted groups: it acknowledges events, but does not return them. "
                     + "Use another relay.",
                 "this relay is neither a target nor allowed",
             ])
@@ -137,7 +138,7 @@ struct RelayProbeBotTests {
             RelayProbeBot.self, settings: ["targets": ["wss://one.example"], "announce": true],
             services: relays.services)
         try await lab.advance(by: .seconds(3_700))
-        #expect(relays.told.contains(.monitor(every: .seconds(60), timeout: .seconds(20))))
-        #expect(relays.told.contains(.relay(FakeRelays.report(try RelayURL("wss://one.example"), []))))
+        #expect(relays.announcements.contains(.monitor(every: .seconds(60), timeout: .seconds(20))))
+        #expect(relays.announcements.contains(.relay(FakeRelays.report(try RelayURL("wss://one.example"), []))))
     }
 }
