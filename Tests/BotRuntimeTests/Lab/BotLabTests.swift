@@ -16,7 +16,7 @@ private struct RiskyBot: Bot {
             throw Broken()
         }
         OnCommand("hang") { _, _ in try await Task.sleep(for: .seconds(86_400)) }  // not live: cancelled
-        OnCommand("deaf") { _, context in
+        OnCommand("stuck") { _, context in
             // Ignores cancellation.
             let never = AsyncStream<Void> { _ in }
             await Task { for await _ in never {} }.value
@@ -197,7 +197,7 @@ struct BotLabTests {
         let bot = try await lab.bot(RiskyBot.self)
         let chat = try await alice.create("lab", inviting: [bot])
         let other = try await alice.create("other", inviting: [bot])
-        for line in ["/throw", "/hang", "/deaf", "one"] { try await alice.say(line, in: chat) }
+        for line in ["/throw", "/hang", "/stuck", "one"] { try await alice.say(line, in: chat) }
         try await alice.say("two", in: other)
         #expect(alice.heard(in: chat, from: bot) == ["that broke"])
         #expect(alice.heard(in: other, from: bot) == ["heard two"])
@@ -218,18 +218,18 @@ struct BotLabTests {
             ]))
         let chat = try await alice.create("lab", inviting: [bots])
         for _ in 0..<16 {
-            try await alice.say("/deaf", in: chat)
+            try await alice.say("/stuck", in: chat)
             try await lab.advance(by: .seconds(31))
         }
         let event = try await alice.say("one", in: chat)
         try await alice.say("two", in: chat)
-        let before = alice.heard(in: chat, from: bots).filter { $0 != "hm, /deaf" }
+        let before = alice.heard(in: chat, from: bots).filter { $0 != "hm, /stuck" }
         #expect(before == ["hm, one", "hm, two"])
         #expect(bots.store.inbox.count == 2)
         #expect(bots.why(event).contains { $0.contains("bot risky: it waits, because too many") })
         bots.crash()
         try await bots.restart()
-        let answers = alice.heard(in: chat, from: bots).filter { $0 != "hm, /deaf" }
+        let answers = alice.heard(in: chat, from: bots).filter { $0 != "hm, /stuck" }
         #expect(answers == ["hm, one", "hm, two", "heard one", "heard two"])
         #expect(bots.store.inbox.isEmpty)
     }
