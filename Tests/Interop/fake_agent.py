@@ -1,8 +1,8 @@
 """A fake server for responders: an OpenAI-compatible endpoint and a webhook. Standalone: fake_agent.py [PORT].
 
-The reply depends on the request. `/v1/chat/completions` answers `heard: TEXT` to the last message, after as
-many seconds as a text `slow N` says; `busy` is refused with 429 once, `broken` always with 500, `odd` gets a
-malformed answer. `/weather?place=X` says `sunny in X`, `/event` summarises the webhook's document, `/redirect`
+The reply depends on the request. `/v1/chat/completions` answers `heard: TEXT` to the last message; the text `slow N`
+delays the answer by N seconds, `busy` is refused with 429 once, `broken` always with 500, `odd` gets a malformed
+answer. `/weather?place=X` says `sunny in X`, `/event` summarises the webhook's document, `/redirect`
 redirects to another server.
 """
 
@@ -49,7 +49,7 @@ class FakeAgent:
         self.server.server_close()
 
     def describe(self):
-        return f"{len(self.requests)} requests, last {[(path, body) for path, body, _ in self.requests[-2:]]}"
+        return f"{len(self.requests)} requests, the latest {[(path, body) for path, body, _ in self.requests[-2:]]}"
 
     def asked(self, path):
         return [(body, headers) for asked, body, headers in self.requests if urlsplit(asked).path == path]
