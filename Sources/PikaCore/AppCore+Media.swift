@@ -84,7 +84,7 @@ extension AppCore {
     public func groupImage(chatID: String, servers: [MediaURL] = []) async throws -> [UInt8]? {
         guard let image = self.mediaLookup.images[try self.mediaLookup.groupID(ofChat: chatID)] else { return nil }
         guard let hash = Bytes32(image.hash) else {
-            throw AppCoreError(.unknownMedia, "the group does not say by which hash its picture is found")
+            throw AppCoreError(.unknownMedia, "the group's data contain no hash of its picture")
         }
         let servers = servers.isEmpty ? self.files.servers.urls : servers
         return try await self.files.download(servers.map { $0.blob(hash) }) {

@@ -70,8 +70,8 @@ struct CatchUp: Sendable {
                 .note(
                     .refused(
                         reason: "too_many_group_relays",
-                        detail: "\(count) relays of groups are ignored: at most "
-                            + "\(RelaySelection.perGroup) of one group and \(RelaySelection.ofGroups) of all are used"))
+                        detail: "\(count) group relays are ignored: at most "
+                            + "\(RelaySelection.perGroup) per group and \(RelaySelection.ofGroups) in total are used"))
             )
         }
         self.ignoredRelays = count

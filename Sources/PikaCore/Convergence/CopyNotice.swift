@@ -17,7 +17,7 @@ struct CopyNotice: Sendable, Hashable {
         self.startedAt = startedAt
     }
 
-    static let malformed = NostrError(.malformedJSON, "no notice of a copy of this account")
+    static let malformed = NostrError(.malformedJSON, "not a notice of a copy of this account")
 
     /// Whether an event claims to be a notice of this account.
     static func isOne(_ event: Event, of account: PublicKey) -> Bool {

@@ -47,7 +47,7 @@ extension EffectRunner {
             let bytes = try await self.files.read(groupID: groupID, messageID: file.messageID, index: file.index)
             return .success(try await self.ports.cache.keep(bytes, of: file))
         } catch {
-            return .failure((error as? AppCoreError) ?? AppCoreError(.mediaFailed, "the file was not kept: \(error)"))
+            return .failure((error as? AppCoreError) ?? AppCoreError(.mediaFailed, "the file was not stored: \(error)"))
         }
     }
 }

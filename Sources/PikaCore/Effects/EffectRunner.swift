@@ -138,7 +138,7 @@ final class EffectRunner: Sendable {
     }
 
     private func useKey(_ operation: KeyOperation, _ job: Int, in group: inout TaskGroup) {
-        guard let signer = self.signer else { preconditionFailure("only remote keys are used by effects") }
+        guard let signer = self.signer else { preconditionFailure("key effects require a remote signer") }
         self.call(in: &group) {
             let result: Result<KeyAnswer, SignerError>
             do throws(SignerError) { result = .success(try await operation.perform(with: signer)) } catch {

@@ -29,8 +29,8 @@ struct NoteRecorder: Sendable {
             if isOff {
                 self.logger.warning(
                     """
-                    this machine's clock is off: relays and members refuse or miss events, and events from its future wait; \
-                    let the system keep the time (timedatectl set-ntp true)
+                    this machine's clock is wrong: relays and members refuse or miss events, and events ahead of it wait; \
+                    enable time synchronization (timedatectl set-ntp true)
                     """, metadata: ["offset_seconds": "\(offset)"])
             } else {
                 self.logger.notice("this machine's clock is right again", metadata: ["offset_seconds": "\(offset)"])
@@ -52,7 +52,7 @@ struct NoteRecorder: Sendable {
             Counter(label: "bot_gap_events_total", dimensions: [("result", "recovered")]).increment(by: gap.recovered)
             Counter(label: "bot_gap_events_total", dimensions: [("result", "unknown")]).increment(by: gap.unknown)
             self.logger.info(
-                "a relay was read since it connected",
+                "a relay was read to the end after it connected",
                 metadata: [
                     "relay": "\(relay)", "from": "\(gap.from.map(String.init) ?? "the beginning")", "to": "\(gap.to)",
                     "recovered": "\(gap.recovered)", "unknown": "\(gap.unknown)",
@@ -77,13 +77,13 @@ struct NoteRecorder: Sendable {
         case .overtaken(let chatID):
             Counter(label: "bot_groups_overtaken_total").increment()
             self.logger.error(
-                "another copy of this account has changed a group's keys; only a new invitation leads back",
+                "another copy of this account has changed a group's keys; only a new invitation restores access",
                 metadata: ["chat": "\(chatID.prefix(8))"])
         case .rollback(let role):
             Counter(label: "pikabot_rollbacks_total", dimensions: [("committer", role.rawValue)]).increment()
         case .rollbackStorm(let chatID, let committer, let role):
             self.logger.warning(
-                "one account keeps undoing the commits of a group",
+                "one account repeatedly undoes the commits of a group",
                 metadata: [
                     "chat": "\(chatID.prefix(8))", "committer": "\(committer.hex.prefix(8))",
                     "role": "\(role.rawValue)",

@@ -11,8 +11,8 @@ public enum HypernoteCatalog {
                 "action_response": .integer(Int64(Kind.hypernoteResponse.rawValue)),
             ],
             "design_principles": [
-                "Stack vertically unless there is a reason not to.",
-                "A row is for a few short things of fixed width, such as buttons.",
+                "Prefer vertical stacks.",
+                "Use a row only for a few short components of fixed width, such as buttons.",
             ],
             "components": .array(self.components.map(\.json)), "actions": [self.submit],
         ]
@@ -62,32 +62,32 @@ public enum HypernoteCatalog {
     private static var components: [Component] { self.layout + self.typography + self.interaction }
 
     private static let gap = Property(
-        name: "gap", kind: "number", description: "Distance between the things inside; 8 if it is not said.")
+        name: "gap", kind: "number", description: "Spacing between children; default 8.")
 
     private static var layout: [Component] {
         [
             Component(
-                kind: .card, category: "layout", description: "A frame with round corners around what is inside.",
-                principles: ["It does not scroll: long content is cut off, so keep it short."]),
+                kind: .card, category: "layout", description: "A frame with rounded corners around its children.",
+                principles: ["A card does not scroll: keep it short, since long content is cut off."]),
             Component(
-                kind: .verticalStack, category: "layout", description: "Puts what is inside one below the other.",
-                principles: ["The layout to take in doubt."], properties: [self.gap]),
+                kind: .verticalStack, category: "layout", description: "Arranges its children vertically.",
+                principles: ["The default layout."], properties: [self.gap]),
             Component(
-                kind: .horizontalStack, category: "layout", description: "Puts what is inside side by side.",
+                kind: .horizontalStack, category: "layout", description: "Arranges its children horizontally.",
                 principles: [
-                    "Only for short things of fixed width, such as buttons.",
-                    "No ChecklistItem and no text of unknown length inside; take a VStack for those.",
+                    "Only for short components of fixed width, such as buttons.",
+                    "Use a VStack for ChecklistItems and for text of unknown length.",
                 ], properties: [self.gap]),
             Component(
-                kind: .details, category: "layout", description: "Hides what is inside until it is unfolded.",
-                principles: ["Give it a Summary, which is what one taps on."],
+                kind: .details, category: "layout", description: "Hides its children until it is expanded.",
+                principles: ["Add a Summary, which readers tap to expand it."],
                 properties: [
                     Property(
-                        name: "open", kind: "boolean", description: "Unfolded from the start if it is there.")
+                        name: "open", kind: "boolean", description: "If present, the component is initially expanded.")
                 ]),
             Component(
                 kind: .summary, category: "layout",
-                description: "The line that unfolds a Details; it stands directly inside of one.",
+                description: "The line that expands a Details; must be its direct child.",
                 principles: ["One short line."]),
         ]
     }
@@ -95,7 +95,7 @@ public enum HypernoteCatalog {
     private static var typography: [Component] {
         [
             Component(kind: .heading, category: "typography", description: "A headline."),
-            Component(kind: .body, category: "typography", description: "Running text."),
+            Component(kind: .body, category: "typography", description: "Body text."),
             Component(kind: .caption, category: "typography", description: "Small, less important text."),
         ]
     }
@@ -103,36 +103,36 @@ public enum HypernoteCatalog {
     private static var interaction: [Component] {
         [
             Component(
-                kind: .textInput, category: "interactive", description: "One line of text to fill in.",
-                principles: ["It takes the whole width: do not put it into an HStack."],
+                kind: .textInput, category: "interactive", description: "A single-line text field.",
+                principles: ["It uses the full width: do not put it into an HStack."],
                 properties: [
                     Property(
                         name: "name", kind: "string", isRequired: true,
-                        description: "The form field that the answer carries it in."),
-                    Property(name: "placeholder", kind: "string", description: "A hint while it is empty."),
+                        description: "The name of the form field in the answer."),
+                    Property(name: "placeholder", kind: "string", description: "A hint shown while it is empty."),
                 ]),
             Component(
-                kind: .checklistItem, category: "interactive", description: "Something to tick.",
+                kind: .checklistItem, category: "interactive", description: "A checkbox with a label.",
                 principles: [
-                    "Labels break on narrow screens: about three words are good.",
-                    "Longer ones go below each other, in a VStack.",
+                    "Keep labels to about three words: longer ones wrap on narrow screens.",
+                    "Put items with longer labels into a VStack.",
                 ],
                 properties: [
                     Property(
                         name: "name", kind: "string", isRequired: true,
-                        description: "The form field that the answer carries it in, as true or false."),
+                        description: "The name of the form field in the answer; its value is true or false."),
                     Property(
                         name: "checked", kind: "boolean",
-                        description: "Ticked from the start, unless the hypernote's state says otherwise."),
+                        description: "Whether it is initially checked; the hypernote's state takes precedence."),
                 ]),
             Component(
-                kind: .submitButton, category: "interactive", description: "Answers with the form as it is.",
+                kind: .submitButton, category: "interactive", description: "Sends the form as an answer.",
                 properties: [
                     Property(
                         name: "action", kind: "string", isRequired: true,
                         description: "The name of the action in the answer."),
                     Property(
-                        name: "variant", kind: "enum(primary|secondary|danger)", description: "How it stands out."),
+                        name: "variant", kind: "enum(primary|secondary|danger)", description: "The visual style."),
                 ]),
         ]
     }

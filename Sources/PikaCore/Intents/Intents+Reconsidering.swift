@@ -69,7 +69,7 @@ extension Intents {
         case .reached: .conclude(.done(chatID: intent.groupID.hex))
         case .overwritten:
             .conclude(
-                .failed(AppCoreError(.displaced, "another member changed the same thing at the same time")))
+                .failed(AppCoreError(.displaced, "another member changed the same field at the same time")))
         case .later: .postponeRenewal
         case .again(let goal): .retry(goal)
         }

@@ -105,7 +105,7 @@ struct KeyPackages: Sendable {
     mutating func make(for account: PublicKey, _ step: inout CoreStep) throws -> StoredKeyPackage {
         let bundle = try KeyPackageEvents.makeBundle(for: account, now: step.now, using: &step.random)
         guard case .keyPackage(let lifetime) = bundle.keyPackage.leafNode.source else {
-            preconditionFailure("a key package that was just made has a lifetime")
+            preconditionFailure("a new key package must have a lifetime")
         }
         let slot = self.packages.last?.slot ?? Hex.encode(Secret.random(count: 32, using: &step.random).copyBytes())
         let stored = StoredKeyPackage(

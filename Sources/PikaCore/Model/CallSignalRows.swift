@@ -21,8 +21,8 @@ extension CoreModel {
         for id in self.queue.signals {
             guard let row = self.queue.row(id), row.isStaleSignal(now: step.now) else { continue }
             self.dropRow(id, &step)
-            step.effects.append(.note(.sendFailed(reason: "call_signal: no relay took it in time")))
-            self.concludeSignal(row, failure: "no relay took it in time", &step)
+            step.effects.append(.note(.sendFailed(reason: "call_signal: no relay accepted it in time")))
+            self.concludeSignal(row, failure: "no relay accepted it in time", &step)
         }
     }
 }

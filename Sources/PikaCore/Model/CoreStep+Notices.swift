@@ -44,11 +44,11 @@ extension WaitingReason {
     var explanation: String {
         switch self {
         case .noKey: "no key of a known epoch opens it"
-        case .futureEpoch: "it is of an epoch that is still to come"
+        case .futureEpoch: "it belongs to a future epoch"
         case .futureTime: "its time is more than 300 s ahead of this machine's clock"
         case .missingProposal: "it refers to a proposal that has not arrived"
-        case .ownCommitPending: "an own commit waits for a relay's answer"
-        case .otherCopy: "another copy of this account has made it"
+        case .ownCommitPending: "a commit of this account waits for a relay's answer"
+        case .otherCopy: "another copy of this account created it"
         }
     }
 }

@@ -154,7 +154,7 @@ extension KeyOperation {
                 do { try draft.requireSame(event) } catch { throw SignerError(.wrongAnswer, error.message) }
             }
         case (.encrypt, .encrypted), (.decrypt, .decrypted): break
-        default: throw SignerError(.wrongAnswer, "the signer did something else than it was asked for")
+        default: throw SignerError(.wrongAnswer, "the signer's answer does not match the requested operation")
         }
     }
 }

@@ -55,6 +55,6 @@ public struct NoCallMediaTransport: CallMediaTransport {
 
     /// Throws ``AppCoreError/Code/callMediaFailed``.
     public func connect(to url: String) async throws -> any CallMediaConnection {
-        throw AppCoreError(.callMediaFailed, "nothing here carries call media to \(url)")
+        throw AppCoreError(.callMediaFailed, "no media transport supports \(url)")
     }
 }

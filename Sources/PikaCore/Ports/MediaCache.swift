@@ -28,6 +28,6 @@ public struct NoMediaCache: MediaCache {
     public init() {}
 
     public func keep(_ bytes: [UInt8], of file: MediaFile) async throws -> String {
-        throw AppCoreError(.notAllowed, "this account was set up without a place for files")
+        throw AppCoreError(.notAllowed, "this account has no media cache")
     }
 }

@@ -25,7 +25,7 @@ extension MediaStore {
             do {
                 let stored = try await self.upload(blob, to: server)
                 guard stored.hash == blob.hash else {
-                    throw AppCoreError(.mediaFailed, "it keeps \(stored.hash.hex) instead of \(blob.hash.hex)")
+                    throw AppCoreError(.mediaFailed, "it stored \(stored.hash.hex) instead of \(blob.hash.hex)")
                 }
                 // The address goes into the message, so it must be one that receivers accept.
                 _ = try MediaURL(stored.url)

@@ -70,12 +70,12 @@ public struct MediaURL: Sendable, Hashable, CustomStringConvertible {
     public init(_ text: String) throws(AppCoreError) {
         let lower = text.prefix(8).lowercased()
         guard lower == "https://" || lower.hasPrefix("http://") else {
-            throw AppCoreError(.badAddress, "the address of a media server begins with https:// or http://")
+            throw AppCoreError(.badAddress, "the address of a media server must begin with https:// or http://")
         }
         // Hosts and ports follow the same rules as in relay URLs.
         let address: RelayURL
         do { address = try RelayURL("ws" + text.dropFirst("http".count)) } catch {
-            throw AppCoreError(.badAddress, "no address of a media server: \(error.message)")
+            throw AppCoreError(.badAddress, "not an address of a media server: \(error.message)")
         }
         var trimmed = Substring(text)
         while trimmed.hasSuffix("/") { trimmed.removeLast() }
@@ -109,5 +109,5 @@ public struct NoMediaStore: MediaStore {
     public func upload(_ blob: MediaUpload, to server: MediaURL) async throws -> StoredBlob { throw Self.error }
     public func download(_ url: MediaURL, limit: Int) async throws -> [UInt8] { throw Self.error }
 
-    private static var error: AppCoreError { AppCoreError(.noMediaServer, "this account was set up without media") }
+    private static var error: AppCoreError { AppCoreError(.noMediaServer, "this account has no media store") }
 }

@@ -8,7 +8,7 @@ extension CoreModel {
         default:
             throw AppCoreError(
                 .notAllowed,
-                "the core of one account cannot change accounts; AppSession does, dispatch the action there")
+                "the core of one account cannot change accounts; dispatch the action to AppSession")
         }
         return .done(chatID: nil)
     }

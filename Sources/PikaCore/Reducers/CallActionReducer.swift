@@ -25,7 +25,7 @@ extension CoreModel {
             try self.driveCall(.userEnds(callID: callID, reason: CallSignal.capped(reason)), &step)
         case .toggleMute: try self.driveCall(.toggleMute, &step)
         case .toggleCamera: try self.driveCall(.toggleCamera, &step)
-        default: throw AppCoreError(.notAllowed, "that is nothing about a call")
+        default: throw AppCoreError(.notAllowed, "the action is not about a call")
         }
         return .done(chatID: nil)
     }
@@ -51,7 +51,7 @@ extension CoreModel {
         let id = callID ?? self.makeUUID(&step)
         guard (1...CallSignal.maximumCallIDBytes).contains(id.utf8.count), !self.isUsed(id) else {
             throw AppCoreError(
-                .notAllowed, "a call id has 1 to \(CallSignal.maximumCallIDBytes) bytes and names one call only")
+                .notAllowed, "a call id must be new and have 1 to \(CallSignal.maximumCallIDBytes) bytes")
         }
         var session = try self.completed(session, id, isBaseWhole: callID != nil)
         if session.relayAuth.isEmpty {
@@ -74,7 +74,7 @@ extension CoreModel {
             return peer
         }
         guard let only = others.first, others.count == 1 else {
-            throw AppCoreError(.notAllowed, "the chat has \(others.count) other members: say which one to call")
+            throw AppCoreError(.notAllowed, "the chat has \(others.count) other members: name the one to call")
         }
         return only
     }
@@ -87,7 +87,7 @@ extension CoreModel {
         let policy = self.configuration.calls
         if session.moqURL.isEmpty {
             guard let url = policy.moqURL else {
-                throw AppCoreError(.badAddress, "no media relay is given: name one in the session or the policy")
+                throw AppCoreError(.badAddress, "no media relay is configured: name one in the session or the policy")
             }
             session.moqURL = url
         }

@@ -176,7 +176,7 @@ extension CoreModel {
     mutating func concludeSignal(_ row: OutboxRow, failure: String?, _ step: inout CoreStep) {
         if let failure { self.noteFailed(row, failure, isKept: false, &step) } else { self.noteSent(row, &step) }
         guard let callID = self.calls.conclude(row: row.id), let failure else { return }
-        self.state.toast = "the call could not be sent: \(failure)"
+        self.state.toast = "the call signal could not be sent: \(failure)"
         self.followCall(.publishFailed(callID: callID), &step)
     }
 }

@@ -92,14 +92,14 @@ extension CoreModel {
     ) throws -> ActionOutcome? {
         let groupID = try self.groupID(ofChat: chatID)
         guard (1...Self.maximumShown).contains(limit) else {
-            throw AppCoreError(.notAllowed, "1 to \(Self.maximumShown) messages are read at once")
+            throw AppCoreError(.notAllowed, "the limit must be 1 to \(Self.maximumShown) messages")
         }
         guard let open = self.chats.open, open.groupID == groupID else {
-            throw AppCoreError(.notAllowed, "older messages are read into the open chat; this one is not open")
+            throw AppCoreError(.notAllowed, "older messages load only into the open chat; open this chat first")
         }
         guard self.state.currentChat?.canLoadOlder == true else { return .done(chatID: groupID.hex) }
         guard self.state.currentChat?.isLoadingOlder == false else {
-            throw AppCoreError(.busy, "older messages are being read already")
+            throw AppCoreError(.busy, "older messages are already being loaded")
         }
         self.state.currentChat?.isLoadingOlder = true
         step.effects.append(

@@ -12,8 +12,8 @@ extension CoreModel {
         guard changed.isEmpty else {
             throw AppCoreError(
                 .needsRestart,
-                "\(changed.joined(separator: ", ")) cannot change while the account is at work; "
-                    + "nothing was changed. Start it again with the new configuration")
+                "\(changed.joined(separator: ", ")) cannot change while the account runs; "
+                    + "nothing was changed. Restart the account with the new configuration")
         }
         guard old != new else { return }
         self.configuration = new

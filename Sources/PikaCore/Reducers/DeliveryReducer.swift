@@ -72,7 +72,7 @@ extension CoreModel {
 
     private func notFailed(_ id: EventID, in groupID: GroupID) -> AppCoreError {
         self.queue.contains { $0.messageID == id && $0.groupID == groupID }
-            ? AppCoreError(.notAllowed, "the message is on its way already")
+            ? AppCoreError(.notAllowed, "the message is already being sent")
             : AppCoreError(.unknownMessage, "no own message with the id \(id) has failed in this chat")
     }
 
@@ -84,13 +84,13 @@ extension CoreModel {
             guard self.failure(of: id, in: groupID) != nil else { throw self.notFailed(id, in: groupID) }
             guard let message, message.isOwn, message.expiresAt ?? .max > step.now else {
                 self.forgetFailure(of: id, in: groupID, &step)
-                throw AppCoreError(.unknownMessage, "the message is not stored any longer")
+                throw AppCoreError(.unknownMessage, "the message is no longer stored")
             }
             guard !Self.isMomentary(message.rumor.kind) else {
-                throw AppCoreError(.notAllowed, "the message was of use only at its time")
+                throw AppCoreError(.notAllowed, "it is too late to send a message of this kind")
             }
             guard let wrapper = try self.reseal(message, &step) else {
-                throw AppCoreError(.unknownChat, "the chat is gone")
+                throw AppCoreError(.unknownChat, "the chat no longer exists")
             }
             self.finish(request, .queued(messageID: id, wrapper: wrapper), &step)
         } catch { self.fail(request, error, &step) }

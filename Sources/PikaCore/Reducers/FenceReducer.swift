@@ -82,8 +82,8 @@ extension CoreModel {
         let time = Date(timeIntervalSince1970: Double(notice.startedAt) / 1000).formatted(.iso8601)
         self.failure = AppCoreError(
             .superseded,
-            "another copy of this account was started at \(time); stop one of them. To go on with this one, back it up, "
-                + "restore the backup into a new directory, and start that")
+            "another copy of this account was started at \(time); stop one of them. To continue with this one, back it "
+                + "up, restore the backup into a new directory, and start that")
     }
 
     private mutating func announceCopy(to relays: [RelayURL], _ step: inout CoreStep) {

@@ -107,7 +107,7 @@ extension CoreModel {
         let key = self.messageKey(message.id, in: groupID)
         guard !self.inbound.seen.contains(key) else {
             return step.refuse(
-                "duplicate", "an inner event came again", message.wrapper, inner: message.id,
+                "duplicate", "repeated inner event", message.wrapper, inner: message.id,
                 chatID: self.chatID(of: groupID))
         }
         self.remember(key, &step)
@@ -118,7 +118,7 @@ extension CoreModel {
             isOwn: isOwn, expiresAt: self.groups[groupID]?.data.expiry(of: message.rumor, sentAt: time), time: time)
         guard stored.expiresAt ?? .max > step.now else {
             return step.refuse(
-                "expired", "the message has ended before it came", message.wrapper, inner: message.id,
+                "expired", "the message expired before it arrived", message.wrapper, inner: message.id,
                 chatID: self.chatID(of: groupID))
         }
         step.changes.append(.putMessage(stored))
@@ -148,7 +148,7 @@ extension CoreModel {
 
     /// Returns a digest as a seen id.
     func key(_ digest: [UInt8]) -> EventID {
-        do { return try EventID(bytes: digest) } catch { preconditionFailure("a SHA-256 digest has an id's length") }
+        do { return try EventID(bytes: digest) } catch { preconditionFailure("an event id is a SHA-256 digest") }
     }
 
     /// Queues an event for the handlers, durably.
@@ -224,7 +224,7 @@ extension CoreModel {
             self.catchUp.noteEvicted(groups)
             step.effects.append(.note(.gaveUpWaiting))
             step.observe(
-                .gaveUp, "too_many_waiting", "the events that wait exceed their number or their bytes", id,
+                .gaveUp, "too_many_waiting", "the waiting events exceed their limit in number or bytes", id,
                 chatID: groups.first.flatMap { self.chatID(of: $0) })
         }
     }

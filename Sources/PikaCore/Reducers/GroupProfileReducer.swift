@@ -27,10 +27,10 @@ extension CoreModel {
     mutating func takeGroupProfile(_ message: StoredMessage, _ step: inout CoreStep) {
         let (rumor, groupID) = (message.rumor, message.groupID)
         guard let metadata = try? ProfileMetadata(content: rumor.content) else {
-            return self.refuse("bad_group_profile", "the profile is no JSON object, or too long", &step)
+            return self.refuse("bad_group_profile", "the profile is not a JSON object, or too long", &step)
         }
         guard let owner = self.owner(of: message) else {
-            return self.refuse("bad_group_profile", "nobody but an admin tells of another member's profile", &step)
+            return self.refuse("bad_group_profile", "only an admin may send another member's profile", &step)
         }
         let known = self.people.groups[groupID][owner]
         let isDirect = owner == rumor.pubkey
@@ -104,7 +104,7 @@ extension CoreModel {
             throw AppCoreError(.notAllowed, "a profile's picture has at most \(Self.maximumPictureBytes) bytes")
         }
         guard try MediaType(image.mediaType).isImage else {
-            throw AppCoreError(.notAllowed, "a profile's picture is an image")
+            throw AppCoreError(.notAllowed, "a profile's picture must be an image")
         }
         try self.uploadPicture(draft, image, groupID, attempt: 1, request, &step)
         return nil
@@ -134,7 +134,7 @@ extension CoreModel {
         _ draft: ProfileDraft, _ file: EncryptedFile, at url: String?, epoch: Epoch, attempt: Int,
         _ operation: MediaOperation, _ step: inout CoreStep
     ) throws {
-        guard let url else { throw AppCoreError(.mediaFailed, "no address came for the picture") }
+        guard let url else { throw AppCoreError(.mediaFailed, "the upload returned no address for the picture") }
         if self.groups[operation.groupID]?.epoch != epoch, attempt < Self.maximumMediaAttempts,
             let image = draft.image
         {
@@ -159,7 +159,7 @@ extension CoreModel {
         _ content: String, tags: [Tag], _ groupID: GroupID, _ step: inout CoreStep
     ) throws -> ActionOutcome {
         guard let chatID = self.chatID(of: groupID) else {
-            throw AppCoreError(.unknownChat, "the group is gone")
+            throw AppCoreError(.unknownChat, "the group no longer exists")
         }
         // Others keep the newest profile, and one repeated within a second is dated ahead of the clock already.
         let last = self.ownGroupProfile(groupID)?.source.createdAt ?? 0

@@ -9,7 +9,7 @@ extension CoreModel {
     ) throws -> GroupID {
         let own = self.account.publicKey
         guard let nostrGroupID = Bytes32(Secret.random(count: 32, using: &step.random).copyBytes()) else {
-            preconditionFailure("32 bytes make a Bytes32")
+            preconditionFailure("a Bytes32 must be made of 32 bytes")
         }
         let data = GroupData(
             nostrGroupID: nostrGroupID, name: name, description: "",

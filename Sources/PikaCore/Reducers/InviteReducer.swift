@@ -8,7 +8,7 @@ extension CoreModel {
         if case .remote(let key) = self.account {
             // Not worth a request to the signer.
             guard event.tags(named: "p").contains(where: { $0.value == key.hex }) else {
-                return step.refuse("not_for_us", "a gift wrap for somebody else", event.id)
+                return step.refuse("not_for_us", "a gift wrap for another account", event.id)
             }
             // Recorded as seen once the signer has opened it; stored until then.
             guard self.makeRoomForUnopened(event, &step) else { return }
@@ -158,7 +158,7 @@ extension CoreModel {
     private func open(_ invite: StoredInvite) throws -> Opening {
         let subject = CrashSubject.event(invite.wrapper)
         guard !self.crashes.holds(subject) || self.crashes.isWorking(on: subject) else {
-            throw AppCoreError(.unknownInvite, "the invitation is set aside, because processes have died of it")
+            throw AppCoreError(.unknownInvite, "the invitation is quarantined, because it crashed the process")
         }
         let outer = self.crashes.enter(subject, of: .giftWraps, .ingest)
         defer { self.crashes.leave(outer) }
@@ -181,7 +181,7 @@ extension CoreModel {
     private mutating func join(_ opening: Opening, _ step: inout CoreStep) throws -> Joining {
         let group = opening.group
         guard !self.crashes.holds(.group(group.groupID)) else {
-            throw MarmotError(.notForUs, "the group is set aside, because processes have died of it")
+            throw MarmotError(.notForUs, "the group is quarantined, because it crashed the process")
         }
         if self.groups[group.groupID]?.isActive == true {
             guard !self.isKnown(opening) else { return .known(group.groupID) }

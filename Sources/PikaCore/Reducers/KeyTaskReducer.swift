@@ -75,13 +75,13 @@ extension CoreModel {
             self.receive(notice, event, isLive: relay == nil, &step)
             self.endNotice(event, at: relay, &step)
         case (_, .signed(let events)): try self.take(events, of: job.task, &step)
-        default: preconditionFailure("an answer is one to its operation")
+        default: preconditionFailure("the answer must match the operation")
         }
         return nil
     }
 
     private mutating func take(_ events: [Event], of task: KeyTask, _ step: inout CoreStep) throws {
-        guard let event = events.first else { preconditionFailure("a task signs one event at least") }
+        guard let event = events.first else { preconditionFailure("a signing task must have at least one event") }
         switch task {
         case .seal(let due):
             let wrap = try GiftWrap.wrap(event, to: due.recipient, now: step.now, using: &step.random)
@@ -95,7 +95,7 @@ extension CoreModel {
             self.remember(ownNotice: event.id, &step)
             self.enqueue(id: "instance/\(event.id.hex)", event, to: relays, .instance, &step)
         case .authorize(let operation): self.upload(operation, authorizedBy: events, &step)
-        case .open, .readNotice: preconditionFailure("nothing is signed for this")
+        case .open, .readNotice: preconditionFailure("this task signs no events")
         }
     }
 
@@ -105,10 +105,10 @@ extension CoreModel {
         switch job.task {
         case .open(let event): self.noteUnopened(error, in: event.id, &step)
         case .readNotice(let event, let relay):
-            step.effects.append(.note(.refused(reason: "bad_notice", detail: "an event about copies of this account")))
+            step.effects.append(.note(.refused(reason: "bad_notice", detail: "invalid notice of an account copy")))
             self.endNotice(event, at: relay, &step)
         case .seal(let due):
-            self.state.toast = "an invitation could not be made: \(reason)"
+            self.state.toast = "an invitation could not be created: \(reason)"
             step.effects.append(.note(.sendFailed(reason: "welcome: \(reason)")))
             self.endWelcome(due.row, refused: reason, &step)
         case .authorize(let operation): self.failUpload(operation, error, &step)

@@ -21,7 +21,7 @@ extension CoreModel {
         let total = media.files.reduce(0) { $0 + $1.bytes.count }
         guard total <= EncryptedMedia.maximumFileBytes else {
             throw AppCoreError(
-                .notAllowed, "the files have \(total) bytes together, \(EncryptedMedia.maximumFileBytes) are allowed")
+                .notAllowed, "the files have \(total) bytes in total, the limit is \(EncryptedMedia.maximumFileBytes)")
         }
         try self.encryptAndUpload(media, groupID, attempt: 1, request, &step)
     }
@@ -119,7 +119,7 @@ extension CoreModel {
         _ media: OutgoingMedia, _ files: [EncryptedFile], _ urls: [String], _ groupID: GroupID, _ step: inout CoreStep
     ) throws -> ActionOutcome {
         guard let chatID = self.chatID(of: groupID), urls.count == files.count else {
-            throw AppCoreError(.mediaFailed, "\(urls.count) addresses came for \(files.count) files")
+            throw AppCoreError(.mediaFailed, "the upload returned \(urls.count) addresses for \(files.count) files")
         }
         var tags = media.tags
         for (position, file) in files.enumerated() {

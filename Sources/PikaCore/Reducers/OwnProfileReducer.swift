@@ -151,14 +151,14 @@ extension CoreModel {
     ) throws -> UnsignedEvent {
         let next = last.map { $0.addingReportingOverflow(1) }
         guard next?.overflow != true else {
-            throw AppCoreError(.notAllowed, "the event that is to be replaced is of the end of time")
+            throw AppCoreError(.notAllowed, "the event to be replaced has the highest possible created_at")
         }
         let unsigned = UnsignedEvent(
             pubkey: self.account.publicKey, createdAt: max(step.now, next?.partialValue ?? 0), kind: kind, tags: tags,
             content: content)
         guard unsigned.rumorJSON().count + Self.signatureBytes <= self.configuration.maximumEventBytes else {
             throw AppCoreError(
-                .notAllowed, "relays take events of \(self.configuration.maximumEventBytes) bytes, and it has more")
+                .notAllowed, "the event exceeds the maximum of \(self.configuration.maximumEventBytes) bytes")
         }
         return unsigned
     }

@@ -18,7 +18,7 @@ extension CoreModel {
         case .unfollow(let key): try self.follow(key, false, request, &step)
         case .saveGroupProfile(let chatID, let draft):
             return try self.saveGroupProfile(draft, ofChat: chatID, request, &step)
-        default: preconditionFailure("\(action) is none of those about people")
+        default: preconditionFailure("\(action) is not an action about people")
         }
         return nil
     }
@@ -43,7 +43,7 @@ extension CoreModel {
         _ draft: ProfileDraft, _ request: RequestID?, _ step: inout CoreStep
     ) throws {
         guard draft.image == nil else {
-            throw AppCoreError(.notAllowed, "the picture of a public profile is an address")
+            throw AppCoreError(.notAllowed, "the picture of a public profile must be an address")
         }
         try draft.check()
         try self.requireRelays()
@@ -55,7 +55,7 @@ extension CoreModel {
         _ key: PublicKey, _ isFollowed: Bool, _ request: RequestID?, _ step: inout CoreStep
     ) throws {
         guard key.isOnCurve, key != self.account.publicKey else {
-            throw AppCoreError(.notAllowed, "only others can be followed, by the public keys of accounts")
+            throw AppCoreError(.notAllowed, "only the public keys of other accounts can be followed")
         }
         try self.requireRelays()
         self.people.own.addFollow(key, isFollowed, request)
@@ -86,7 +86,7 @@ extension ProfileDraft {
             throw AppCoreError(
                 .notAllowed,
                 """
-                a name has at most \(ShownText.nameLimit) characters, a text \(ShownText.aboutLimit), \
+                a name can have at most \(ShownText.nameLimit) characters, a text \(ShownText.aboutLimit), \
                 an address \(ShownText.addressLimit)
                 """)
         }

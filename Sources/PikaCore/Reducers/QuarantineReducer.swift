@@ -10,11 +10,11 @@ extension CoreModel {
         let subject = CrashSubject.event(event.id)
         guard self.crashes.holds(subject) else {
             guard event.kind == .giftWrap, self.crashes.holds(.giftWraps) else { return false }
-            step.refuse("quarantined", "gift wraps are set aside", event.id)
+            step.refuse("quarantined", "gift wraps are quarantined", event.id)
             return true
         }
         step.effects.append(.keepSetAside(subject, event))
-        step.refuse("quarantined", "processes have died of it", event.id)
+        step.refuse("quarantined", "it crashed the process", event.id)
         return true
     }
 
@@ -47,13 +47,13 @@ extension CoreModel {
         _ order: QuarantineOrder, _ subject: CrashSubject, _ request: RequestID, _ step: inout CoreStep
     ) {
         guard let entry = self.crashes.quarantine.first(where: { $0.subject == subject }) else {
-            return self.refuse("nothing is set aside as \(subject)", request, &step)
+            return self.refuse("\(subject) is not quarantined", request, &step)
         }
         switch order {
         case .release: self.release(entry, &step)
         case .drop:
             guard self.drop(entry, &step) else {
-                return self.refuse("\(subject) can be released only", request, &step)
+                return self.refuse("\(subject) cannot be dropped, only released", request, &step)
             }
         }
         self.finish(request, .done(chatID: nil), &step)

@@ -68,7 +68,7 @@ extension CoreModel {
         step.changes.append(.moveMessage(moved))
         if !MediaAttachment.references(in: message.rumor.tags).isEmpty {
             step.effects.append(
-                .note(.sendFailed(reason: "files of a message were encrypted for an epoch that was given up")))
+                .note(.sendFailed(reason: "files of a message were encrypted for an abandoned epoch")))
         }
         self.enqueue(
             id: Self.messageRow(event.id, again: wasSent), event, to: self.relays(of: group), .message,

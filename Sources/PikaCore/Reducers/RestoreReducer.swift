@@ -100,7 +100,7 @@ extension CoreModel {
             guard let message = row.messageID.flatMap({ found[$0] }), message.epoch <= epoch else { continue }
             guard !Self.isMomentary(message.rumor.kind) else {
                 self.dropRow(row.id, &step)
-                self.noteFailed(row, "it was of use only at its time", isKept: false, &step)
+                self.noteFailed(row, "it is too late to send a message of this kind", isKept: false, &step)
                 continue
             }
             do { _ = try self.reseal(message, &step) } catch {

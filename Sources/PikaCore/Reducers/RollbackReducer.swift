@@ -69,6 +69,6 @@ extension CoreModel {
 extension AppCoreError {
     static let contested = AppCoreError(
         .contested,
-        "the change was undone \(Intents.maximumLosses) times by other members' commits and is given up; "
+        "other members' commits undid the change \(Intents.maximumLosses) times, so it was abandoned; "
             + "pikabot status names the member")
 }

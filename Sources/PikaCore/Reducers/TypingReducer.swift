@@ -22,7 +22,7 @@ extension CoreModel {
     ) throws -> ActionOutcome {
         guard let event = try self.groups[groupID]?.seal(rumor, now: step.now, using: &step.random),
             let group = self.groups[groupID]
-        else { throw AppCoreError(.unknownChat, "there is no such group") }
+        else { throw AppCoreError(.unknownChat, "the group no longer exists") }
         self.groups.markChanged(groupID)
         let row = rowID ?? "typing/\(event.id.hex)"
         self.chats.typing.track(row: row, step.nowMilliseconds)
@@ -61,7 +61,7 @@ extension CoreModel {
         guard self.queue.remove(row) != nil else { return }
         self.countOutbox()
         self.flushOutbox(&step)
-        step.effects.append(.note(.sendFailed(reason: "typing: no relay has taken it in time")))
+        step.effects.append(.note(.sendFailed(reason: "typing: no relay accepted it in time")))
     }
 
     /// Updates the typing members of the open chat if it is this group's; only current members are shown.

@@ -24,7 +24,7 @@ extension AppSession {
             if wiped == nil { wiped = try await self.loadIdentity()?.account }
             guard let account = wiped else {
                 throw AppCoreError(
-                    .notLoggedIn, "nobody is logged in, so it is not known whose data to delete; log in first")
+                    .notLoggedIn, "no account is logged in, so it is unknown which data to delete; log in first")
             }
             do { try await self.identities.save(.wiping(account)) } catch {
                 throw AppCoreError(.identityUnavailable, "the stored key cannot be deleted: \(error); wipe again")
@@ -42,11 +42,11 @@ extension AppSession {
             throw AppCoreError(.accountUnavailable, "the account's data cannot be deleted: \(error); wipe again")
         }
         do { try await self.identities.delete() } catch {
-            throw AppCoreError(.identityUnavailable, "the note of the wipe cannot be deleted: \(error); wipe again")
+            throw AppCoreError(.identityUnavailable, "the marker of the wipe cannot be deleted: \(error); wipe again")
         }
     }
 
-    /// Settles the session after an account's core has ended: fails the actions in flight, then performs the logout or
+    /// Settles the session after an account's core has failed: fails the actions in flight, then performs the logout or
     /// wipe that ended it.
     func settle(_ account: OpenAccount, _ ending: SessionEnding) async {
         let isAnnounced = self.coreState != nil
@@ -56,10 +56,10 @@ extension AppSession {
         self.busy = AppState.Busy()
         self.toast = nil
         var reason = AppCoreError(
-            .sessionEnded, "the session ended first; what is stored for sending leaves after the next login")
+            .sessionEnded, "the session ended first; queued messages are sent after the next login")
         if case .failed(let error) = ending {
             self.toast = error.message
-            self.logger.error("an account's core has ended", metadata: ["reason": "\(error)"])
+            self.logger.error("an account's core has failed", metadata: ["reason": "\(error)"])
             if !isAnnounced { reason = error }
         }
         self.publish()

@@ -32,7 +32,7 @@ extension AppSession {
         case .reloadConfiguration(let configuration):
             self.configuration = configuration
             self.finish(request, .done(chatID: nil))
-        default: self.fail(request, AppCoreError(.notLoggedIn, "nobody is logged in; log in first"))
+        default: self.fail(request, AppCoreError(.notLoggedIn, "no account is logged in; log in first"))
         }
     }
 
@@ -55,7 +55,7 @@ extension AppSession {
         }
         let result = self.opening
         self.opening = nil
-        let cut = AppCoreError(.sessionEnded, "the login was cut short")
+        let cut = AppCoreError(.sessionEnded, "the login was interrupted")
         switch result {
         case .success(let account)? where isWanted: return await self.keep(account)
         case .success(let account)?: await account.discard()
@@ -101,7 +101,7 @@ extension AppSession {
         } catch {
             await account.discard()
             self.busy = AppState.Busy()
-            let failure = AppCoreError(.identityUnavailable, "the key cannot be kept: \(error)")
+            let failure = AppCoreError(.identityUnavailable, "the key cannot be stored: \(error)")
             self.fail(account.request, (error as? AppCoreError) ?? failure)
             return nil
         }
@@ -113,8 +113,7 @@ extension AppSession {
         guard let kept = try await self.loadIdentity(), kept.account != account else { return }
         throw AppCoreError(
             .notAllowed,
-            "the key of \(kept.account.npub) is kept here: restore that account, log it out or wipe it "
-                + "first")
+            "the key of another account is stored, \(kept.account.npub): restore, log out or wipe that account first")
     }
 
     // MARK: Keys
@@ -154,7 +153,7 @@ extension AppSession {
 
     private static func check(_ key: PublicKey, is account: PublicKey) throws(AppCoreError) {
         guard key == account else {
-            throw AppCoreError(.identityUnavailable, "what is stored is not the key of \(account)")
+            throw AppCoreError(.identityUnavailable, "the stored key is not the key of \(account)")
         }
     }
 

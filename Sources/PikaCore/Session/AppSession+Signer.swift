@@ -109,7 +109,7 @@ extension AppSession {
         case .answered(let result):
             do { return try result.get() } catch { throw AppCoreError(login: error) }
         case .failed(let error): throw error
-        case .over: throw AppCoreError(.sessionEnded, "the login was cut short")
+        case .over: throw AppCoreError(.sessionEnded, "the login was interrupted")
         }
     }
 
@@ -137,7 +137,7 @@ extension AppSession {
         if contact.approval == nil { contact.patience += SignerContact.approvalPatience }
         contact.approval = url
         self.contact = contact
-        self.toast = "the signer wants somebody to approve this login: \(url)"
+        self.toast = "the signer requires approval of this login: \(url)"
         self.publish()
     }
 }

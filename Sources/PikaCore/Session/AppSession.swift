@@ -107,12 +107,12 @@ public actor AppSession {
     /// Throws ``AppCoreError/Code/notLoggedIn``, and ``AppCoreError/Code/notAllowed`` for an empty password and for a
     /// key that is with a remote signer.
     public func exportKey(password: String) async throws(AppCoreError) -> String {
-        guard let account = self.account else { throw AppCoreError(.notLoggedIn, "nobody is logged in") }
+        guard let account = self.account else { throw AppCoreError(.notLoggedIn, "no account is logged in") }
         guard !password.isEmpty else {
-            throw AppCoreError(.notAllowed, "a key is not exported under an empty password; choose one")
+            throw AppCoreError(.notAllowed, "the password of an exported key must not be empty")
         }
         guard case .local(let key) = account.unlocked.key else {
-            throw AppCoreError(.notAllowed, "the account's key is with a remote signer; only that can export it")
+            throw AppCoreError(.notAllowed, "a remote signer holds the account's key; export it there")
         }
         // `random` is copied for the task below, so the original is advanced past the salt and the nonce.
         let random = self.random
@@ -133,7 +133,7 @@ public actor AppSession {
 
     /// Runs until the task is cancelled; may be called once. First completes an interrupted wipe.
     public func run() async throws {
-        guard !self.hasStarted else { throw AppCoreError(.busy, "a session runs once") }
+        guard !self.hasStarted else { throw AppCoreError(.busy, "a session can run only once") }
         self.hasStarted = true
         let inputs = SessionInputs(self.stream)
         do { try await self.finishWipe() } catch { self.toast = error.message }

@@ -15,7 +15,7 @@ extension AppCoreError {
         switch error.code {
         case .wrongPassword: self.init(.wrongPassword, "\(error.message)")
         case .tooCostly: self.init(.badCredential, "the encrypted key cannot be opened: \(error.message)")
-        default: self.init(.badCredential, "this is no ncryptsec1… of NIP-49: \(error.message)")
+        default: self.init(.badCredential, "expected an encrypted key of NIP-49 (ncryptsec1…): \(error.message)")
         }
     }
 }

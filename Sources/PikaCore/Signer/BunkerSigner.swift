@@ -105,7 +105,7 @@ public actor BunkerSigner: RemoteSigner {
         } catch {
             // Logs only the error's code: its message may contain secret bytes.
             self.logger.debug(
-                "something that is no answer of the signer was passed over", metadata: ["reason": "\(error.code)"])
+                "ignored an event that is not a valid answer of the signer", metadata: ["reason": "\(error.code)"])
         }
     }
 }
@@ -166,7 +166,7 @@ extension BunkerSigner {
     private func askForAccount() async throws(SignerError) -> PublicKey {
         let text = try await self.ask(.getPublicKey, [])
         guard let key = try? PublicKey(parsing: text) else {
-            throw SignerError(.wrongAnswer, "the signer's account is no public key")
+            throw SignerError(.wrongAnswer, "the signer's answer to get_public_key must be a public key")
         }
         if let account, key != account {
             throw SignerError(.wrongAccount, "the signer holds the key of \(key.npub), not of \(account.npub)")
@@ -203,7 +203,7 @@ extension BunkerSigner {
     public func nip44Encrypt(_ plaintext: [UInt8], to peer: PublicKey) async throws(SignerError) -> String {
         try await self.connect()
         guard let text = String(validating: plaintext, as: UTF8.self) else {
-            throw SignerError(.refused, "a signer encrypts nothing but text")
+            throw SignerError(.refused, "a signer encrypts only text: the content must be UTF-8")
         }
         return try await self.ask(.nip44Encrypt, [peer.hex, text])
     }
@@ -223,8 +223,7 @@ extension BunkerSigner {
         guard message.count <= NIP44.maximumPlaintext else {
             throw SignerError(
                 .tooLarge,
-                "a question of \(message.count) bytes does not fit into a message to the signer, which holds "
-                    + "\(NIP44.maximumPlaintext)")
+                "a request to the signer has \(message.count) bytes; at most \(NIP44.maximumPlaintext) can be sent")
         }
         let (answers, continuation) = AsyncStream.makeStream(of: NIP46.Response.Outcome.self)
         self.questions[id] = Question(
@@ -257,7 +256,7 @@ extension BunkerSigner {
         while let question = self.questions[id], self.clock.nowMilliseconds < question.deadline, !Task.isCancelled {
             if !question.isChallenged {
                 do { try await self.send(message) } catch {
-                    return .failure(SignerError(.refused, "nothing can be sent to the signer: \(error.message)"))
+                    return .failure(SignerError(.refused, "the request cannot be sent to the signer: \(error.message)"))
                 }
             }
             let next = self.clock.nowMilliseconds + self.timing.repetition
@@ -286,7 +285,7 @@ extension BunkerSigner {
         guard lower.hasPrefix("https://") || lower.hasPrefix("http://"), url.utf8.count <= 2048,
             url.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
         else {
-            self.logger.warning("the signer wants an approval at an address that is none")
+            self.logger.warning("ignored an approval address of the signer that is not an http:// or https:// URL")
             return
         }
         self.questions[id]?.isChallenged = true
@@ -297,6 +296,6 @@ extension BunkerSigner {
     /// Sanitizes a text of the signer for logs and display.
     private static func printable(_ text: String) -> String {
         let cleaned = ShownText.reason(text, limit: 200)
-        return cleaned.isEmpty ? "it gave no reason" : cleaned
+        return cleaned.isEmpty ? "no reason given" : cleaned
     }
 }

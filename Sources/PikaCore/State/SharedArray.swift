@@ -58,12 +58,12 @@ extension SharedArray: RandomAccessCollection, MutableCollection, RangeReplaceab
 
     public subscript(index: Int) -> Element {
         get {
-            precondition(index >= 0 && index < self.count, "the array has \(self.count) elements, none at \(index)")
+            precondition(index >= 0 && index < self.count, "index \(index) is outside of \(self.count) elements")
             let (chunk, offset) = self.place(index)
             return self.chunks[chunk][offset].value
         }
         set {
-            precondition(index >= 0 && index < self.count, "the array has \(self.count) elements, none at \(index)")
+            precondition(index >= 0 && index < self.count, "index \(index) is outside of \(self.count) elements")
             let (chunk, offset) = self.place(index)
             self.chunks[chunk][offset] = Box(newValue)
         }
@@ -83,7 +83,7 @@ extension SharedArray: RandomAccessCollection, MutableCollection, RangeReplaceab
     public mutating func replaceSubrange(
         _ range: Range<Int>, with elements: some Collection<Element>
     ) {
-        precondition(range.lowerBound >= 0 && range.upperBound <= self.count, "a range outside the array")
+        precondition(range.lowerBound >= 0 && range.upperBound <= self.count, "the range is outside the array")
         guard !self.chunks.isEmpty else {
             self.chunks = Self.chunked(elements.map(Box.init))
             return self.renumber(from: 0)

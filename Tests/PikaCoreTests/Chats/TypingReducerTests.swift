@@ -152,7 +152,7 @@ import Testing
         #expect(timers.map(\.time) == [world.now])
         let step = world.reduce(0, .timer(.typing))
         #expect(world[0].model.state.outbox.pending == 0)
-        #expect(step.effects == [.note(.sendFailed(reason: "typing: no relay has taken it in time"))])
+        #expect(step.effects == [.note(.sendFailed(reason: "typing: no relay accepted it in time"))])
         world.advance(seconds: 60)
         #expect(world.relayed.count == known)
         // A refusal ends it too, without a word.

@@ -74,6 +74,6 @@ import Testing
         #expect(gaps.allSatisfy { ($0?.from ?? .max) <= left && $0?.to == left + 300 })
         // Each event counts where it was first read.
         #expect(gaps.compactMap { $0?.recovered }.max() == 5)
-        #expect(lab.logLines.contains { $0.contains("a relay was read since it connected") })
+        #expect(lab.logLines.contains { $0.contains("a relay was read to the end after it connected") })
     }
 }

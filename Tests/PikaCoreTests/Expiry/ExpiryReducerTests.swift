@@ -71,7 +71,7 @@ import Testing
         world.now += 61_000
         world.receive(1, event)
         #expect(self.texts(world, 1).isEmpty && world[1].texts.isEmpty)
-        #expect(world[1].notes.contains(.refused(reason: "expired", detail: "the message has ended before it came")))
+        #expect(world[1].notes.contains(.refused(reason: "expired", detail: "the message expired before it arrived")))
         world.receive(1, event)
         #expect(world[1].texts.isEmpty)
     }

@@ -137,7 +137,7 @@ import Testing
             groupNotices(world) == [
                 CoreNotice(
                     event: again.id, inner: message.id, chatID: world[2].chatID, fate: .refused, reason: "duplicate",
-                    detail: "an inner event came again", at: world.now / 1000)
+                    detail: "repeated inner event", at: world.now / 1000)
             ])
     }
 

@@ -32,7 +32,7 @@ public final class CallLoopback: CallMediaTransport {
 
     public func connect(to url: String) async throws -> any CallMediaConnection {
         guard url.hasPrefix(self.prefix) else {
-            throw AppCoreError(.callMediaFailed, "nothing here carries call media to \(url)")
+            throw AppCoreError(.callMediaFailed, "no media transport supports \(url)")
         }
         return LoopbackConnection(loopback: self, url: url, number: self.state.withLock { $0.number() })
     }

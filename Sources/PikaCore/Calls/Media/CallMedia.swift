@@ -111,11 +111,11 @@ public final class CallMedia: Sendable {
 
     private func send(_ piece: Piece) throws(AppCoreError) {
         guard piece.bytes.count <= CallFrame.maximumPayload else {
-            throw AppCoreError(.notAllowed, "a piece has at most \(CallFrame.maximumPayload) bytes")
+            throw AppCoreError(.notAllowed, "a piece can have at most \(CallFrame.maximumPayload) bytes")
         }
         switch self.pieceContinuation.yield(piece) {
         case .enqueued: return
-        case .dropped: throw AppCoreError(.busy, "\(Self.maximumPieces) pieces wait to be sent")
+        case .dropped: throw AppCoreError(.busy, "\(Self.maximumPieces) pieces are already waiting to be sent")
         case .terminated: throw AppCoreError.unknownCall
         @unknown default: throw AppCoreError.unknownCall
         }

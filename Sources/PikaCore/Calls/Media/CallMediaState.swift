@@ -52,7 +52,7 @@ struct CallMediaState: Sendable {
     /// Seals the next frame of a track; throws when the key's counters are used up.
     mutating func seal(_ payload: [UInt8], track: String, isVideo: Bool) throws -> CallMediaGroup {
         guard let counter = self.counters[isVideo ? 1 : 0].take() else {
-            throw AppCoreError(.callMediaFailed, "the call's key is used up: call again")
+            throw AppCoreError(.callMediaFailed, "the call's key has no unused frame numbers left: call again")
         }
         let sequence = self.sequences[track, default: 0]
         self.sequences[track] = sequence + 1
