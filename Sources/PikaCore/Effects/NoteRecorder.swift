@@ -29,7 +29,7 @@ struct NoteRecorder: Sendable {
             if isOff {
                 self.logger.warning(
                     """
-                    this machine's clock is wrong: relays and members refuse or miss events, and events ahead of it wait; \
+                    this machine's clock is wrong: relays and members refuse or miss events, and future events wait; \
                     enable time synchronization (timedatectl set-ntp true)
                     """, metadata: ["offset_seconds": "\(offset)"])
             } else {
