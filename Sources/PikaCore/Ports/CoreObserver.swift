@@ -7,7 +7,7 @@ public struct CoreNotice: Sendable, Hashable {
         case refused
         /// The event is kept until it can be opened.
         case waiting
-        /// The event was kept, and was then given up.
+        /// The event was kept, and was then dropped.
         case gaveUp = "gave_up"
     }
 

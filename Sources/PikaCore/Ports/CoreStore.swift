@@ -50,7 +50,7 @@ public struct StoredState: Sendable {
     public var invites: [StoredInvite] = []
     /// Events not yet completed by the handlers, in order.
     public var inbox: [InboxRow] = []
-    /// Events that some of their relays still lack and that were not given up, in order.
+    /// Events that some of their relays still lack and that were not dropped, in order.
     public var outbox: [OutboxRow] = []
     /// Unix seconds by cursor name.
     public var cursors: [String: Int64] = [:]
@@ -381,7 +381,7 @@ public enum StoreChange: Sendable {
     case countOutboxAttempt(id: String)
     /// A first relay has the row's event; only these others still lack it.
     case settleOutbox(id: String, OutboxRow.Leftover)
-    /// Removes a row that all relays have, or that was given up.
+    /// Removes a row that all relays have, or that was dropped.
     case deleteOutbox(id: String)
     /// Moves a cursor forward; a smaller value than the stored one changes nothing.
     case advanceCursor(name: String, to: Int64)

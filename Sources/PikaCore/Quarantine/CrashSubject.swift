@@ -1,7 +1,7 @@
 import MLS
 import Nostr
 
-/// A unit of the core's work that a process may have died of.
+/// A unit of the core's work that may crash the process.
 public struct CrashSubject: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         /// A relay message that is not decoded yet; the name is a digest of its bytes.

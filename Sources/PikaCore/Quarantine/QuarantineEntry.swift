@@ -1,6 +1,6 @@
 public import Nostr
 
-/// A subject that is quarantined because processes have died of it.
+/// A subject that is quarantined because it crashed the process repeatedly.
 public struct QuarantineEntry: Hashable, Sendable {
     public let subject: CrashSubject
     /// The group, relay or kind of sender that the subject came from.

@@ -1,7 +1,7 @@
 import Marmot
 import Nostr
 
-/// Handles a wrong clock: events ahead of it wait, and operators are told.
+/// Handles a wrong clock: events ahead of it wait, and operators are warned.
 extension CoreModel {
     /// Retries the events whose time has come.
     mutating func retryEarly(_ step: inout CoreStep) {

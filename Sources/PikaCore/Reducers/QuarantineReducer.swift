@@ -2,7 +2,7 @@ import MLS
 import Marmot
 import Nostr
 
-/// Quarantined subjects, of which processes have died (``CrashLedger``), and their release or removal by operators.
+/// Quarantined subjects, which crashed the process (``CrashLedger``), and their release or removal by operators.
 extension CoreModel {
     /// Whether an event must be skipped because it is quarantined. Its content is stored on first receipt, for a
     /// release.

@@ -11,7 +11,7 @@ public struct CoreVitals: Sendable, Hashable {
     /// earlier than the start.
     public internal(set) var outboxDepth: Int
     public internal(set) var oldestOutboxAt: Int64?
-    /// Own messages that were given up and are still stored.
+    /// Own messages that failed and are still stored.
     public internal(set) var deadLetters: Int
     /// Groups that this account is a member of.
     public internal(set) var groupCount: Int
