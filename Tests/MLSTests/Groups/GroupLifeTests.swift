@@ -131,7 +131,7 @@ import Testing
         var request = CommitRequest()
         request.adding = [try bundle.keyPackage.verified(now: Party.now)]
         request.forcesPath = false
-        request.signatureKey = .generate(party.suite, using: &party.rng)
+        request.signatureKey = try .generate(party.suite, using: &party.rng)
         let pending = try party.commit(request, by: 0)
         party.members.append(try Party.join(pending.welcome, bundle))
         try party.expectAgreement()
