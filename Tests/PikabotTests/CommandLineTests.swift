@@ -16,7 +16,7 @@ import Testing
         #expect(argument?.port == port)
     }
 
-    @Test(arguments: ["", "3334", ":3334", "host:", "host:65536", "host:-1", "[]:1"])
+    @Test(arguments: ["", "3334", ":3334", "host:", "host:65536", "host:-1", "host:+1", "::1:80", "[::1:80", "[]:1"])
     func refusesWrongListenAddress(text: String) {
         #expect(ListenArgument(argument: text) == nil)
     }

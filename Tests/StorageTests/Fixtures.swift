@@ -6,21 +6,6 @@ import Storage
 
 @testable import MLS
 
-/// A seeded SplitMix64 generator.
-struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    init(_ seed: UInt64) { self.state = seed }
-
-    mutating func next() -> UInt64 {
-        self.state &+= 0x9e37_79b9_7f4a_7c15
-        var value = self.state
-        value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
-        value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
-        return value ^ value >> 31
-    }
-}
-
 /// Sample rows; equal numbers give equal rows.
 enum Sample {
     private static let author: KeyPair = {

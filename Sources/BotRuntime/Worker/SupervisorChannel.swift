@@ -57,7 +57,9 @@ final class SupervisorChannel: Sendable {
     /// Answers until the input ends or the task is cancelled; may be called once.
     func serve() async {
         let (lines, continuation) = AsyncStream.makeStream(of: InputLine.self)
-        let room = DispatchSemaphore(value: Self.readAhead)
+        // Raised from zero: releasing a semaphore below its initial value traps, and an abandoned reader leaves it low.
+        let room = DispatchSemaphore(value: 0)
+        for _ in 0..<Self.readAhead { room.signal() }
         let descriptor = descriptor
         Thread.detachNewThread {
             InputLine.readAll(of: descriptor, limit: Self.maximumLineBytes) { line in

@@ -10,7 +10,9 @@ enum BlockingStreams {
     /// the input or when the task is cancelled; after a cancellation the thread ends with the input.
     static func read(_ descriptor: Int32, _ body: @escaping @Sendable (LineAssembler.Piece) async -> Void) async {
         let (pieces, continuation) = AsyncStream.makeStream(of: LineAssembler.Piece.self)
-        let room = DispatchSemaphore(value: 1)
+        // Raised from zero: releasing a semaphore below its initial value traps, and an abandoned reader leaves it low.
+        let room = DispatchSemaphore(value: 0)
+        room.signal()
         Thread.detachNewThread {
             var assembler = LineAssembler(limit: longestLine)
             let handOver = { (piece: LineAssembler.Piece) in

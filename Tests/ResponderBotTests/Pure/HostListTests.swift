@@ -17,7 +17,8 @@ struct HostListTests {
     }
 
     @Test(arguments: [
-        "", ":80", "a b", "user@host", "host:", "host:0", "host:65536", "host:-1", "[::1", "[::1]x", "[g]", "a/b",
+        "", ":80", "a b", "user@host", "host:", "host:0", "host:65536", "host:-1", "host:+1", "[::1", "[::1]x", "[g]",
+        "a/b",
         "ho{1}st",
         "hőst", "*.example", "host:8０",
     ])

@@ -51,7 +51,10 @@ struct Authority: Hashable, Sendable {
         }
         self.host = String(host)
         guard !port.isEmpty else { return }
-        guard port.hasPrefix(":"), let number = UInt16(port.dropFirst()), number > 0 else { return nil }
+        // UInt16 alone would accept "+80".
+        guard port.hasPrefix(":"), port.dropFirst().utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains),
+            let number = UInt16(port.dropFirst()), number > 0
+        else { return nil }
         self.port = Int(number)
     }
 
