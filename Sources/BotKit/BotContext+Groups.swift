@@ -3,7 +3,7 @@
 extension BotContext {
     /// Adds members; looks up their key packages on the relays.
     ///
-    /// - Parameter missing: whether peers without a usable key package fail the whole change or are left out.
+    /// `missing` decides whether peers without a usable key package fail the whole change or are left out.
     public func addMembers(_ peers: [PublicKey], missing: MissingPeers = .fail, in chatID: String? = nil) {
         change(chatID) { .addGroupMembers(chatID: $0, peers: peers, missing: missing) }
     }
@@ -40,7 +40,7 @@ extension BotContext {
 
     /// Creates a group with these peers, whose key packages are looked up on the relays; the account is its admin.
     ///
-    /// - Parameter missing: whether peers without a usable key package fail the creation or are left out.
+    /// `missing` decides whether peers without a usable key package fail the creation or are left out.
     public func createGroup(_ name: String, with peers: [PublicKey], missing: MissingPeers = .fail) {
         dispatch(.createGroupChat(name: name, peers: peers, missing: missing))
     }

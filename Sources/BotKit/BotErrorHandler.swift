@@ -25,9 +25,7 @@ public struct BotErrorHandler: Sendable {
         self.body = body
     }
 
-    /// Returns an error handler that replies to errors of one type with a text.
-    ///
-    /// - Parameter text: returns the reply; nil passes the error on.
+    /// Returns an error handler that replies to errors of one type with the result of `text`; nil passes the error on.
     public static func reply<Failure: Error>(
         to type: Failure.Type, _ text: @escaping @Sendable (Failure) -> String?
     ) -> BotErrorHandler {

@@ -19,6 +19,7 @@ public struct OnSchedule: HandlerDeclaration {
     ///   - schedule: the times of the runs.
     ///   - catchesUp: whether it runs once at the start if runs were missed while the process was not running. A new
     ///     schedule has missed none.
+    ///   - body: handles a run.
     public init(
         _ name: String, _ schedule: Schedule, catchesUp: Bool = false,
         perform body: @escaping @Sendable (BotContext) async throws -> Void

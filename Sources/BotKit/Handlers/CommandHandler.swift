@@ -21,6 +21,7 @@ public struct OnCommand: HandlerDeclaration {
     ///     its usage, and `body` does not run.
     ///   - prefix: the text that marks a command.
     ///   - filter: selects among the messages with the command; others are passed to the handlers below.
+    ///   - body: handles a command with valid arguments.
     public init(
         _ name: String, help: String? = nil, arguments: [CommandArgument]? = nil, prefix: String = "/",
         matching filter: EventFilter<MessageEvent> = .any,

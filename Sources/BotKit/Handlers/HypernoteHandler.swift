@@ -1,4 +1,4 @@
-/// Handles others' responses to hypernotes (kind 9468); the hypernote's id is ``MessageEvent/target``.
+/// Handles others' responses to hypernotes (kind 9468); the hypernote's id is `MessageEvent.target`.
 ///
 /// Events that cannot be parsed as a response are passed to the handlers below.
 public struct OnHypernoteAction: HandlerDeclaration {
@@ -10,6 +10,7 @@ public struct OnHypernoteAction: HandlerDeclaration {
     /// - Parameters:
     ///   - name: the only action to handle; nil for all of them.
     ///   - filter: selects among the responses; others are passed to the handlers below.
+    ///   - body: handles a response.
     public init(
         _ name: String? = nil, _ filter: EventFilter<MessageEvent> = .any,
         perform body: @escaping @Sendable (HypernoteAction, MessageEvent, BotContext) async throws -> Void

@@ -47,7 +47,7 @@ public struct OnReply: HandlerDeclaration {
     }
 }
 
-/// Handles others' messages with files (``MessageEvent/media``, MIP-04); ``BotContext/download(_:)`` returns a file's
+/// Handles others' messages with files (`MessageEvent.media`, MIP-04); ``BotContext/download(_:)`` returns a file's
 /// contents.
 public struct OnMedia: HandlerDeclaration {
     /// The handler for messages with files.
@@ -62,7 +62,7 @@ public struct OnMedia: HandlerDeclaration {
     }
 }
 
-/// Handles reactions (kind 7) of others. The content is the emoji, ``MessageEvent/target`` the message reacted to.
+/// Handles reactions (kind 7) of others. The content is the emoji, `MessageEvent.target` the message reacted to.
 public struct OnReaction: HandlerDeclaration {
     /// The handler for reactions.
     public let handler: Handler

@@ -32,7 +32,7 @@ public struct Schedule: Sendable, Hashable {
     /// minutes, and runs in both passes of a repeated hour. Any other expression keeps its number of runs: a skipped
     /// time runs once, at the first instant after the gap, and a repeated time runs in its first pass.
     ///
-    /// - Parameter timeZone: a name of the IANA time zone database, such as `Europe/Berlin`.
+    /// `timeZone` is a name of the IANA time zone database, such as `Europe/Berlin`.
     ///
     /// Throws ``BotError/Code/invalidSchedule``.
     public init(cron expression: String, timeZone: String = "UTC") throws(BotError) {

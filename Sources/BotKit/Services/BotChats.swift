@@ -18,7 +18,7 @@ public struct RecentMessage: Sendable, Hashable {
     public var sender: PublicKey
     /// Whether the account sent it.
     public var isOwn: Bool
-    /// The kind of the inner event; ``Kind/chatMessage`` for ordinary messages.
+    /// The kind of the inner event; `Kind.chatMessage` for ordinary messages.
     public var kind: Kind
     /// The content of the inner event.
     public var content: String

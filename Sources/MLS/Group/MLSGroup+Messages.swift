@@ -14,10 +14,8 @@ extension MLSGroup {
         return try self.encrypt(signed, using: &rng)
     }
 
-    /// Sends a proposal and keeps it for a later commit; returns the encoded MLSMessage and its ProposalRef. A proposed
-    /// PSK gets a fresh nonce.
-    ///
-    /// - Parameter wireFormat: public or private message.
+    /// Sends a proposal, as a private or public message, and keeps it for a later commit; returns the encoded
+    /// MLSMessage and its ProposalRef. A proposed PSK gets a fresh nonce.
     public mutating func propose(
         _ proposal: Proposal, wireFormat: WireFormat = .privateMessage, authenticatedData: [UInt8] = [],
         using rng: inout some RandomNumberGenerator
@@ -56,7 +54,9 @@ extension MLSGroup {
     ///
     /// The group changes only if the message is genuine: then its key is gone. A commit is verified and staged, not
     /// applied.
+    ///
     /// - Parameters:
+    ///   - message: a public or private message.
     ///   - now: Unix seconds, for the lifetime of key packages that a commit adds; nil skips that check.
     ///   - preSharedKeys: external PSKs that this member knows.
     public mutating func process(

@@ -3,7 +3,12 @@ import TLSCodec
 extension MLSGroup {
     /// Creates a group with one member at epoch 0 (RFC 9420 §11).
     ///
-    /// - Parameter member: the creator's key package and keys; its init key is not used.
+    /// - Parameters:
+    ///   - groupID: a new, globally unique id.
+    ///   - member: the creator's key package and keys; its init key is not used.
+    ///   - extensions: the GroupContext extensions.
+    ///   - configuration: this member's limits and padding.
+    ///   - rng: the source of the epoch secret.
     public static func create(
         groupID: [UInt8], member: KeyPackageBundle, extensions: [Extension] = [],
         configuration: GroupConfiguration = .init(), using rng: inout some RandomNumberGenerator

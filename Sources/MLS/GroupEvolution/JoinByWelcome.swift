@@ -4,8 +4,11 @@ extension MLSGroup {
     /// Joins by a Welcome (RFC 9420 §12.4.3.1). The caller must check that it has no other group with this group id.
     ///
     /// - Parameters:
+    ///   - welcome: a Welcome with secrets for the key package.
+    ///   - bundle: the key package by which this member was added, with its private keys.
     ///   - ratchetTree: the encoded tree if the Welcome does not include it.
     ///   - preSharedKeys: external PSKs that this member knows.
+    ///   - configuration: this member's limits and padding.
     public static func join(
         _ welcome: Welcome, with bundle: KeyPackageBundle, ratchetTree: [UInt8]? = nil,
         preSharedKeys: [PreSharedKey] = [], configuration: GroupConfiguration = .init()
