@@ -2,6 +2,7 @@ public import Nostr
 
 /// The credential that an account logs in with.
 public enum LoginCredential: Sendable, Hashable {
+    /// A secret key, used in this process.
     case key(KeyPair)
     /// `ncryptsec1…` and its password (NIP-49).
     case encryptedKey(String, password: String)
@@ -13,6 +14,7 @@ public enum LoginCredential: Sendable, Hashable {
 
 /// Never shows any part of a credential, wherever an action that contains one is described or dumped.
 extension LoginCredential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The kind of credential, without its content.
     public var description: String {
         switch self {
         case .key: "key (not shown)"
@@ -21,19 +23,24 @@ extension LoginCredential: CustomStringConvertible, CustomDebugStringConvertible
         case .storedKey: "storedKey (not shown)"
         }
     }
+    /// Same as ``description``.
     public var debugDescription: String { self.description }
+    /// An empty mirror, so that dumps show no part of the credential.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// Fields of a profile to write; nil keeps a field, an empty string removes it.
 public struct ProfileDraft: Sendable, Hashable {
+    /// The `name` field (NIP-01).
     public var name: String?
+    /// The `about` field: a short text about the account (NIP-01).
     public var about: String?
     /// An address, for this account's public profile.
     public var picture: String?
     /// A picture to encrypt and upload, for a group profile.
     public var image: OutgoingImage?
 
+    /// Creates a draft; by default it changes nothing.
     public init(name: String? = nil, about: String? = nil, picture: String? = nil, image: OutgoingImage? = nil) {
         self.name = name
         self.about = about

@@ -5,13 +5,17 @@ public import Nostr
 /// given.
 public enum AppAction: Sendable, Hashable {
     // Navigation
+    /// Pushes a screen onto the stack.
     case pushScreen(AppState.Screen)
+    /// Removes the top screen; does nothing if the stack is empty.
     case popScreen
     /// Replaces the whole stack.
     case setScreens([AppState.Screen])
+    /// Pushes the chat's screen; fails with ``AppCoreError/Code/unknownChat`` if there is no such chat.
     case openChat(chatID: String)
     /// Loads up to `limit` older messages into the open chat.
     case loadOlderMessages(chatID: String, limit: Int = 50)
+    /// Removes the message in ``AppState/toast``.
     case clearToast
     /// The user has returned to the app: retries disconnected relays at once.
     case foregrounded
@@ -23,6 +27,7 @@ public enum AppAction: Sendable, Hashable {
     // Session: performed by ``AppSession``, which runs one account's core at a time
     /// Creates an account with a fresh key, which is handed out once, by ``AppUpdate/accountCreated(rev:secretKey:)``.
     case createAccount(name: String?)
+    /// Logs in to an existing account.
     case login(LoginCredential)
     /// Resumes the account that was logged in last.
     case restoreSession
@@ -36,9 +41,13 @@ public enum AppAction: Sendable, Hashable {
     case saveProfile(ProfileDraft)
     /// Fetches this account's profile, its follow list and its chats' members' profiles from the relays again.
     case refreshProfile
+    /// Shows a peer's known profile in ``AppState/peerProfile``, and fetches a newer one.
     case openPeerProfile(PublicKey)
+    /// Clears ``AppState/peerProfile``.
     case closePeerProfile
+    /// Adds a peer to this account's follow list and publishes the list (kind 3, NIP-02).
     case follow(PublicKey)
+    /// Removes a peer from this account's follow list and publishes the list.
     case unfollow(PublicKey)
 
     // Account
@@ -53,9 +62,13 @@ public enum AppAction: Sendable, Hashable {
     case createGroupChat(name: String, peers: [PublicKey], missing: MissingPeers = .fail)
     /// Creates a 1:1 chat: a group with both as admins. With another name than `DM` it shows as a group.
     case createChat(peer: PublicKey, name: String = "DM")
+    /// Adds these peers to the group, with key packages found on the relays.
     case addGroupMembers(chatID: String, peers: [PublicKey], missing: MissingPeers = .fail)
+    /// Removes these members, with all of their leaves, from the group.
     case removeGroupMembers(chatID: String, peers: [PublicKey])
+    /// Changes the name in the group data (MIP-01).
     case renameGroup(chatID: String, name: String)
+    /// Changes the description in the group data (MIP-01).
     case setGroupDescription(chatID: String, description: String)
     /// Sets the relays that carry the group's events from then on; the change itself is published to the old relays.
     case setGroupRelays(chatID: String, relays: [RelayURL])
@@ -80,6 +93,7 @@ public enum AppAction: Sendable, Hashable {
     case setGroupImage(chatID: String, OutgoingImage?)
     /// Accepts a pending invitation that the policy did not accept automatically.
     case acceptInvite(wrapper: EventID)
+    /// Drops a pending invitation; the inviter is not notified.
     case declineInvite(wrapper: EventID)
 
     /// Publishes this account's profile for this group only (kind 0 inside the group, docs/protocol/marmot.md §8.3).
@@ -88,7 +102,9 @@ public enum AppAction: Sendable, Hashable {
     case archiveChat(chatID: String, Bool)
 
     // Messages
+    /// Encrypts a message and queues it for the group's relays; ends with ``ActionOutcome/queued(messageID:wrapper:)``.
     case sendMessage(chatID: String, OutgoingMessage)
+    /// Sends a reaction (kind 7) to a message.
     case reactToMessage(chatID: String, messageID: EventID, emoji: String)
     /// Encrypts files, uploads them and sends a message that refers to them. An upload in progress is lost when the
     /// process ends.
@@ -100,6 +116,7 @@ public enum AppAction: Sendable, Hashable {
     case retryMessage(chatID: String, messageID: EventID)
     /// The user is typing; other members are notified at most every 5 s.
     case typingStarted(chatID: String)
+    /// Sends a message with interactive components (kind 9467).
     case sendHypernote(chatID: String, Hypernote)
     /// Answers a hypernote with the action's name and the filled-in form.
     case hypernoteAction(chatID: String, hypernote: EventID, action: String, form: [String: String])
@@ -115,7 +132,9 @@ public enum AppAction: Sendable, Hashable {
     case startVideoCall(chatID: String, session: CallSession, callID: String? = nil, peer: PublicKey? = nil)
     /// Accepts the ringing call; fails with ``AppCoreError/Code/unknownCall`` if the ids name another call.
     case acceptCall(chatID: String, callID: String)
+    /// Mutes or unmutes this account's audio in the current call; fails if there is none.
     case toggleMute
+    /// Starts or stops sending this account's video; fails if the call has no video track.
     case toggleCamera
     /// Rejects the ringing call; reasons are free text, such as `declined`.
     case rejectCall(chatID: String, callID: String, reason: String)
@@ -133,6 +152,7 @@ public enum MissingPeers: Sendable, Hashable {
 
 /// The reason why a peer was left out of a group, or may not know that it is a member.
 public enum LeftOut: Sendable, Hashable {
+    /// No usable key package was found, for this reason.
     case keyPackage(KeyPackageVerdict)
     /// The peer is a member, but every relay refused its invitation; the reason is a relay's.
     case welcomeRefused(reason: String)
@@ -140,10 +160,14 @@ public enum LeftOut: Sendable, Hashable {
 
 /// A message to be sent: an inner event without author and time.
 public struct OutgoingMessage: Sendable, Hashable {
+    /// The inner event's kind.
     public var kind: Kind
+    /// The inner event's content.
     public var content: String
+    /// The inner event's tags.
     public var tags: [Tag]
 
+    /// Creates a message, by default a chat message (kind 9) without tags.
     public init(kind: Kind = .chatMessage, content: String, tags: [Tag] = []) {
         self.kind = kind
         self.content = content
@@ -169,8 +193,10 @@ public struct OutgoingMessage: Sendable, Hashable {
 
 /// Identifies one dispatched action, so that its outcome can be recognised.
 public struct RequestID: Hashable, Sendable, RawRepresentable {
+    /// The id as text.
     public let rawValue: String
 
+    /// Creates an id from any text.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
@@ -200,5 +226,6 @@ public enum ActionOutcome: Sendable, Hashable {
     /// A message was sealed and stored for sending: the inner event's id, and that of the kind 445 event.
     /// ``AppUpdate/delivery(rev:chatID:messageID:_:)`` reports its delivery.
     case queued(messageID: EventID, wrapper: EventID)
+    /// The action failed.
     case failed(AppCoreError)
 }

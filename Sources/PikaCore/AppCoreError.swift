@@ -2,7 +2,9 @@ public import Nostr
 
 /// The reason why the core could not perform an operation.
 public struct AppCoreError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A stable code of an error, for callers and logs.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// The code as text in snake case, such as `unknown_chat`.
         public let description: String
 
         /// No chat has that id.
@@ -69,17 +71,20 @@ public struct AppCoreError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let corruptState = Code(description: "corrupt_state")
     }
 
+    /// The code of the failure.
     public let code: Code
     /// What went wrong and how to fix it.
     public let message: String
     /// The peers that caused the failure, for ``Code/noKeyPackage`` and ``Code/noRelay``.
     public let peers: [PublicKey: KeyPackageVerdict]
 
+    /// Creates an error with a message that states what went wrong and how to fix it.
     public init(_ code: Code, _ message: String, peers: [PublicKey: KeyPackageVerdict] = [:]) {
         self.code = code
         self.message = message
         self.peers = peers
     }
 
+    /// The code and the message.
     public var description: String { "\(self.code): \(self.message)" }
 }

@@ -4,8 +4,11 @@ public import Nostr
 public struct CoreConfiguration: Sendable, Hashable {
     /// The accounts that may add this account to a group without its approval.
     public enum InvitePolicy: Sendable, Hashable {
+        /// Every account.
         case anyone
+        /// No account: every invitation waits for a decision.
         case nobody
+        /// These accounts.
         case only(Set<PublicKey>)
 
         func admits(_ inviter: PublicKey) -> Bool {
@@ -24,15 +27,18 @@ public struct CoreConfiguration: Sendable, Hashable {
         /// Joint limit for all inviters that the policy does not name and that share no group with this account.
         public var strangers: RateLimit?
 
+        /// Creates limits; by default there are none.
         public init(perInviter: RateLimit? = nil, strangers: RateLimit? = nil) {
             self.perInviter = perInviter
             self.strangers = strangers
         }
     }
 
+    /// Relays of this account's inbox and public events, and of the groups that it creates.
     public var relays: [RelayURL]
     /// Relays where this account's key packages are announced, and others' are searched first; if empty: ``relays``.
     public var keyPackageRelays: [RelayURL]
+    /// The invitations that are accepted automatically.
     public var invites: InvitePolicy
     /// Rate limits of invitations to groups.
     public var inviteLimits: InviteLimits
@@ -66,6 +72,7 @@ public struct CoreConfiguration: Sendable, Hashable {
     /// The reaction to a member that repeatedly undoes the commits of a group.
     public var onRollbackStorm: RollbackStormPolicy
 
+    /// Creates a configuration; negative numbers of relays become 0.
     public init(
         relays: [RelayURL], invites: InvitePolicy = .nobody, publishesKeyPackage: Bool = true, keepsInbox: Bool = true,
         client: String = "pikabot", selfUpdate: SelfUpdatePolicy = .standard, maximumEventBytes: Int = 65_536,

@@ -9,11 +9,16 @@ public struct CoreEvent: Sendable, Hashable {
     public internal(set) var chatID: String
     /// Unix seconds when this account received it.
     public let receivedAt: Int64
+    /// The message, commit, call signal or join.
     public let content: Content
 
+    /// The type of an event, with its content.
     public enum Content: Sendable, Hashable {
+        /// A message of another member.
         case message(MessageEvent)
+        /// A commit in the group, also one of this account.
         case commit(CommitEvent)
+        /// A call signal of another member.
         case call(CallEvent)
         /// This account joined the group.
         case joined(JoinEvent)
@@ -24,11 +29,17 @@ public struct CoreEvent: Sendable, Hashable {
 public struct MessageEvent: Sendable, Hashable {
     /// The inner event's id.
     public let id: EventID
+    /// The author, a member authenticated by MLS.
     public let sender: PublicKey
+    /// The inner event's kind.
     public let kind: Kind
+    /// The inner event's content.
     public let content: String
+    /// The inner event's tags.
     public let tags: [Tag]
+    /// Unix seconds that the sender states; they may be wrong.
     public let createdAt: Int64
+    /// The epoch in which it was encrypted.
     public let epoch: UInt64
     /// The sender's role in the event's epoch; nil if that is not known any more.
     public internal(set) var role: MemberRole?
@@ -40,24 +51,39 @@ public struct MessageEvent: Sendable, Hashable {
 public struct CommitEvent: Sendable, Hashable {
     /// The kind 445 event's id.
     public let id: EventID
+    /// The author of the commit.
     public let committer: PublicKey
+    /// Whether this account made the commit.
     public let isOwn: Bool
+    /// The epoch that the commit ends.
     public let epochBefore: UInt64
+    /// The epoch that the commit starts.
     public let epochAfter: UInt64
+    /// The members that it adds, sorted.
     public let added: [PublicKey]
+    /// The members that it removes, sorted.
     public let removed: [PublicKey]
     /// Those of `removed` who left by themselves.
     public let left: [PublicKey]
+    /// The group's name before the commit.
     public let oldName: String
+    /// The group's name after the commit.
     public let newName: String
+    /// The group's description after the commit.
     public let newDescription: String
+    /// Whether the commit changed the group's description.
     public let descriptionChanged: Bool
+    /// The members that become admins, sorted.
     public let adminsAdded: [PublicKey]
+    /// The admins that lose that role, sorted.
     public let adminsRemoved: [PublicKey]
+    /// The group's relays after the commit, changed or not.
     public let newRelays: [RelayURL]
+    /// Whether the commit changed the group's relays.
     public let relaysChanged: Bool
     /// Seconds after which messages are deleted from now on; nil for never.
     public let disappearingSeconds: UInt64?
+    /// Whether the commit changed ``disappearingSeconds``.
     public let disappearingChanged: Bool
     /// Whether it replaced a commit that this account had applied before.
     public let rolledBack: Bool
@@ -66,14 +92,19 @@ public struct CommitEvent: Sendable, Hashable {
     /// The committer's role before the commit; nil if that is not known any more.
     public internal(set) var role: MemberRole?
 
+    /// Whether the commit changed the group's name.
     public var isRename: Bool { self.oldName != self.newName }
 }
 
 /// A call signal of another member (docs/protocol/marmot.md §9.1).
 public struct CallEvent: Sendable, Hashable {
+    /// The inner event's id.
     public let id: EventID
+    /// The author, a member authenticated by MLS.
     public let sender: PublicKey
+    /// The signal, as parsed from the event's content.
     public let signal: CallSignal
+    /// The epoch in which it was encrypted.
     public let epoch: UInt64
     /// As ``MessageEvent/role``.
     public internal(set) var role: MemberRole?
@@ -81,26 +112,36 @@ public struct CallEvent: Sendable, Hashable {
     public internal(set) var wrapper: EventID?
 }
 
+/// This account's join of a group, by an invitation.
 public struct JoinEvent: Sendable, Hashable {
+    /// The account that sent the invitation.
     public let inviter: PublicKey
+    /// The group's name at the join.
     public let name: String
+    /// The epoch that this account joined in.
     public let epoch: UInt64
+    /// The number of members at the join, including this account.
     public let memberCount: Int
 }
 
 /// An effect that a handler requests; committed together with the handled event.
 public struct HandlerEffect: Sendable, Hashable {
+    /// The type of an effect, with its content.
     public enum Operation: Sendable, Hashable {
+        /// Sends a message to a chat.
         case send(chatID: String, OutgoingMessage)
         /// A value in the bot's own durable store; nil deletes it.
         case putValue(scope: String, key: String, value: [UInt8]?)
+        /// Performs an action.
         case dispatch(AppAction)
     }
 
     /// Stable: derived from bot, input event and ordinal, so that a repeated handler run has no second effect.
     public let id: String
+    /// The requested operation.
     public let operation: Operation
 
+    /// Creates an effect.
     public init(id: String, operation: Operation) {
         self.id = id
         self.operation = operation

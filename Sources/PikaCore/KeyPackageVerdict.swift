@@ -34,8 +34,10 @@ public enum KeyPackageVerdict: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// Whether the peer can be invited.
     public var isUsable: Bool { if case .usable = self { true } else { false } }
 
+    /// The verdict as text, with its reason.
     public var description: String {
         switch self {
         case .usable(let package): "usable (kind \(package.kind.rawValue))"
@@ -53,6 +55,7 @@ public enum KeyPackageVerdict: Sendable, Hashable, CustomStringConvertible {
 
 /// A key package that passed all checks, Nostr's and MLS's.
 public struct FoundKeyPackage: Sendable, Hashable {
+    /// The id of the event that announces it.
     public let event: EventID
     /// 30443, or 443 of older clients.
     public let kind: Kind

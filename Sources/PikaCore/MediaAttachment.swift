@@ -5,6 +5,7 @@ public import Nostr
 public struct MediaAttachment: Sendable, Hashable {
     /// The file's position among the files of the message, from 0.
     public let index: Int
+    /// 1 to 210 bytes of UTF-8 without path separators and control characters.
     public let filename: String
     /// `type/subtype`, one of MIP-04's list.
     public let type: String
@@ -18,8 +19,11 @@ public struct MediaAttachment: Sendable, Hashable {
     public let version: String
     /// Pixels, if the sender states them.
     public let width: UInt32?
+    /// Pixels, if the sender states them.
     public let height: UInt32?
+    /// The BlurHash of an image, if the sender states one.
     public let blurhash: String?
+    /// The ThumbHash of an image, if the sender states one.
     public let thumbhash: String?
 
     /// The maximum number of files read from one message; senders may attach no more.
@@ -69,12 +73,14 @@ extension StoredMessage {
 public struct OutgoingMedia: Sendable, Hashable {
     /// 1 to ``MediaAttachment/maximumCount``, together at most 100 MiB.
     public var files: [OutgoingFile]
+    /// The text of the message; may be empty.
     public var caption: String
     /// Further tags, such as those of a reply; `imeta` is added.
     public var tags: [Tag]
     /// Tried in order until one accepts the files; if empty: those of ``CoreConfiguration/mediaServers``.
     public var servers: [MediaURL]
 
+    /// Creates a message with files; checks no limits.
     public init(files: [OutgoingFile], caption: String = "", tags: [Tag] = [], servers: [MediaURL] = []) {
         self.files = files
         self.caption = caption
@@ -85,6 +91,7 @@ public struct OutgoingMedia: Sendable, Hashable {
 
 /// A file to send unchanged: no metadata is removed, so a photograph still reveals its place and camera.
 public struct OutgoingFile: Sendable, Hashable {
+    /// The file's content.
     public var bytes: [UInt8]
     /// 1 to 210 bytes of UTF-8 without path separators and control characters.
     public var filename: String
@@ -93,8 +100,10 @@ public struct OutgoingFile: Sendable, Hashable {
     public var mediaType: String
     /// Pixels, for receivers; not verified.
     public var width: UInt32?
+    /// Pixels, for receivers; not verified.
     public var height: UInt32?
 
+    /// Creates a file to send; checks neither name nor type.
     public init(
         bytes: [UInt8], filename: String, mediaType: String, width: UInt32? = nil, height: UInt32? = nil
     ) {

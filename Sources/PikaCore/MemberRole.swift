@@ -5,6 +5,7 @@ import Nostr
 /// The role of a group member. MLS authenticates the members of an epoch; the epoch's group data give their roles
 /// (MIP-01).
 public enum MemberRole: String, Sendable, Hashable, CaseIterable {
+    /// A member, or a member whom the group data list as an admin.
     case member, admin
 
     init(of member: PublicKey, in data: GroupData) {

@@ -13,6 +13,7 @@ public struct RetentionPolicy: Sendable, Hashable {
     /// The maximum bytes of events waiting for their handlers; beyond it the oldest are dropped.
     static let maximumUnhandledBytes = 64 << 20
 
+    /// Creates a policy; nil for no limit.
     public init(messages: Duration?, newestMessages: Int?, unhandled: Duration?, maximumUnhandled: Int) {
         self.messages = messages
         self.newestMessages = newestMessages

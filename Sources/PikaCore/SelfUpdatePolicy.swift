@@ -6,6 +6,7 @@ public struct SelfUpdatePolicy: Sendable, Hashable {
     /// The maximum age of this account's keys in a group; nil for any age.
     public var every: Duration?
 
+    /// Creates a policy; nil for no automatic renewal of that type.
     public init(afterJoining: ClosedRange<Duration>?, every: Duration?) {
         self.afterJoining = afterJoining
         self.every = every

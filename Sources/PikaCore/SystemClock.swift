@@ -6,14 +6,17 @@
 
 /// The machine's clock.
 public struct SystemClock: CoreClock {
+    /// Creates the clock.
     public init() {}
 
+    /// Unix milliseconds of the system's real-time clock.
     public var nowMilliseconds: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 
+    /// Returns when the clock has reached `time` in Unix milliseconds; throws only when the task is cancelled.
     public func sleep(untilMilliseconds time: Int64) async throws {
         let wait = time - self.nowMilliseconds
         guard wait > 0 else { return }

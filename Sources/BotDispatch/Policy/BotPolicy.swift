@@ -3,12 +3,16 @@ package import PikaCore
 
 /// The policy of one bot of an account: triggers, groups and limits.
 public struct BotPolicy: Hashable, Sendable {
+    /// The chats in which the bot is active.
     public var groups = GroupPolicy()
+    /// The members that may trigger the bot.
     public var triggers = TriggerPolicy.members
+    /// The rate limits of the bot.
     public var limits = BotLimits()
     /// The deadline of each handler.
     public var timeout = Duration.seconds(30)
 
+    /// Creates a policy; by default every member may trigger the bot in every chat, without rate limits.
     public init(
         groups: GroupPolicy = GroupPolicy(), triggers: TriggerPolicy = .members, limits: BotLimits = BotLimits(),
         timeout: Duration = .seconds(30)
@@ -24,6 +28,7 @@ public struct BotPolicy: Hashable, Sendable {
 public struct GroupPolicy: Hashable, Sendable {
     /// The messages of a group that a bot sees; in chats of two members it sees all.
     public enum Scope: String, Hashable, Sendable, CaseIterable, Comparable {
+        /// All messages; only those that mention the account or belong to a conversation; or none.
         case all, mention, none
 
         private var breadth: Int {
@@ -34,13 +39,16 @@ public struct GroupPolicy: Hashable, Sendable {
             }
         }
 
+        /// Orders by breadth: `none`, `mention`, `all`.
         public static func < (left: Scope, right: Scope) -> Bool { left.breadth < right.breadth }
     }
 
+    /// The scope in chats without an exception.
     public var standard: Scope
     /// Exceptions by chat id or by nostrGroupID.
     public var exceptions: [String: Scope]
 
+    /// Creates a policy; by default the bot sees all messages.
     public init(_ standard: Scope = .all, exceptions: [String: Scope] = [:]) {
         self.standard = standard
         self.exceptions = exceptions
@@ -77,11 +85,14 @@ public enum TriggerPolicy: Hashable, Sendable {
 
 /// The rate limits of a bot; nil means no limit.
 public struct BotLimits: Hashable, Sendable {
+    /// The maximum rate of triggers by one sender, in all chats together.
     public var perSender: Rate?
+    /// The maximum rate of triggers in one group, by all senders together.
     public var perGroup: Rate?
     /// Consecutive messages that two bots may exchange before the loop breaker stops them.
     public var botPair: Int
 
+    /// Creates limits; by default only that of the loop breaker applies.
     public init(perSender: Rate? = nil, perGroup: Rate? = nil, botPair: Int = 3) {
         self.perSender = perSender
         self.perGroup = perGroup

@@ -11,6 +11,7 @@ public struct CallPolicy: Sendable, Hashable {
     /// The prefix of the call's id, without a leading or trailing slash, for sessions without a broadcast base.
     public var broadcastPrefix: String
 
+    /// Creates a policy.
     public init(
         allowsGroups: Bool, allowsVideo: Bool, allowsData: Bool = true, moqURL: String? = nil,
         broadcastPrefix: String = "pika/calls"

@@ -2,13 +2,20 @@ import Nostr
 
 /// A call's media session as described by the invite (docs/protocol/marmot.md §9.1).
 public struct CallSession: Sendable, Hashable {
+    /// A media track of a session; texts have at most 64 bytes of UTF-8.
     public struct Track: Sendable, Hashable {
+        /// The track's name, such as `audio0`.
         public var name: String
+        /// The codec's name, such as `opus`.
         public var codec: String
+        /// Samples or clock ticks per second, at most 1,000,000.
         public var sampleRate: Int64
+        /// The number of audio channels, at most 16; 0 for video.
         public var channels: Int64
+        /// The duration of a frame in milliseconds, at most 60,000.
         public var frameMilliseconds: Int64
 
+        /// Creates a track; checks no limits.
         public init(name: String, codec: String, sampleRate: Int64, channels: Int64, frameMilliseconds: Int64) {
             self.name = name
             self.codec = codec
@@ -17,8 +24,10 @@ public struct CallSession: Sendable, Hashable {
             self.frameMilliseconds = frameMilliseconds
         }
 
+        /// One channel of Opus at 48 kHz in frames of 20 ms.
         public static let audio = Track(
             name: "audio0", codec: "opus", sampleRate: 48_000, channels: 1, frameMilliseconds: 20)
+        /// H.264 with a clock of 90 kHz in frames of 33 ms.
         public static let video = Track(
             name: "video0", codec: "h264", sampleRate: 90_000, channels: 0, frameMilliseconds: 33)
         /// The track in the daemon's invitations, unless configured otherwise.
@@ -33,13 +42,16 @@ public struct CallSession: Sendable, Hashable {
         public var isVideo: Bool { self.name == "video0" }
     }
 
+    /// The URL of the media relay, as text.
     public var moqURL: String
     /// Without a leading or trailing slash.
     public var broadcastBase: String
     /// `capv1_` and 64 hex digits; empty until the core has derived it from the group's epoch.
     public var relayAuth: String
+    /// The media tracks, at most ``maximumTracks``.
     public var tracks: [Track]
 
+    /// Creates a session; checks no limits.
     public init(moqURL: String, broadcastBase: String, relayAuth: String = "", tracks: [Track]) {
         self.moqURL = moqURL
         self.broadcastBase = broadcastBase
@@ -57,22 +69,31 @@ public struct CallSession: Sendable, Hashable {
     static let maximumChannels: Int64 = 16
     static let maximumFrame: Int64 = 60_000
 
+    /// Whether a track is an audio track.
     public var hasAudio: Bool { self.tracks.contains(where: \.isAudio) }
+    /// Whether a track is a video track.
     public var hasVideo: Bool { self.tracks.contains(where: \.isVideo) }
 }
 
 /// Hides the token, which is for the two sides of the call only.
 extension CallSession: CustomStringConvertible, CustomReflectable {
+    /// The media relay and the names of the tracks.
     public var description: String { "call session at \(self.moqURL) with \(self.tracks.map(\.name))" }
+    /// A mirror without the token.
     public var customMirror: Mirror { Mirror(self, children: ["moqURL": self.moqURL, "tracks": self.tracks]) }
 }
 
 /// An inner event of kind 10 (docs/protocol/marmot.md §9.1).
 public struct CallSignal: Sendable, Hashable {
+    /// The type of a signal, with its content.
     public enum Body: Sendable, Hashable {
+        /// Invites to a call.
         case invite(CallSession)
+        /// Accepts a call; repeats the invite's session.
         case accept(CallSession)
+        /// Rejects a call.
         case reject(reason: String)
+        /// Ends a call.
         case end(reason: String)
     }
 
@@ -80,8 +101,10 @@ public struct CallSignal: Sendable, Hashable {
     public var callID: String
     /// The sender's clock, Unix milliseconds.
     public var timestampMilliseconds: Int64
+    /// The signal's type and content.
     public var body: Body
 
+    /// Creates a signal; checks no limits.
     public init(callID: String, timestampMilliseconds: Int64, body: Body) {
         self.callID = callID
         self.timestampMilliseconds = timestampMilliseconds

@@ -3,7 +3,9 @@ public import Nostr
 
 /// The relation to the group of the author of a commit that rolled the group back.
 public enum RollbackRole: String, Sendable, Hashable, CaseIterable {
+    /// An admin of the group.
     case admin
+    /// A member who is not an admin.
     case member
     /// Removed by the branch that its commit ended.
     case removed
@@ -13,12 +15,15 @@ public enum RollbackRole: String, Sendable, Hashable, CaseIterable {
 
 /// The rollbacks of one group that one account's commits have caused.
 public struct RollbackTally: Sendable, Hashable {
+    /// The author of the commits.
     public let committer: PublicKey
     /// The role at the newest of them.
     public internal(set) var role: RollbackRole
+    /// The number of rollbacks.
     public internal(set) var count: Int
     /// Unix seconds.
     public internal(set) var firstAt: Int64
+    /// Unix seconds of the newest rollback.
     public internal(set) var lastAt: Int64
 }
 

@@ -4,10 +4,12 @@ public import Nostr
 public struct Hypernote: Sendable, Hashable {
     /// Text with components of the catalogue (``HypernoteCatalog``).
     public var content: String
+    /// The `title` tag's value; nil if there is none.
     public var title: String?
     /// A JSON object with the initial values of the components.
     public var state: String?
 
+    /// Creates a hypernote.
     public init(content: String, title: String? = nil, state: String? = nil) {
         self.content = content
         self.title = title
@@ -42,12 +44,15 @@ extension Hypernote {
 
 /// A member's answer to a hypernote (kind 9468): the name of a button's action, and the filled-in form.
 public struct HypernoteAction: Sendable, Hashable {
+    /// The name of the chosen action.
     public var action: String
+    /// The form's values as text, by field; at most ``maximumFields``.
     public var form: [String: String]
 
     /// The maximum fields of a form; an answer with more is invalid.
     public static let maximumFields = 256
 
+    /// Creates an answer; checks no limits.
     public init(action: String, form: [String: String] = [:]) {
         self.action = action
         self.form = form

@@ -3,6 +3,7 @@
 /// Every text is valid: text that is not a well-formed component stays text, an unclosed component ends with its
 /// parent, and beyond the limits all the rest is text.
 public struct HypernoteDocument: Sendable, Hashable {
+    /// The top-level text and components, in order.
     public let nodes: [HypernoteNode]
 
     /// Longer content is not parsed.
@@ -18,6 +19,7 @@ public struct HypernoteDocument: Sendable, Hashable {
         self.nodes = nodes
     }
 
+    /// Parses a hypernote's content; content beyond ``maximumBytes`` becomes one text node.
     public init(_ content: String) {
         guard content.utf8.count <= Self.maximumBytes else {
             self.nodes = [.text(content)]
@@ -62,36 +64,53 @@ public struct HypernoteDocument: Sendable, Hashable {
     }
 }
 
+/// A node of a hypernote's tree.
 public enum HypernoteNode: Sendable, Hashable {
     /// Markdown, with entities resolved.
     case text(String)
+    /// A component with its attributes and children.
     case component(HypernoteComponent)
 }
 
+/// A component as written in a hypernote: `<Name attribute="value">children</Name>`.
 public struct HypernoteComponent: Sendable, Hashable {
     /// The name as written; ``kind`` if it is in the catalogue. Of other components only the children are shown.
     public let name: String
     /// If a name is repeated, its first attribute counts.
     public let attributes: [HypernoteAttribute]
+    /// The text and components inside, in order.
     public internal(set) var children: [HypernoteNode]
 
     /// The components of the catalogue.
     public enum Kind: String, Sendable, CaseIterable {
+        /// A frame around its children.
         case card = "Card"
+        /// Arranges its children vertically.
         case verticalStack = "VStack"
+        /// Arranges its children horizontally.
         case horizontalStack = "HStack"
+        /// A headline.
         case heading = "Heading"
+        /// Body text.
         case body = "Body"
+        /// Small, less important text.
         case caption = "Caption"
+        /// A single-line text field.
         case textInput = "TextInput"
+        /// A checkbox with a label.
         case checklistItem = "ChecklistItem"
+        /// Children that the reader can expand.
         case details = "Details"
+        /// The line that expands a `Details`; must be its direct child.
         case summary = "Summary"
+        /// A button that sends an answer with its action's name.
         case submitButton = "SubmitButton"
     }
 
+    /// The component of the catalogue; nil for an unknown name.
     public var kind: Kind? { Kind(rawValue: self.name) }
 
+    /// Returns the value of the first attribute with this name; nil if there is none.
     public subscript(attribute: String) -> HypernoteAttribute.Value? {
         self.attributes.first { $0.name == attribute }?.value
     }
@@ -110,9 +129,13 @@ public struct HypernoteComponent: Sendable, Hashable {
     }
 }
 
+/// An attribute of a component.
 public struct HypernoteAttribute: Sendable, Hashable {
+    /// The value of an attribute, by type.
     public enum Value: Sendable, Hashable {
+        /// Text in quotation marks, or a single word.
         case string(String)
+        /// A number, with or without braces.
         case number(Double)
         /// An attribute without a value is true.
         case boolean(Bool)
@@ -120,6 +143,8 @@ public struct HypernoteAttribute: Sendable, Hashable {
         case expression(String)
     }
 
+    /// The attribute's name as written.
     public let name: String
+    /// The attribute's parsed value.
     public let value: Value
 }

@@ -1,8 +1,11 @@
 /// A maximum of `count` events per period: a burst of `count` at once, then one per `count`th part of the period.
 public struct RateLimit: Hashable, Sendable {
+    /// The maximum number of events per period; 0 or less admits none.
     public var count: Int
+    /// The length of the period.
     public var per: Duration
 
+    /// Creates a limit of `count` events per period.
     public init(_ count: Int, per: Duration) {
         self.count = count
         self.per = per

@@ -23,13 +23,16 @@ extension MediaStore {
 
 /// A blob to be uploaded.
 public struct MediaUpload: Sendable, Hashable {
+    /// The encrypted file.
     public let bytes: [UInt8]
     /// SHA-256 of `bytes`.
     public let hash: Bytes32
+    /// The `Content-Type` of the upload.
     public let contentType: String
     /// Kind 24242, signed, for this hash (BUD-01).
     public let authorization: Event
 
+    /// Creates an upload; does not verify the hash.
     public init(bytes: [UInt8], hash: Bytes32, contentType: String, authorization: Event) {
         self.bytes = bytes
         self.hash = hash
@@ -37,17 +40,22 @@ public struct MediaUpload: Sendable, Hashable {
         self.authorization = authorization
     }
 
+    /// Compares everything but the bytes, which the hash identifies.
     public static func == (left: MediaUpload, right: MediaUpload) -> Bool {
         (left.hash, left.contentType, left.authorization) == (right.hash, right.contentType, right.authorization)
     }
+    /// Hashes the blob's hash only.
     public func hash(into hasher: inout Hasher) { hasher.combine(self.hash) }
 }
 
 /// A server's blob descriptor (BUD-02).
 public struct StoredBlob: Sendable, Hashable {
+    /// The file's URL, as the server states it.
     public let url: String
+    /// SHA-256 of the file, as the server states it.
     public let hash: Bytes32
 
+    /// Creates a descriptor.
     public init(url: String, hash: Bytes32) {
         self.url = url
         self.hash = hash
@@ -104,9 +112,12 @@ public struct MediaURL: Sendable, Hashable, CustomStringConvertible {
 
 /// For accounts without media: every call throws ``AppCoreError/Code/noMediaServer``.
 public struct NoMediaStore: MediaStore {
+    /// Creates the store.
     public init() {}
 
+    /// Throws ``AppCoreError/Code/noMediaServer``.
     public func upload(_ blob: MediaUpload, to server: MediaURL) async throws -> StoredBlob { throw Self.error }
+    /// Throws ``AppCoreError/Code/noMediaServer``.
     public func download(_ url: MediaURL, limit: Int) async throws -> [UInt8] { throw Self.error }
 
     private static var error: AppCoreError { AppCoreError(.noMediaServer, "this account has no media store") }

@@ -49,6 +49,7 @@ extension RelayTransport {
 public struct RelaySubscription: Hashable, Sendable {
     /// 1 to 64 characters, chosen by the core.
     public var id: String
+    /// The NIP-01 filters; an event must match one of them.
     public var filters: [Filter]
     /// The relays to subscribe on; nil for all of the set.
     public var relays: [RelayURL]?
@@ -56,6 +57,7 @@ public struct RelaySubscription: Hashable, Sendable {
     /// back-dated.
     public var overlap: Int64
 
+    /// Creates a subscription.
     public init(id: String, filters: [Filter], relays: [RelayURL]? = nil, overlap: Int64) {
         self.id = id
         self.filters = filters
@@ -66,6 +68,7 @@ public struct RelaySubscription: Hashable, Sendable {
 
 /// The answer of one relay to a published event.
 public struct PublishReport: Hashable, Sendable {
+    /// A relay's answer, or the lack of one.
     public enum Outcome: Hashable, Sendable {
         /// `OK true`, or a refusal as a duplicate: the relay has the event.
         case accepted
@@ -75,9 +78,12 @@ public struct PublishReport: Hashable, Sendable {
         case unreachable(String)
     }
 
+    /// The relay that the event was published to.
     public let relay: RelayURL
+    /// The relay's answer.
     public let outcome: Outcome
 
+    /// Creates a report.
     public init(relay: RelayURL, outcome: Outcome) {
         self.relay = relay
         self.outcome = outcome
@@ -100,6 +106,7 @@ public enum RelayUpdate: Hashable, Sendable {
     case endOfStoredEvents(relay: RelayURL, subscription: String)
     /// The relay closed a subscription; the transport subscribes again after the next reconnect.
     case closed(relay: RelayURL, subscription: String, message: String)
+    /// The state of a connection changed.
     case state(relay: RelayURL, RelayConnectionState)
     /// The relay's clock offset: its time minus this machine's, in seconds.
     case clock(relay: RelayURL, offset: Int64)
@@ -109,8 +116,11 @@ public enum RelayUpdate: Hashable, Sendable {
 
 /// The state of a connection.
 public enum RelayConnectionState: Hashable, Sendable {
+    /// Not connected, and no attempt is scheduled.
     case disconnected
+    /// An attempt is in progress.
     case connecting
+    /// The connection is open.
     case connected
     /// Waiting before the next attempt, with the reason of the last failure.
     case retrying(attempt: Int, reason: String)

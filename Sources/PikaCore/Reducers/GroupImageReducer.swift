@@ -33,6 +33,7 @@ extension CoreModel {
 
 /// A picture for a group, used unchanged: no metadata is removed.
 public struct OutgoingImage: Sendable, Hashable {
+    /// The image file.
     public var bytes: [UInt8]
     /// An image type of MIP-04's list; the bytes must match its signature.
     public var mediaType: String
@@ -40,6 +41,7 @@ public struct OutgoingImage: Sendable, Hashable {
     /// picture's server: members look on servers of their own.
     public var servers: [MediaURL]
 
+    /// Creates a picture; checks neither bytes nor type.
     public init(bytes: [UInt8], mediaType: String, servers: [MediaURL] = []) {
         self.bytes = bytes
         self.mediaType = mediaType

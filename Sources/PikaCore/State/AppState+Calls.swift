@@ -1,13 +1,19 @@
 public import Nostr
 
 extension AppState {
+    /// The current call, or the one that ended last.
     public struct ActiveCall: Sendable, Hashable {
+        /// The call's id as the invite states it, usually a UUID.
         public let callID: String
+        /// Hex of the MLS group id; empty if the group is gone.
         public internal(set) var chatID: String
+        /// The other side of the call.
         public let peer: PublicKey
         /// Whether this account invited.
         public let isOutgoing: Bool
+        /// The call's progress.
         public internal(set) var phase: Phase
+        /// Whether the session has a video track.
         public let isVideo: Bool
         /// While true, no audio of this account is sent.
         public internal(set) var isMuted: Bool
@@ -17,9 +23,12 @@ extension AppState {
         public let startedAt: Int64
         /// Unix seconds; nil until the call is ``Phase/active``.
         public internal(set) var connectedAt: Int64?
+        /// The media tracks of the session.
         public let tracks: [CallSession.Track]
+        /// The media statistics; all 0 until media flow.
         public internal(set) var statistics: CallStatistics
 
+        /// The progress of a call.
         public enum Phase: Sendable, Hashable {
             /// This account has invited and waits for an answer.
             case offering
@@ -27,22 +36,31 @@ extension AppState {
             case ringing
             /// Both sides have accepted; the media connection is being set up.
             case connecting
+            /// The media connection is open.
             case active
+            /// The call is over, with the reason as text.
             case ended(reason: String)
         }
     }
 
     /// An entry about a call in the chat's history.
     public struct CallTimelineEntry: Sendable, Hashable {
+        /// The call's id as the invite states it, usually a UUID.
         public let callID: String
+        /// Hex of the MLS group id; empty if the group was gone.
         public internal(set) var chatID: String
+        /// The other side of the call.
         public let peer: PublicKey
         /// Unix seconds.
         public let at: Int64
+        /// The recorded event.
         public let event: Event
 
+        /// An event in the course of a call.
         public enum Event: Sendable, Hashable {
+            /// An invitation, sent by this account or by the peer.
             case invited(byUs: Bool)
+            /// The media connection was opened.
             case connected
             /// The call's duration in seconds; nil if it never connected.
             case ended(reason: String, seconds: Int64?)

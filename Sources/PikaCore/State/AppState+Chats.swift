@@ -1,10 +1,13 @@
 public import Nostr
 
 extension AppState {
+    /// A member of a group.
     public struct Member: Sendable, Hashable {
+        /// The member's Nostr public key.
         public let publicKey: PublicKey
         /// The member's own name; nil if it is not known.
         public let name: String?
+        /// Whether the group data list the member as an admin.
         public let isAdmin: Bool
 
         init(publicKey: PublicKey, name: String? = nil, isAdmin: Bool) {
@@ -14,6 +17,7 @@ extension AppState {
         }
     }
 
+    /// A chat in the chat list.
     public struct ChatSummary: Sendable, Hashable {
         /// Hex of the MLS group id, which never changes.
         public internal(set) var chatID: String
@@ -21,6 +25,7 @@ extension AppState {
         public internal(set) var routingIDs: [String]
         /// The name in the group's data; ``displayName`` is the one to show.
         public internal(set) var name: String
+        /// The description in the group's data; may be empty.
         public internal(set) var description: String
         /// Where the group's events are published.
         public internal(set) var relays: [RelayURL]
@@ -28,7 +33,9 @@ extension AppState {
         public internal(set) var isGroup: Bool
         /// Empty once this account is no longer in the group.
         public internal(set) var members: [Member]
+        /// Whether this account is an admin of the group.
         public internal(set) var isAdmin: Bool
+        /// The group's current epoch, as far as this account knows.
         public internal(set) var epoch: UInt64
         /// False once this account was removed or has left. A departure counts when a relay has it, not only when
         /// another member has committed it.
@@ -54,6 +61,7 @@ extension AppState {
         /// `5 members` for a group; for a 1:1 chat the beginning of the peer's npub, nil if ``displayName`` already
         /// shows it.
         public internal(set) var subtitle: String?
+        /// Whether the user has archived the chat; a new message brings it back.
         public internal(set) var isArchived = false
         /// The first message that ``unreadCount`` counts.
         public internal(set) var firstUnread: EventID?
@@ -65,6 +73,7 @@ extension AppState {
     public enum ChatEnd: Sendable, Hashable {
         /// The remover is nil if it is not known.
         case removed(by: PublicKey?)
+        /// This account has left.
         case left
         /// Another copy of this account has changed the keys.
         case overtaken
@@ -82,13 +91,19 @@ extension AppState {
         case failed(String)
     }
 
+    /// A message of the open chat.
     public struct ChatMessage: Sendable, Hashable {
+        /// The inner event's id.
         public let id: EventID
+        /// The author, a member authenticated by MLS.
         public let sender: PublicKey
         /// The sender's own name, or else the beginning of its npub.
         public internal(set) var senderName: String
+        /// Whether this account is the sender.
         public let isOwn: Bool
+        /// The inner event's kind.
         public let kind: Kind
+        /// The inner event's content.
         public let content: String
         /// The time that the sender states; it may be wrong.
         public let createdAt: Int64
@@ -98,6 +113,7 @@ extension AppState {
         public let expiresAt: Int64?
         /// The message that this one replies to.
         public let replyTo: EventID?
+        /// The files of the message, in order.
         public let media: [MediaAttachment]
         /// The state of requested downloads, by ``MediaAttachment/index``; files without a request have no entry.
         public internal(set) var downloads: [Int: MediaDownload]
@@ -105,34 +121,42 @@ extension AppState {
         public internal(set) var reactions: [Reaction]
         /// Nil unless ``kind`` is a hypernote's.
         public internal(set) var hypernote: HypernoteView?
+        /// The state of the message's delivery to the relays.
         public internal(set) var delivery: Delivery
     }
 
     /// The state of a file's download into the host's cache (``MediaCache``).
     public enum MediaDownload: Sendable, Hashable {
+        /// The download is in progress.
         case loading
         /// The file's location in the host's cache.
         case stored(location: String)
+        /// The download failed, with the reason.
         case failed(String)
     }
 
     /// All reactions to a message with one emoji.
     public struct Reaction: Sendable, Hashable {
+        /// The emoji, or a name between colons.
         public let emoji: String
         /// In order, without duplicates.
         public internal(set) var senders: [PublicKey]
         /// Whether this account is among them.
         public internal(set) var isOwn: Bool
 
+        /// The number of ``senders``.
         public var count: Int { self.senders.count }
     }
 
     /// The chat that is currently open.
     public struct ChatView: Sendable, Hashable {
+        /// Hex of the MLS group id.
         public internal(set) var chatID: String
         /// ``ChatSummary/displayName`` of the chat.
         public internal(set) var title = ""
+        /// As ``ChatSummary/isGroup``.
         public internal(set) var isGroup = false
+        /// As ``ChatSummary/isAdmin``.
         public internal(set) var isAdmin = false
         /// Chat messages and hypernotes, oldest first; empty once this account is no longer in the group.
         public internal(set) var messages: SharedArray<ChatMessage> = []
@@ -140,6 +164,7 @@ extension AppState {
         public internal(set) var canLoadOlder: Bool
         /// Other members who are typing, in the order of the members.
         public internal(set) var typing: [Member] = []
+        /// Whether older messages are being read from the store.
         public internal(set) var isLoadingOlder = false
         /// The first message that was unread when the chat was opened.
         public internal(set) var firstUnread: EventID?

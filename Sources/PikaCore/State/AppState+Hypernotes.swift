@@ -3,6 +3,7 @@ public import Nostr
 extension AppState {
     /// A message with components, and the answers to it.
     public struct HypernoteView: Sendable, Hashable {
+        /// The message's title; nil if there is none.
         public let title: String?
         /// The message's content as a tree.
         public let document: HypernoteDocument
@@ -19,9 +20,13 @@ extension AppState {
         }
     }
 
+    /// A member's answer to a hypernote (kind 9468).
     public struct HypernoteResponse: Sendable, Hashable {
+        /// The member who answered.
         public let sender: PublicKey
+        /// The name of the chosen action.
         public let action: String
+        /// The form's values as text, by field.
         public let form: [String: String]
         /// Unix seconds.
         public let createdAt: Int64

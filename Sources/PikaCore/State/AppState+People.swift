@@ -3,16 +3,20 @@ public import Nostr
 extension AppState {
     /// An account's profile (kind 0, NIP-01 and NIP-24).
     public struct Profile: Sendable, Hashable {
+        /// The account's Nostr public key.
         public let publicKey: PublicKey
         /// The `name` field as received; nil if the profile has none. ``shownName`` is the one to show.
         public internal(set) var name: String?
+        /// The `display_name` field as received; nil if the profile has none.
         public internal(set) var displayName: String?
+        /// The `about` field as received; nil if the profile has none.
         public internal(set) var about: String?
         /// The address as its owner wrote it.
         public internal(set) var picture: String?
         /// Unix seconds of the profile event; nil while none is known.
         public internal(set) var createdAt: Int64?
 
+        /// Creates a profile of which nothing but the key is known.
         public init(publicKey: PublicKey) {
             self.publicKey = publicKey
         }
@@ -20,12 +24,15 @@ extension AppState {
 
     /// A peer in this account's follow list (kind 3).
     public struct FollowedPeer: Sendable, Hashable {
+        /// The peer's profile, as far as it is known.
         public internal(set) var profile: Profile
     }
 
     /// The peer whose profile is open (``AppAction/openPeerProfile(_:)``).
     public struct PeerProfile: Sendable, Hashable {
+        /// The peer's profile, as far as it is known.
         public internal(set) var profile: Profile
+        /// Whether this account follows the peer.
         public internal(set) var isFollowed: Bool
     }
 }

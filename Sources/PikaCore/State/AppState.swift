@@ -4,10 +4,13 @@ public import Nostr
 public struct AppState: Sendable, Hashable {
     /// Rises by one with every change.
     public internal(set) var rev: UInt64 = 0
+    /// The screens that are open.
     public internal(set) var router = Router()
+    /// The login state of the account.
     public internal(set) var auth: Auth = .loggedOut
     /// This account's own profile; nil until it is known.
     public internal(set) var myProfile: Profile?
+    /// The operations in progress.
     public internal(set) var busy = Busy()
     /// Ordered by newest message, newest first.
     public internal(set) var chatList: SharedArray<ChatSummary> = []
@@ -21,10 +24,13 @@ public struct AppState: Sendable, Hashable {
     public internal(set) var activeCall: ActiveCall?
     /// Call events, oldest first.
     public internal(set) var callTimeline: [CallTimelineEntry] = []
+    /// The newest message to show to the user, such as a failure; nil after ``AppAction/clearToast``.
     public internal(set) var toast: String?
     /// Invitations waiting for a decision.
     public internal(set) var invites: [InviteSummary] = []
+    /// The relays of this account and of its groups, with the state of their connections.
     public internal(set) var relays: [RelayStatus] = []
+    /// The events that wait for delivery.
     public internal(set) var outbox = OutboxStatus()
     /// Nil if this process holds the account's key.
     public internal(set) var signer: SignerStatus?
@@ -37,31 +43,46 @@ public struct AppState: Sendable, Hashable {
     /// Chats whose stored events are being read from the relays: earlier messages may still arrive.
     public internal(set) var readingChats: Set<String> = []
 
+    /// Creates the state before any login.
     public init() {}
 
+    /// A screen of an app.
     public enum Screen: Sendable, Hashable {
+        /// The login form.
         case login
+        /// The list of chats.
         case chatList
+        /// One chat with its messages.
         case chat(chatID: String)
+        /// The form for a new 1:1 chat.
         case newChat
+        /// The form for a new group.
         case newGroupChat
+        /// The members and settings of a group.
         case groupInfo(chatID: String)
     }
 
     /// A default screen and the screens pushed onto it.
     public struct Router: Sendable, Hashable {
+        /// The screen at the bottom, which is never removed.
         public internal(set) var defaultScreen: Screen = .login
+        /// The screens pushed onto the default screen, the top one last.
         public internal(set) var stack: [Screen] = []
 
+        /// The visible screen: the last of ``stack``, or else ``defaultScreen``.
         public var top: Screen { self.stack.last ?? self.defaultScreen }
     }
 
+    /// The login state.
     public enum Auth: Sendable, Hashable {
+        /// No account is logged in.
         case loggedOut
+        /// This account is logged in; its key is at this location.
         case loggedIn(PublicKey, Mode = .localKey)
 
         /// The location of the account's key.
         public enum Mode: Sendable, Hashable {
+            /// In this process.
             case localKey
             /// In this process too; it is stored encrypted with a password (NIP-49).
             case encryptedKey
@@ -72,8 +93,11 @@ public struct AppState: Sendable, Hashable {
 
     /// Operations in progress.
     public struct Busy: Sendable, Hashable {
+        /// A new account is being created.
         public internal(set) var creatingAccount = false
+        /// A login is in progress.
         public internal(set) var loggingIn = false
+        /// A new chat is being created.
         public internal(set) var creatingChat = false
         /// Chats whose membership or data is being changed.
         public internal(set) var changingChats: Set<String> = []
@@ -85,6 +109,7 @@ public struct AppState: Sendable, Hashable {
         public let wrapper: EventID
         /// The kind 444 event inside.
         public let welcome: EventID
+        /// The account that sent the invitation.
         public let inviter: PublicKey
         /// The Welcome's description of the group; nil only if an earlier version of this software stored it.
         public internal(set) var group: InvitedGroup?
@@ -92,7 +117,9 @@ public struct AppState: Sendable, Hashable {
 
     /// A group as described by an invitation.
     public struct InvitedGroup: Sendable, Hashable {
+        /// The group's name.
         public let name: String
+        /// The group's description; may be empty.
         public let description: String
         /// This account included.
         public let memberCount: Int
@@ -102,8 +129,11 @@ public struct AppState: Sendable, Hashable {
         public let nostrGroupID: String?
     }
 
+    /// The state of one relay.
     public struct RelayStatus: Sendable, Hashable {
+        /// The relay's URL.
         public let url: RelayURL
+        /// The state of the connection.
         public internal(set) var connection: RelayConnectionState
         /// Whether all its stored events were read since it connected.
         public internal(set) var isCaughtUp: Bool
@@ -127,6 +157,7 @@ public struct AppState: Sendable, Hashable {
         public internal(set) var isRead = false
     }
 
+    /// The state of the events that wait for delivery.
     public struct OutboxStatus: Sendable, Hashable {
         /// Events that no relay has acknowledged.
         public internal(set) var pending = 0
@@ -135,6 +166,7 @@ public struct AppState: Sendable, Hashable {
 
 /// An update to a reader of the core. Applying the newest is always enough: drop any whose `rev` is not above the last.
 public enum AppUpdate: Sendable, Hashable {
+    /// The whole state after a change.
     case fullState(AppState)
     /// A dispatched action ended; `rev` is that of the state that shows its result.
     case finished(rev: UInt64, request: RequestID, outcome: ActionOutcome)
@@ -143,6 +175,7 @@ public enum AppUpdate: Sendable, Hashable {
     /// A new account's secret key, handed out once. It is stored nowhere in the clear.
     case accountCreated(rev: UInt64, secretKey: KeyPair)
 
+    /// The revision of the state that the update belongs to.
     public var rev: UInt64 {
         switch self {
         case .fullState(let state): state.rev

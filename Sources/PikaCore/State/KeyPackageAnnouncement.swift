@@ -6,6 +6,7 @@ public import Nostr
 public struct KeyPackageAnnouncement: Sendable, Hashable {
     /// One relay's answer.
     public enum Answer: Sendable, Hashable {
+        /// The relay has not answered yet.
         case pending
         /// `OK true`, or a refusal as duplicate.
         case stored
@@ -17,9 +18,12 @@ public struct KeyPackageAnnouncement: Sendable, Hashable {
 
     /// One relay's answer to several events.
     public struct RelayAnswer: Sendable, Hashable, CustomStringConvertible {
+        /// The relay that the events were sent to.
         public let relay: RelayURL
+        /// The worst of the relay's answers to the events.
         public let answer: Answer
 
+        /// The relay and its answer as text.
         public var description: String {
             switch self.answer {
             case .pending: "\(self.relay): no answer yet"

@@ -12,10 +12,12 @@ public struct SharedArray<Element: Sendable>: Sendable {
     private var chunks: [[Box]] = []
     /// The index of each chunk's first element.
     private var starts: [Int] = []
+    /// The number of elements; O(1).
     public private(set) var count = 0
 
     private static var capacity: Int { 64 }
 
+    /// Creates an empty array.
     public init() {}
 
     /// Returns the chunk that holds the element, and the offset in it; an index one past the end belongs to the last
@@ -43,19 +45,25 @@ public struct SharedArray<Element: Sendable>: Sendable {
 }
 
 extension SharedArray: Sequence {
+    /// An iterator over the elements in order.
     public struct Iterator: IteratorProtocol {
         fileprivate var boxes: FlattenSequence<[[Box]]>.Iterator
 
+        /// Returns the next element; nil after the last one.
         public mutating func next() -> Element? { self.boxes.next()?.value }
     }
 
+    /// Returns an iterator over the elements in order.
     public func makeIterator() -> Iterator { Iterator(boxes: self.chunks.joined().makeIterator()) }
 }
 
 extension SharedArray: RandomAccessCollection, MutableCollection, RangeReplaceableCollection {
+    /// The index of the first element: 0.
     public var startIndex: Int { 0 }
+    /// The index after the last element: ``count``.
     public var endIndex: Int { self.count }
 
+    /// Accesses an element in O(log n); traps if the index is out of range.
     public subscript(index: Int) -> Element {
         get {
             precondition(index >= 0 && index < self.count, "index \(index) is outside of \(self.count) elements")
@@ -69,6 +77,7 @@ extension SharedArray: RandomAccessCollection, MutableCollection, RangeReplaceab
         }
     }
 
+    /// Appends an element; copies at most the last chunk and the list of chunks.
     public mutating func append(_ element: Element) {
         if let last = self.chunks.indices.last, self.chunks[last].count < Self.capacity {
             self.chunks[last].append(Box(element))
@@ -123,6 +132,7 @@ extension SharedArray: RandomAccessCollection, MutableCollection, RangeReplaceab
 }
 
 extension SharedArray: ExpressibleByArrayLiteral {
+    /// Creates an array of these elements.
     public init(arrayLiteral elements: Element...) { self.init(elements) }
 }
 
@@ -135,6 +145,7 @@ extension SharedArray: Equatable where Element: Equatable {
 }
 
 extension SharedArray: Hashable where Element: Hashable {
+    /// Hashes the count and all elements in order.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(self.count)
         for box in self.chunks.joined() { hasher.combine(box.value) }
@@ -142,7 +153,10 @@ extension SharedArray: Hashable where Element: Hashable {
 }
 
 extension SharedArray: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The elements, as an array describes them.
     public var description: String { Array(self).description }
+    /// The elements, as an array describes them for debugging.
     public var debugDescription: String { Array(self).debugDescription }
+    /// A mirror of a collection of the elements.
     public var customMirror: Mirror { Mirror(self, unlabeledChildren: Array(self), displayStyle: .collection) }
 }

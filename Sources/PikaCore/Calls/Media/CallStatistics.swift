@@ -13,6 +13,7 @@ public struct CallStatistics: Sendable, Hashable {
     /// Audio frames waiting for their turn.
     public internal(set) var jitterDepth = 0
 
+    /// Creates statistics in which all counts are 0.
     public init() {}
 }
 
