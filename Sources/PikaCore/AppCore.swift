@@ -169,7 +169,7 @@ public actor AppCore {
         model.storeChanges(&step)
         self.random = step.random
         self.mediaLookup = MediaLookup(
-            routes: model.routes, images: model.media.groupImages, profiles: model.people.groups.profiles)
+            routes: model.groups.routes, images: model.media.groupImages, profiles: model.people.groups.profiles)
         self.lastCall = model.calls.latest
         self.files.servers.urls = model.configuration.mediaServers
         if !step.changes.isEmpty {

@@ -18,6 +18,11 @@ struct CatchUp: Sendable {
     /// Group relays that were ignored at the last check.
     private var ignoredRelays = 0
     var gaps = RelayGaps()
+    var cursors: Cursors
+
+    init(_ cursors: [String: Int64] = [:]) {
+        self.cursors = Cursors(cursors)
+    }
 
     var isIdle: Bool { self.relays.isEmpty && self.groups.isEmpty }
     /// The groups whose events are being searched for.

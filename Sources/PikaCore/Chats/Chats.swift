@@ -1,8 +1,8 @@
 import MLS
 import Nostr
 
-/// The core's bookkeeping for chats beyond the state that is shown: their stored records, their places in the list, and
-/// the open chat.
+/// The core's bookkeeping for chats beyond the state that is shown: their stored records, their places in the list, the
+/// open chat, and the expiry of their messages.
 struct Chats: Sendable {
     private var records: [GroupID: ChatRecord] = [:]
     /// Chats whose record is not in the step's changes yet.
@@ -14,6 +14,7 @@ struct Chats: Sendable {
     var typing = TypingNotices()
     /// The number of the last opening.
     private(set) var lastOpening = 0
+    private var expiry = MessageExpiry()
 
     // MARK: Records
 
@@ -53,6 +54,14 @@ struct Chats: Sendable {
     mutating func replacePlaces(_ places: [GroupID: ChatPlace]) { self.places = places }
 
     mutating func move(_ groupID: GroupID, to place: ChatPlace) { self.places[groupID] = place }
+
+    // MARK: Expiry
+
+    /// Registers the expiry of a stored message, in Unix seconds.
+    mutating func registerExpiry(_ time: Int64?, _ step: inout CoreStep) { self.expiry.register(time, &step) }
+
+    /// Deletes expired messages from the store when they are due. Returns whether messages have expired.
+    mutating func deleteExpired(_ step: inout CoreStep) -> Bool { self.expiry.wakeUp(&step) }
 
     // MARK: The open chat
 

@@ -1,11 +1,15 @@
 import MLS
 import Marmot
+import Nostr
 
-/// The MLS groups of this account, and the changes to them that are not stored yet.
+/// The MLS groups of this account, the groups that claim each routing id, and the changes that are not stored yet.
 struct Groups: Sendable {
     private var groups: [GroupID: MarmotGroup] = [:]
     /// Groups with changes that are not in the step's changes yet.
     private var changed: Set<GroupID> = []
+    private(set) var routes = GroupRoutes()
+    /// Stored chat ids that were migrated when the state was read; durable with the first turn.
+    private(set) var storedChatIDs = StoredChatIDs()
 
     var count: Int { self.groups.count }
     var isEmpty: Bool { self.groups.isEmpty }
@@ -45,6 +49,62 @@ struct Groups: Sendable {
             }
         }
         self.changed = []
+    }
+
+    // MARK: Routing ids
+
+    /// Routes a group's current and former ids to it; other groups' claims to them stay.
+    @discardableResult
+    mutating func route(_ group: MarmotGroup, enteredAt: Int64) -> (changed: Set<Bytes32>, released: Set<Bytes32>) {
+        self.routes.set(
+            [group.data.nostrGroupID] + group.formerNostrGroupIDs, of: group.groupID, enteredAt: enteredAt)
+    }
+
+    /// Returns the groups whose keys may open an event.
+    func candidates(for event: Event) -> [GroupID] {
+        guard let id = try? GroupEvents.nostrGroupID(of: event) else { return [] }
+        return self.routes.candidates(for: id) { self.groups[$0]?.isActive == true }
+    }
+
+    /// Returns the group whose keys may open an event; nil if there are several, or none.
+    func onlyCandidate(for event: Event) -> GroupID? {
+        let candidates = self.candidates(for: event)
+        return candidates.count == 1 ? candidates.first : nil
+    }
+
+    /// Returns the group that an event belongs to: the candidate whose key opens it, else the first one.
+    func group(of event: Event) -> GroupID? {
+        let candidates = self.candidates(for: event)
+        guard candidates.count > 1 else { return candidates.first }
+        return candidates.first { self.groups[$0]?.opens(event) == true } ?? candidates.first
+    }
+
+    /// Reports existing collisions, at the start.
+    func noteCollisions(_ step: inout CoreStep) {
+        for id in self.routes.ids(where: { _ in true }) { self.noteCollision(of: id, &step) }
+    }
+
+    /// Reports an id that several groups claim.
+    func noteCollision(of id: Bytes32, _ step: inout CoreStep) {
+        let groups = self.routes.groups(claiming: id)
+        guard groups.count > 1 else { return }
+        step.effects.append(.note(.routingCollision(nostrGroupID: id.hex, chatIDs: groups.map(\.hex))))
+    }
+
+    // MARK: Stored chat ids
+
+    /// Migrates the chat ids in stored rows, once all groups are routed.
+    mutating func migrateChatIDs(in stored: inout StoredState) {
+        self.storedChatIDs = StoredChatIDs(migrating: &stored, self.routes)
+    }
+
+    /// Makes migrated chat ids durable, at the start.
+    mutating func storeMigratedChatIDs(_ step: inout CoreStep) {
+        step.changes += self.storedChatIDs.changes
+        for _ in self.storedChatIDs.ambiguousInboxRows {
+            step.effects.append(.note(.gaveUpEvent(reason: "ambiguous_chat")))
+        }
+        self.storedChatIDs = StoredChatIDs()
     }
 }
 

@@ -1,3 +1,4 @@
+import MLS
 import Nostr
 
 /// The ids of the most recently processed events; older ones are forgotten.
@@ -17,6 +18,16 @@ struct SeenEvents: Sendable {
     ) {
         self.genuine = RecentIDs(capacity: capacity, newestFirst: genuine)
         self.refused = RecentIDs(capacity: refusedCapacity, newestFirst: refused)
+    }
+
+    /// Returns the id of a message among the seen ids: the same inner event in two groups is two messages.
+    static func key(ofMessage id: EventID, in groupID: GroupID) -> EventID {
+        self.key(SHA256Derivation.digest(groupID.bytes + id.bytes))
+    }
+
+    /// Returns a digest as a seen id.
+    static func key(_ digest: [UInt8]) -> EventID {
+        do { return try EventID(bytes: digest) } catch { preconditionFailure("an event id is a SHA-256 digest") }
     }
 
     func contains(_ id: EventID) -> Bool { self.genuine.contains(id) || self.refused.contains(id) }

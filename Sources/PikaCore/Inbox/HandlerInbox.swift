@@ -2,7 +2,7 @@ import MLS
 import Nostr
 
 /// The durable queue of events for handlers: stored until a handler has finished them, or until they exceed their
-/// retention (``RetentionPolicy``).
+/// retention (``RetentionPolicy``). With it the outcomes of idempotent actions, so that a repeated handler acts once.
 struct HandlerInbox: Sendable {
     /// The number of rows that one transaction deletes.
     static let retentionBatch = 256
@@ -10,6 +10,7 @@ struct HandlerInbox: Sendable {
 
     private var events = Inbox()
     private(set) var lastID: Int64
+    private var outcomes = IdempotentOutcomes()
 
     /// - Parameter rows: the stored rows, whose events are restored by ``restore(_:bytes:)``.
     init(cursors: [String: Int64], rows: [InboxRow]) {
@@ -54,6 +55,34 @@ struct HandlerInbox: Sendable {
             step.effects.append(.deliver(event))
         }
     }
+
+    // MARK: Idempotent actions
+
+    /// Begins an action; a new one counts as in progress from here on.
+    mutating func begin(_ request: RequestID?) -> IdempotentOutcomes.Status { self.outcomes.begin(request) }
+
+    /// Marks an action that continues after a restart as in progress.
+    mutating func resume(_ request: RequestID?) { self.outcomes.resume(request) }
+
+    /// Stores the outcome of an action, and reports it.
+    mutating func report(_ outcome: ActionOutcome, of request: RequestID, _ step: inout CoreStep) {
+        self.outcomes.record(outcome, of: request, &step)
+        step.effects.append(.finish(request, outcome))
+    }
+
+    /// Stores the outcome of an action that is still in progress: it is reported later.
+    mutating func recordEarly(_ outcome: ActionOutcome, of request: RequestID, _ step: inout CoreStep) {
+        self.outcomes.record(outcome, of: request, &step)
+        self.outcomes.resume(request)
+    }
+
+    /// Removes the outcome about a message that no relay accepted: when requested again, it is sent anew.
+    mutating func removeOutcome(ofMessage id: EventID?, _ step: inout CoreStep) {
+        self.outcomes.remove(messageID: id, &step)
+    }
+
+    /// Restores an outcome; false if the memo is unreadable.
+    mutating func restoreOutcome(_ name: [UInt8], _ memo: Secret) -> Bool { self.outcomes.restore(name, memo) }
 
     // MARK: Retention
 

@@ -2,7 +2,8 @@ import MLS
 import Marmot
 import Nostr
 
-/// The requested changes to groups, from the request to the final commit, and the groups where they may proceed.
+/// The requested changes to groups, from the request to the final commit, the groups where they may proceed, and the
+/// renewal of this account's keys.
 struct Intents: Sendable {
     /// The number of times that the commit of one change may lose before the change is abandoned.
     static let maximumLosses = 10
@@ -15,6 +16,7 @@ struct Intents: Sendable {
     private var blocked: Set<GroupID> = []
     /// Groups whose due departures could not be committed, with the epoch of the failure.
     private var failedDepartures: [GroupID: Epoch] = [:]
+    private var renewals = KeyRenewals()
 
     // MARK: Contents
 
@@ -138,6 +140,49 @@ struct Intents: Sendable {
     func mayCommitDepartures(of groupID: GroupID, in epoch: Epoch) -> Bool {
         self.failedDepartures[groupID] != epoch && !self.hasOpen(.commitDepartures, in: groupID)
     }
+
+    // MARK: Renewals of keys
+
+    /// Starts counting the age of keys in groups where it was not counted.
+    mutating func startRenewals(in groups: some Sequence<GroupID>, _ policy: SelfUpdatePolicy, _ step: inout CoreStep) {
+        self.renewals.start(groups, policy, &step)
+    }
+
+    /// Schedules a renewal after joining a group with a key package that others may have seen.
+    mutating func noteJoin(of groupID: GroupID, _ policy: SelfUpdatePolicy, _ step: inout CoreStep) {
+        self.renewals.noteJoin(of: groupID, policy, &step)
+    }
+
+    /// Restarts the age of the keys after founding a group, or after an own commit.
+    mutating func noteRenewal(of groupID: GroupID, _ policy: SelfUpdatePolicy, _ step: inout CoreStep) {
+        self.renewals.noteRenewal(of: groupID, policy, &step)
+    }
+
+    /// Postpones an automatic renewal that another member's commit displaced, but not indefinitely.
+    mutating func postponeRenewal(of groupID: GroupID, _ policy: SelfUpdatePolicy, _ step: inout CoreStep) {
+        self.renewals.postpone(groupID, policy, &step)
+    }
+
+    /// Returns the groups whose keys are due, in order; nil before the scheduled check.
+    mutating func dueRenewals(_ policy: SelfUpdatePolicy, nowMilliseconds: Int64) -> [GroupID]? {
+        self.renewals.dueGroups(policy, nowMilliseconds: nowMilliseconds)
+    }
+
+    /// Delays the next renewal in a due group.
+    mutating func delayRenewal(of groupID: GroupID, _ policy: SelfUpdatePolicy, _ step: inout CoreStep) {
+        self.renewals.delay(groupID, policy, &step)
+    }
+
+    /// Ends the renewals in a group that this account is no longer a member of.
+    mutating func endRenewals(of groupID: GroupID, _ step: inout CoreStep) { self.renewals.remove(groupID, &step) }
+
+    /// Schedules the next check of all keys, unless an earlier one is scheduled.
+    mutating func scheduleRenewals(_ policy: SelfUpdatePolicy, _ step: inout CoreStep) {
+        self.renewals.schedule(policy, &step)
+    }
+
+    /// Reads the stored age of a group's keys; false if it is malformed.
+    mutating func restoreKeyAge(of groupID: GroupID, _ memo: Secret) -> Bool { self.renewals.restore(groupID, memo) }
 
     // MARK: Restart
 

@@ -2,7 +2,8 @@ import MLS
 import Marmot
 import Nostr
 
-/// Pending invitations to this account, and the limits on the work that inviters may cause: anyone can send them.
+/// Invitations to this account that are pending, with the limits on the work that inviters may cause, since anyone can
+/// send them; and those of others, from the search for their key packages to the delivery of the Welcomes.
 struct Invitations: Sendable {
     /// The one key shared by all unknown inviters.
     private enum Strangers: Sendable { case all }
@@ -11,6 +12,8 @@ struct Invitations: Sendable {
     private var invites: [EventID: StoredInvite]
     private var inviters = RateLimiter<PublicKey>()
     private var strangers = RateLimiter<Strangers>(capacity: 1)
+    private var searches = KeyPackageSearches()
+    private var welcomes = WelcomeDeliveries()
 
     init(_ stored: [StoredInvite] = []) {
         self.invites = Dictionary(stored.map { ($0.wrapper, $0) }) { _, last in last }
@@ -67,4 +70,70 @@ struct Invitations: Sendable {
         step.changes.append(.deleteInvite(wrapper: wrapper))
         step.changes.append(.putMemo(MemoName(.invitePreview, wrapper.bytes), nil))
     }
+
+    // MARK: Key packages of others
+
+    /// Whether a search for key packages is in progress.
+    var isSearching: Bool { !self.searches.isEmpty }
+
+    /// Begins a search; returns its number.
+    mutating func beginSearch(
+        for peers: [PublicKey], by owner: KeyPackageSearches.Owner, _ configuration: CoreConfiguration
+    ) -> Int {
+        self.searches.begin(peers, by: owner, configuration)
+    }
+
+    /// Returns the owner of a search; nil if it is over.
+    func owner(ofSearch number: Int) -> KeyPackageSearches.Owner? { self.searches.owner(of: number) }
+
+    mutating func receive(_ outcomes: [RelayURL: FetchOutcome], ofSearch number: Int) {
+        self.searches.receive(outcomes, of: number)
+    }
+
+    /// Sends a search's next requests, and returns its findings once it is over.
+    ///
+    /// - Parameter group: the group that the peers are to join; nil if it does not exist yet.
+    mutating func advanceSearch(
+        _ number: Int, for group: MarmotGroup?, _ step: inout CoreStep
+    ) -> [PublicKey: KeyPackageSearch.Finding]? {
+        self.searches.advance(number, for: group, &step)
+    }
+
+    // MARK: Welcomes to others
+
+    /// Whether an action waits for the delivery of its Welcomes.
+    var isDelivering: Bool { !self.welcomes.isEmpty }
+
+    /// Remembers the relays on which invitees expect their Welcomes, until these are sealed.
+    mutating func noteRelays(
+        of invitees: [Invitee], _ findings: [PublicKey: KeyPackageSearch.Finding], _ step: inout CoreStep
+    ) {
+        for invitee in invitees {
+            self.welcomes.set(findings[invitee.identity]?.relays, of: invitee.identity, &step)
+        }
+    }
+
+    /// Returns the relays on which an invitee expects its Welcome.
+    func relays(forWelcomeTo peer: PublicKey) -> [RelayURL] { self.welcomes.relays(of: peer) }
+
+    /// Forgets an invitee's relays, since its Welcome has them.
+    mutating func forgetRelays(of peer: PublicKey, _ step: inout CoreStep) { self.welcomes.set(nil, of: peer, &step) }
+
+    /// Forgets the relays for Welcomes that were never made.
+    mutating func expireRelays(_ step: inout CoreStep) { self.welcomes.expireRelays(&step) }
+
+    /// Restores an invitee's relays; false if the memo is unreadable.
+    mutating func restoreRelays(_ key: [UInt8], _ memo: Secret) -> Bool { self.welcomes.restore(key, memo) }
+
+    mutating func beginDelivery(_ delivery: WelcomeDeliveries.Delivery, _ step: inout CoreStep) {
+        self.welcomes.begin(delivery, &step)
+    }
+
+    /// Records that a relay has a Welcome, or that every relay refused it. Returns the deliveries that end with it.
+    mutating func endDeliveries(row: String, refused reason: String?) -> [WelcomeDeliveries.Delivery] {
+        self.welcomes.end(row: row, refused: reason)
+    }
+
+    /// Ends a delivery at its deadline.
+    mutating func endDelivery(_ number: Int) -> WelcomeDeliveries.Delivery? { self.welcomes.end(number) }
 }

@@ -2,7 +2,8 @@ import MLS
 import Marmot
 import Nostr
 
-/// Own key packages: announced, replaced before they expire and after use, and finally deleted.
+/// Own key packages: announced, replaced before they expire and after use, and finally deleted; and the published relay
+/// lists that lead others to them.
 ///
 /// All share one slot, the `d` tag, so that a new kind 30443 replaces the old one. The old kind 443 is deleted (NIP-09)
 /// once a relay has stored the new one, so that peers always find a key package.
@@ -25,6 +26,8 @@ struct KeyPackages: Sendable {
     private var records: [[UInt8]: KeyPackageRecord] = [:]
     /// When the core started, in Unix seconds.
     private var startedAt: Int64 = 0
+    /// Others may query the lists; they are changed by the methods below only.
+    private(set) var relayLists = RelayLists()
 
     init(_ stored: [StoredKeyPackage] = []) {
         self.packages = stored
@@ -213,6 +216,26 @@ struct KeyPackages: Sendable {
         }
         return withdrawn
     }
+
+    // MARK: Relay lists
+
+    /// Restores a relay list; false if the memo is unreadable.
+    mutating func restoreRelayList(_ memo: Secret) -> Bool { self.relayLists.restore(memo) }
+
+    mutating func restore(_ list: RelayListRecord) { self.relayLists.restore(list) }
+
+    /// Remembers the relays that were configured before: they hold this account's old lists.
+    mutating func changeRelays(from old: [RelayURL], to new: [RelayURL]) {
+        self.relayLists.changeRelays(from: old, to: new)
+    }
+
+    /// Replaces a relay list by a signed one; returns the old one.
+    mutating func replaceRelayList(by event: Event, _ step: inout CoreStep) -> Event? {
+        self.relayLists.replace(by: event, &step)
+    }
+
+    /// Records that a relay has a relay list.
+    mutating func confirmRelayList(_ event: Event, _ step: inout CoreStep) { self.relayLists.confirm(event, &step) }
 
     private mutating func set(_ record: KeyPackageRecord?, of reference: [UInt8], _ step: inout CoreStep) {
         self.records[reference] = record

@@ -18,8 +18,8 @@ extension OutboxRow {
 extension CoreModel {
     /// Drops signals that have waited too long for a relay.
     mutating func dropStaleSignals(_ step: inout CoreStep) {
-        for id in self.queue.signals {
-            guard let row = self.queue.row(id), row.isStaleSignal(now: step.now) else { continue }
+        for id in self.delivery.queue.signals {
+            guard let row = self.delivery.queue.row(id), row.isStaleSignal(now: step.now) else { continue }
             self.dropRow(id, &step)
             step.effects.append(.note(.sendFailed(reason: "call_signal: no relay accepted it in time")))
             self.concludeSignal(row, failure: "no relay accepted it in time", &step)

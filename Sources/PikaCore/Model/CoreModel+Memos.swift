@@ -11,8 +11,8 @@ extension CoreModel {
             var isReadable = true
             switch name.kind {
             case .keyPackage: isReadable = self.keyPackages.restore(name.key, memo)
-            case .relayList: isReadable = self.relayLists.restore(memo)
-            case .peerRelays: isReadable = self.welcomes.restore(name.key, memo)
+            case .relayList: isReadable = self.keyPackages.restoreRelayList(memo)
+            case .peerRelays: isReadable = self.invitations.restoreRelays(name.key, memo)
             case .invitePreview:
                 let wrapper = try? EventID(bytes: name.key)
                 let preview = AppState.InvitedGroup(memo: memo)
@@ -23,9 +23,9 @@ extension CoreModel {
                 let entries = CallTimeline.entries(memo: memo)
                 self.state.callTimeline = entries ?? []
                 isReadable = entries != nil
-            case .answer: isReadable = self.outcomes.restore(name.key, memo)
+            case .answer: isReadable = self.inbox.restoreOutcome(name.key, memo)
             case .chat: isReadable = self.chats.restore(GroupID(name.key), memo)
-            case .failedMessage: isReadable = self.failures.restore(name.key, memo)
+            case .failedMessage: isReadable = self.delivery.restoreFailure(name.key, memo)
             case .profile: isReadable = self.people.profiles.restore(name.key, memo)
             case .followList: isReadable = self.people.own.restoreFollowList(memo)
             case .groupProfile: isReadable = self.people.groups.restore(name, memo)

@@ -7,39 +7,24 @@ struct CoreModel: Sendable {
     let account: OwnKey
     var quarantine: RestoreQuarantine
     var configuration: CoreConfiguration
-    /// Which copy of the account's state this is.
-    var instance: StoredInstance
     var published = PublishedState()
     var groups = Groups()
-    var routes = GroupRoutes()
-    /// Stored chat ids that were migrated when the state was read; durable with the first turn.
-    var storedChatIDs = StoredChatIDs()
     var keyPackages: KeyPackages
-    var relayLists = RelayLists()
     var people = People()
-    var searches = KeyPackageSearches()
-    var welcomes = WelcomeDeliveries()
-    var catchUp = CatchUp()
-    var invites: Invitations
-    var convergence = Convergence()
+    var catchUp: CatchUp
+    var invitations: Invitations
+    var convergence: Convergence
     var inbound: InboundEvents
     var inbox: HandlerInbox
-    var queue = PublishQueue()
-    var cursors: [String: Int64]
+    var delivery = Delivery()
     var intents = Intents()
-    var renewals = KeyRenewals()
-    var reseals = Reseals()
-    var expiry = MessageExpiry()
     var media = Media()
     var chats = Chats()
-    var failures = FailedMessages()
     var signer = SignerQueue()
     var calls = Calls()
 
-    /// Outcomes of idempotent actions, and those in progress.
-    var outcomes = IdempotentOutcomes()
     /// The error that the core has to stop with.
-    var failure: AppCoreError?
+    var failure: AppCoreError? { self.convergence.successor.map { .superseded(by: $0) } }
 
     /// The visible state.
     var state: AppState {
@@ -64,24 +49,25 @@ struct CoreModel: Sendable {
         self.account = account
         self.quarantine = RestoreQuarantine(crashes)
         self.configuration = configuration
-        self.instance = stored.instance
+        self.convergence = Convergence(stored.instance)
         self.inbound = InboundEvents(
             seen: SeenEvents(newestFirst: stored.seen, refusedNewestFirst: stored.refused))
-        self.cursors = stored.cursors
+        self.catchUp = CatchUp(stored.cursors)
         self.inbox = HandlerInbox(cursors: stored.cursors, rows: stored.inbox)
         self.keyPackages = KeyPackages(stored.keyPackages)
-        self.invites = Invitations(stored.invites)
+        self.invitations = Invitations(stored.invites)
         try self.restoreMediaSecrets(stored.memos)
         try self.restoreGroups(stored.groups)
         var stored = stored
-        self.storedChatIDs = StoredChatIDs(migrating: &stored, self.routes)
+        self.groups.migrateChatIDs(in: &stored)
         try self.restoreIntents(stored.memos)
         try self.restoreReseals(stored.memos)
         try self.restoreKeyAges(stored.memos)
         try self.restoreCopiedGroups(stored.memos)
         for waiting in stored.waiting {
             guard self.quarantine.admits(waiting.event) else { continue }
-            guard let id = try? GroupEvents.nostrGroupID(of: waiting.event), !self.routes.groups(claiming: id).isEmpty
+            guard let id = try? GroupEvents.nostrGroupID(of: waiting.event),
+                !self.groups.routes.groups(claiming: id).isEmpty
             else { continue }
             self.inbound.waiting.restore(waiting, under: id)
         }
@@ -94,7 +80,7 @@ struct CoreModel: Sendable {
             self.inbox.restore(event, bytes: row.payload.count)
         }
         for row in stored.outbox {
-            _ = self.queue.add(row)
+            self.delivery.restore(row)
         }
         self.state.auth = .loggedIn(account.publicKey)
         if case .remote = account {
@@ -106,7 +92,7 @@ struct CoreModel: Sendable {
             AppState.RelayStatus(url: $0, connection: .disconnected, isCaughtUp: false)
         }
         try self.restoreOwnMemos(stored)
-        self.state.outbox.pending = self.queue.count
+        self.state.outbox.pending = self.delivery.queue.count
         self.refreshChatList()
         self.refreshBusy()
     }
@@ -176,5 +162,7 @@ struct CoreModel: Sendable {
     }
 
     /// Returns the group that a chat id, or another reference of a user, names; as ``GroupRoutes/group(named:)``.
-    func groupID(ofChat reference: String) throws(AppCoreError) -> GroupID { try self.routes.group(named: reference) }
+    func groupID(ofChat reference: String) throws(AppCoreError) -> GroupID {
+        try self.groups.routes.group(named: reference)
+    }
 }

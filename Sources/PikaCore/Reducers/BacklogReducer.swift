@@ -4,34 +4,10 @@ import Nostr
 
 /// Reads groups' stored events from relays, and holds live events until then (``CatchUp``).
 extension CoreModel {
-
-    // MARK: Due backlogs
-
-    /// Returns the name of the cursor that records, across restarts, whether a group's events on a relay are still to
-    /// be read: an odd value means yes.
-    private static func backlogCursor(_ groupID: GroupID, _ relay: RelayURL) -> String {
-        "backlog/\(groupID.hex)/\(relay.string)"
-    }
-
-    private func isBacklogDue(_ groupID: GroupID, _ relay: RelayURL) -> Bool {
-        (self.cursors[Self.backlogCursor(groupID, relay)] ?? 0) % 2 == 1
-    }
-
-    private mutating func noteBacklog(_ groupID: GroupID, _ relay: RelayURL, isDue: Bool, _ step: inout CoreStep) {
-        guard self.isBacklogDue(groupID, relay) != isDue else { return }
-        let name = Self.backlogCursor(groupID, relay)
-        let value = (self.cursors[name] ?? 0) + 1
-        self.cursors[name] = value
-        step.changes.append(.advanceCursor(name: name, to: value))
-    }
-
     func relays(of group: MarmotGroup) -> [RelayURL] {
         let relays = RelaySelection.relays(ofGroup: group.data.relays, own: self.configuration.relays)
         return relays.isEmpty ? self.configuration.relays : relays
     }
-
-    /// Returns the name of the cursor that holds the time of the invitation to a group. Older events cannot be opened.
-    static func joinedCursor(_ groupID: GroupID) -> String { "joined/\(groupID.hex)" }
 
     // MARK: Reading a group
 
@@ -41,7 +17,7 @@ extension CoreModel {
     mutating func readBacklog(of groupID: GroupID, since: Int64? = nil, _ step: inout CoreStep) {
         guard let group = self.groups[groupID] else { return }
         for relay in self.relays(of: group) {
-            self.noteBacklog(groupID, relay, isDue: true, &step)
+            self.catchUp.cursors.noteBacklog(groupID, relay, isDue: true, &step)
             self.fetchBacklog(of: group, from: relay, since: since, &step)
         }
     }
@@ -50,7 +26,7 @@ extension CoreModel {
     /// account was away, dated so early that catching up did not request it.
     mutating func readUnopenedBacklogs(_ step: inout CoreStep) {
         for group in self.groups.values.sorted(by: { $0.groupID < $1.groupID }) where group.isActive {
-            guard self.inbound.waiting.hasUnopened(under: self.routes.ids(of: group.groupID)) else { continue }
+            guard self.inbound.waiting.hasUnopened(under: self.groups.routes.ids(of: group.groupID)) else { continue }
             self.readBacklog(of: group.groupID, since: step.now.clampedSubtracting(Self.maximumAge), &step)
         }
     }
@@ -61,7 +37,7 @@ extension CoreModel {
             self.catchUp.forgetFailures(of: groupID)
             return
         }
-        for relay in self.relays(of: group) where self.isBacklogDue(groupID, relay) {
+        for relay in self.relays(of: group) where self.catchUp.cursors.isBacklogDue(groupID, relay) {
             let isConnected = self.state.relays.contains { $0.url == relay && $0.connection == .connected }
             if isConnected { self.fetchBacklog(of: group, from: relay, &step) }
         }
@@ -69,7 +45,8 @@ extension CoreModel {
 
     /// Reads the due groups of a relay that has reconnected.
     mutating func readDueBacklogs(from relay: RelayURL, _ step: inout CoreStep) {
-        for group in self.groups.values where group.isActive && self.isBacklogDue(group.groupID, relay) {
+        for group in self.groups.values
+        where group.isActive && self.catchUp.cursors.isBacklogDue(group.groupID, relay) {
             self.catchUp.renew(group.groupID, from: relay)
             self.fetchBacklog(of: group, from: relay, &step)
         }
@@ -81,7 +58,7 @@ extension CoreModel {
         self.catchUp.beginRead(of: group.groupID, from: relay)
         self.countReading()
         let ids = [group.data.nostrGroupID] + group.formerNostrGroupIDs
-        let invitedAt = self.cursors[Self.joinedCursor(group.groupID)].map { max(0, $0 - Self.groupOverlap) }
+        let invitedAt = self.catchUp.cursors.invitedAt(group.groupID).map { max(0, $0 - Self.groupOverlap) }
         step.effects.append(
             .fetch(
                 .backlog(groupID: group.groupID),
@@ -93,7 +70,7 @@ extension CoreModel {
         of groupID: GroupID, _ outcomes: [RelayURL: FetchOutcome], _ step: inout CoreStep
     ) {
         let (answered, retryDelay) = self.catchUp.endRead(of: groupID, outcomes)
-        for relay in answered { self.noteBacklog(groupID, relay, isDue: false, &step) }
+        for relay in answered { self.catchUp.cursors.noteBacklog(groupID, relay, isDue: false, &step) }
         self.countReading()
         if let retryDelay {
             step.effects.append(.wake(.backlog(groupID: groupID), atMilliseconds: step.nowMilliseconds + retryDelay))
@@ -110,17 +87,15 @@ extension CoreModel {
     /// Whether an event must be held because older events of the same relay or group are being read.
     func mustHold(_ event: Event, from relay: RelayURL?) -> Bool {
         !self.inbound.seen.contains(event.id)
-            && self.catchUp.mustHold(event, from: relay, claimants: self.routes.groups(claiming:))
+            && self.catchUp.mustHold(event, from: relay, claimants: self.groups.routes.groups(claiming:))
     }
 
     mutating func hold(_ event: Event, from relay: RelayURL?, _ step: inout CoreStep) {
         guard self.catchUp.hold(event, from: relay) else { return }
         var rings: [GroupID: OuterKeyRing] = [:]
         let groups = self.groups
-        let routes = self.routes
         let events = self.catchUp.releaseSurplus { event in
-            guard let id = try? GroupEvents.nostrGroupID(of: event) else { return false }
-            return routes.candidates(for: id) { groups[$0]?.isActive == true }.contains { groupID in
+            groups.candidates(for: event).contains { groupID in
                 guard let ring = rings[groupID] ?? groups[groupID]?.outerKeyRing else { return false }
                 rings[groupID] = ring
                 return ring.opens(event, with: ring.marks)
@@ -133,7 +108,7 @@ extension CoreModel {
 
     /// Removes and returns the held events that need not wait any longer.
     mutating func releaseHeld() -> [Event] {
-        let (seen, routes) = (self.inbound.seen, self.routes)
+        let (seen, routes) = (self.inbound.seen, self.groups.routes)
         return self.catchUp.releaseHeld(isSeen: seen.contains, claimants: routes.groups(claiming:))
     }
 }

@@ -165,7 +165,7 @@ extension CoreModel {
             let message = OutgoingMessage(kind: .callSignal, content: signal.content)
             let outcome = try self.send(message, toChat: chatID, purpose: .callSignal, &step)
             guard case .queued(_, let wrapper) = outcome else { return }
-            self.calls.track(body, of: callID, row: Self.messageRow(wrapper))
+            self.calls.track(body, of: callID, row: Delivery.messageRow(wrapper))
         } catch {
             step.effects.append(.note(.sendFailed(reason: "\(signal.type): \(error)")))
             self.followCall(.publishFailed(callID: callID), &step)

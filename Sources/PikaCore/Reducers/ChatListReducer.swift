@@ -63,14 +63,14 @@ extension CoreModel {
         let end: AppState.ChatEnd? =
             isMember ? (isOvertaken ? .overtaken : nil) : record.end ?? .removed(by: nil)
         var summary = AppState.ChatSummary(
-            chatID: group.groupID.hex, routingIDs: self.routes.ids(of: group.groupID).map(\.hex), name: data.name,
-            description: data.description, relays: data.relays, isGroup: isGroup,
+            chatID: group.groupID.hex, routingIDs: self.groups.routes.ids(of: group.groupID).map(\.hex),
+            name: data.name, description: data.description, relays: data.relays, isGroup: isGroup,
             members: isMember ? members : [], isAdmin: isMember && group.isAdmin,
             epoch: group.epoch.rawValue,
             isActive: isMember, unreadCount: 0, imageHash: data.image.map { Hex.encode($0.hash) },
             needsInvitation: isOvertaken, displayName: names.title, subtitle: isMember ? names.subtitle : nil,
             endReason: end)
-        summary.sharesNostrGroupID = self.routes.groups(claiming: data.nostrGroupID).count > 1
+        summary.sharesNostrGroupID = self.groups.routes.groups(claiming: data.nostrGroupID).count > 1
         summary.take(record)
         return summary
     }

@@ -36,7 +36,7 @@ extension CoreModel {
         let isOver = self.state.currentChat?.endReason != nil
         self.changeChat(groupID) { $0.end = nil }
         self.refreshChat(groupID)
-        guard let chatID = self.state.currentChat?.chatID, self.routes.chatID(stored: chatID) == groupID.hex,
+        guard let chatID = self.state.currentChat?.chatID, self.groups.routes.chatID(stored: chatID) == groupID.hex,
             self.chats.open?.groupID != groupID || isOver
         else { return }
         self.state.router.stack = self.state.router.stack.map(self.resolved)
@@ -118,9 +118,9 @@ extension CoreModel {
         }
         self.state.currentChat?.isLoadingOlder = false
         self.chats.open?.noteRead(messages)
-        let pending = Set(self.queue.rows { $0.groupID == groupID }.compactMap(\.messageID))
+        let pending = Set(self.delivery.queue.rows { $0.groupID == groupID }.compactMap(\.messageID))
         for message in messages.sorted(by: { $0.position < $1.position }) {
-            self.append(message, self.delivery(of: message, isPending: pending.contains(message.id)))
+            self.append(message, self.shownDelivery(of: message, isPending: pending.contains(message.id)))
         }
         let count = self.state.currentChat?.messages.count ?? 0
         self.chats.open?.raiseLimit(to: count)
@@ -128,10 +128,10 @@ extension CoreModel {
         self.finish(request, .done(chatID: self.state.currentChat?.chatID), &step)
     }
 
-    private func delivery(of message: StoredMessage, isPending: Bool) -> AppState.Delivery {
+    private func shownDelivery(of message: StoredMessage, isPending: Bool) -> AppState.Delivery {
         guard message.isOwn else { return .received }
         if isPending { return .pending }
-        return self.failure(of: message.id, in: message.groupID).map { .failed($0.reason) } ?? .sent
+        return self.delivery.failure(of: message.id, in: message.groupID).map { .failed($0.reason) } ?? .sent
     }
 
     /// Shows one new message: in the open chat, the preview and the unread counter.

@@ -6,7 +6,7 @@ extension CoreModel {
     /// Retries the events whose time has come.
     mutating func retryEarly(_ step: inout CoreStep) {
         for id in self.inbound.waiting.dueRoutes(now: step.now) {
-            for groupID in self.routes.groups(claiming: id) { self.retryWaiting(of: groupID, &step) }
+            for groupID in self.groups.routes.groups(claiming: id) { self.retryWaiting(of: groupID, &step) }
         }
         self.inbound.waiting.scheduleClockCheck(&step)
     }

@@ -84,7 +84,7 @@ extension CoreModel {
 
     /// Records that an attempt to publish ended without an answer.
     mutating func noteUnanswered(_ row: String) {
-        guard let groupID = self.queue.row(row)?.groupID, let pending = self.groups[groupID]?.pending,
+        guard let groupID = self.delivery.queue.row(row)?.groupID, let pending = self.groups[groupID]?.pending,
             Self.commitRow(pending.event.id) == row
         else { return }
         self.convergence.noteUnsureCommit(of: groupID)
@@ -129,7 +129,7 @@ extension CoreModel {
 
     private mutating func yieldIfDisplaced(_ groupID: GroupID, _ step: inout CoreStep) {
         guard var probe = self.groups[groupID], let event = probe.pending?.event.id,
-            !self.inbound.waiting.isEmpty(under: self.routes.ids(of: groupID))
+            !self.inbound.waiting.isEmpty(under: self.groups.routes.ids(of: groupID))
         else { return }
         probe.clearPending()
         let isDisplaced = self.waitingInOrder(of: groupID).contains { event in

@@ -35,7 +35,7 @@ extension CoreModel {
 
     /// Updates the connections and the relays shown. Subscriptions without explicit relays follow automatically.
     private mutating func changeRelays(since old: CoreConfiguration, _ step: inout CoreStep) {
-        self.relayLists.changeRelays(from: old.homeRelays, to: self.configuration.homeRelays)
+        self.keyPackages.changeRelays(from: old.homeRelays, to: self.configuration.homeRelays)
         let before = self.state.relays
         self.state.relays = self.allRelays.map { url in
             before.first { $0.url == url }
@@ -56,7 +56,7 @@ extension CoreModel {
         let moves =
             old.relays != self.configuration.relays || old.announcementRelays != self.configuration.announcementRelays
         guard moves || starts, !self.configuration.homeRelays.isEmpty else { return }
-        if !self.relayLists.isEmpty { self.publishRelayLists(&step) }
+        if !self.keyPackages.relayLists.isEmpty { self.publishRelayLists(&step) }
         if self.configuration.publishesKeyPackage || self.keyPackages.isAnnounced { try self.publishKeyPackage(&step) }
     }
 }

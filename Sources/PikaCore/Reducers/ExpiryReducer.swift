@@ -2,7 +2,7 @@
 extension CoreModel {
     /// Deletes expired messages, in the store and on the screens.
     mutating func deleteExpired(_ step: inout CoreStep) {
-        guard self.expiry.wakeUp(&step) else { return }
+        guard self.chats.deleteExpired(&step) else { return }
         let now = step.now
         self.dropShown { ($0.expiresAt ?? .max) <= now }
         self.forgetLastMessages { ($0.lastMessageExpiresAt ?? .max) <= now }

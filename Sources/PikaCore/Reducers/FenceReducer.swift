@@ -9,7 +9,7 @@ extension CoreModel {
     }
 
     mutating func startFence(_ step: inout CoreStep) {
-        for row in self.queue.rows(where: { $0.purpose == .instance }) { self.dropRow(row.id, &step) }
+        for row in self.delivery.queue.rows(where: { $0.purpose == .instance }) { self.dropRow(row.id, &step) }
         guard self.configuration.detectsCopies else { return }
         self.convergence.fence.start(atMilliseconds: step.nowMilliseconds)
         self.convergence.stateRollback.start(self.groups.all)
@@ -63,12 +63,12 @@ extension CoreModel {
 
     /// Processes a decrypted notice.
     mutating func receive(_ notice: CopyNotice, _ event: Event, isLive: Bool, _ step: inout CoreStep) {
-        let verdict = self.convergence.fence.verdict(
-            on: notice, createdAt: event.createdAt, isLive: isLive, instance: self.instance, now: step.now)
+        let verdict = self.convergence.verdict(
+            on: notice, createdAt: event.createdAt, isLive: isLive, now: step.now)
         switch verdict {
         case .ignore: break
         case .announce(let relays): self.announceCopy(to: relays, &step)
-        case .yield: self.yield(to: notice)
+        case .yield: self.convergence.yield(to: notice)
         }
     }
 
@@ -78,16 +78,18 @@ extension CoreModel {
         if !relays.isEmpty { self.announceCopy(to: relays, &step) }
     }
 
-    private mutating func yield(to notice: CopyNotice) {
-        let time = Date(timeIntervalSince1970: Double(notice.startedAt) / 1000).formatted(.iso8601)
-        self.failure = AppCoreError(
-            .superseded,
-            "another copy of this account was started at \(time); stop one of them. To continue with this one, back it "
-                + "up, restore the backup into a new directory, and start that")
-    }
-
     private mutating func announceCopy(to relays: [RelayURL], _ step: inout CoreStep) {
         guard let time = self.convergence.fence.announce(to: relays, now: step.now) else { return }
         self.use(.tell(relays, at: time), &step)
+    }
+}
+
+extension AppCoreError {
+    static func superseded(by notice: CopyNotice) -> AppCoreError {
+        let time = Date(timeIntervalSince1970: Double(notice.startedAt) / 1000).formatted(.iso8601)
+        return AppCoreError(
+            .superseded,
+            "another copy of this account was started at \(time); stop one of them. To continue with this one, back it "
+                + "up, restore the backup into a new directory, and start that")
     }
 }

@@ -6,7 +6,7 @@ import Nostr
 extension CoreModel {
     mutating func takeGroupEvent(_ event: Event, _ step: inout CoreStep) {
         // An event of a group not joined yet is not recorded as seen: it is read again with the group's backlog.
-        guard let groupID = self.group(of: event) else {
+        guard let groupID = self.groups.group(of: event) else {
             return step.refuse("unknown_group", "no group has the event's h tag", event.id)
         }
         if self.ingest(event, into: groupID, &step) { self.retryWaiting(of: groupID, &step) }
@@ -47,7 +47,7 @@ extension CoreModel {
         _ event: Event, of groupID: GroupID, _ reason: WaitingReason, _ step: inout CoreStep
     ) {
         // An event that no key opens may belong to any candidate.
-        let groups = reason == .noKey ? self.candidates(for: event) : [groupID]
+        let groups = reason == .noKey ? self.groups.candidates(for: event) : [groupID]
         if reason == .noKey {
             for group in groups where self.takeForEarlierMembership(event, of: group, &step) { return }
         }
@@ -122,7 +122,7 @@ extension CoreModel {
                 chatID: self.chatID(of: groupID))
         }
         step.changes.append(.putMessage(stored))
-        self.expiry.register(stored.expiresAt, &step)
+        self.chats.registerExpiry(stored.expiresAt, &step)
         self.media.storeKeys(of: stored, &step)
         if message.rumor.kind == .metadata { self.takeGroupProfile(stored, &step) }
         self.show(stored, delivery: isOwn ? .sent : .received, &step)
@@ -143,12 +143,7 @@ extension CoreModel {
 
     /// Returns the id of a message among the seen ids: the same inner event in two groups is two messages.
     func messageKey(_ id: EventID, in groupID: GroupID) -> EventID {
-        self.key(SHA256Derivation.digest(groupID.bytes + id.bytes))
-    }
-
-    /// Returns a digest as a seen id.
-    func key(_ digest: [UInt8]) -> EventID {
-        do { return try EventID(bytes: digest) } catch { preconditionFailure("an event id is a SHA-256 digest") }
+        SeenEvents.key(ofMessage: id, in: groupID)
     }
 
     /// Queues an event for the handlers, durably.
@@ -219,7 +214,7 @@ extension CoreModel {
     /// Evicts the events beyond the budgets; relays still hold them.
     mutating func trimWaiting(_ step: inout CoreStep) {
         while let (nostrGroupID, id) = self.inbound.waiting.surplus() {
-            let groups = self.routes.groups(claiming: nostrGroupID)
+            let groups = self.groups.routes.groups(claiming: nostrGroupID)
             self.forgetWaiting(id, &step)
             self.catchUp.noteEvicted(groups)
             step.effects.append(.note(.gaveUpWaiting))
@@ -231,13 +226,13 @@ extension CoreModel {
 
     private mutating func followRing(of groupID: GroupID) -> OuterKeyRing {
         let ring = self.groups[groupID]?.outerKeyRing ?? OuterKeyRing()
-        self.inbound.waiting.follow(ring, of: groupID, under: self.routes.ids(of: groupID))
+        self.inbound.waiting.follow(ring, of: groupID, under: self.groups.routes.ids(of: groupID))
         return ring
     }
 
     mutating func forgetWaiting(_ id: EventID, _ step: inout CoreStep) {
         guard let nostrGroupID = self.inbound.waiting.remove(id, &step) else { return }
-        self.convergence.branches.forget(id, in: self.routes.groups(claiming: nostrGroupID))
+        self.convergence.branches.forget(id, in: self.groups.routes.groups(claiming: nostrGroupID))
     }
 
     /// Retries parked events after an epoch change, oldest first, until no further progress is made. An event that no
@@ -261,7 +256,7 @@ extension CoreModel {
 
     /// Returns the waiting events that may belong to the group.
     func waitingInOrder(of groupID: GroupID) -> [Event] {
-        self.inbound.waiting.events(under: self.routes.ids(of: groupID))
+        self.inbound.waiting.events(under: self.groups.routes.ids(of: groupID))
     }
 }
 

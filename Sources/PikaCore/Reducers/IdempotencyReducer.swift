@@ -7,16 +7,16 @@ extension CoreModel {
     /// Whether an action, or a handler's effects (nil), can be skipped: it is done, and its outcome is reported again,
     /// or it is in progress.
     mutating func isDuplicate(_ action: AppAction?, _ request: RequestID?, _ step: inout CoreStep) -> Bool {
-        switch self.outcomes.begin(request) {
+        switch self.inbox.begin(request) {
         case .new: return false
         case .inProgress: return true
         case .done(let outcome):
             if let request { step.effects.append(.finish(request, outcome)) }
             guard case .queued(let messageID, _) = outcome, let chatID = action?.messageChat,
-                !self.queue.contains(where: { $0.messageID == messageID && $0.leftover == nil })
+                !self.delivery.queue.contains(where: { $0.messageID == messageID && $0.leftover == nil })
             else { return true }
             // A message that is no longer in the outbox, and whose outcome was not removed, is on a relay.
-            step.effects.append(.report(chatID: self.routes.chatID(stored: chatID), messageID: messageID, .sent))
+            step.effects.append(.report(chatID: self.groups.routes.chatID(stored: chatID), messageID: messageID, .sent))
             return true
         }
     }

@@ -127,9 +127,7 @@ extension CoreModel {
                 intent.goal = .add(invitees.map(\.identity))
             case .remove, .set, .selfDemote, .upgrade, .selfUpdate, .commitDepartures, .leave: break
             }
-            for invitee in intent.invitees ?? [] {
-                self.welcomes.set(findings[invitee.identity]?.relays, of: invitee.identity, &step)
-            }
+            self.invitations.noteRelays(of: intent.invitees ?? [], findings, &step)
             intent.phase = .queued
             self.put(intent, &step)
             self.intents.resume(intent.groupID)
@@ -195,7 +193,7 @@ extension CoreModel {
             guard let intent = self.intents.restore(name, content, in: self.groups.all) else {
                 throw AppCoreError(.corruptState, "a stored change to a group cannot be read")
             }
-            self.outcomes.resume(intent.request)
+            self.inbox.resume(intent.request)
         }
     }
 }

@@ -43,7 +43,7 @@ extension CoreModel {
         guard self.admitsInvitation(from: rumor.pubkey, &step) else { return }
         let invite = StoredInvite(wrapper: wrapper, rumor: rumor)
         // The same invitation in another wrapper is ignored.
-        guard !self.invites.contains(rumor) else { return }
+        guard !self.invitations.contains(rumor) else { return }
         let opening = try self.open(invite)
         if self.configuration.invites.admits(rumor.pubkey) {
             let joining = try self.join(opening, &step)
@@ -61,9 +61,9 @@ extension CoreModel {
     private mutating func admitsInvitation(from inviter: PublicKey, _ step: inout CoreStep) -> Bool {
         let limits = self.configuration.inviteLimits
         // The inviter's own limit first, so that a single inviter cannot exhaust the allowance of all strangers.
-        guard self.invites.admit(inviter, limits.perInviter, &step) else { return false }
+        guard self.invitations.admit(inviter, limits.perInviter, &step) else { return false }
         guard let limit = limits.strangers, !self.isKnown(inviter) else { return true }
-        return self.invites.admitStranger(limit, &step)
+        return self.invitations.admitStranger(limit, &step)
     }
 
     private func isKnown(_ inviter: PublicKey) -> Bool {
@@ -82,10 +82,10 @@ extension CoreModel {
         let preview = AppState.InvitedGroup(
             name: group.data.name, description: group.data.description, memberCount: group.members.count,
             chatID: group.groupID.hex, nostrGroupID: group.data.nostrGroupIDHex)
-        self.invites.add(invite, preview, &step)
+        self.invitations.add(invite, preview, &step)
         self.state.invites.append(.init(invite, group: preview))
         self.wantProfiles(of: [invite.rumor.pubkey], &step)
-        while let dropped = self.invites.surplus(self.state.invites.map(\.wrapper)) {
+        while let dropped = self.invitations.surplus(self.state.invites.map(\.wrapper)) {
             self.forget(dropped, &step)
             step.refuse(
                 "too_many_invites", "the oldest invitation of the inviter with the most was dropped", dropped.wrapper)
@@ -95,7 +95,7 @@ extension CoreModel {
     /// Rejoins a group after a removal if another invitation is waiting: gift wraps may arrive before the removal.
     mutating func rejoin(_ groupID: GroupID, _ step: inout CoreStep) {
         for entry in self.state.invites where self.configuration.invites.admits(entry.inviter) {
-            guard let invite = self.invites[entry.wrapper],
+            guard let invite = self.invitations[entry.wrapper],
                 let opening = try? self.open(invite), opening.group.groupID == groupID,
                 case .joined? = try? self.join(opening, &step)
             else { continue }
@@ -105,7 +105,7 @@ extension CoreModel {
     }
 
     mutating func acceptInvite(_ wrapper: EventID, _ step: inout CoreStep) throws -> String {
-        guard let invite = self.invites[wrapper] else {
+        guard let invite = self.invitations[wrapper] else {
             throw AppCoreError(.unknownInvite, "no invitation has the id \(wrapper.hex)")
         }
         let groupID: GroupID
@@ -121,7 +121,7 @@ extension CoreModel {
     }
 
     mutating func declineInvite(_ wrapper: EventID, _ step: inout CoreStep) throws {
-        guard let invite = self.invites[wrapper] else {
+        guard let invite = self.invitations[wrapper] else {
             throw AppCoreError(.unknownInvite, "no invitation has the id \(wrapper.hex)")
         }
         self.forget(invite, &step)
@@ -129,7 +129,7 @@ extension CoreModel {
     }
 
     mutating func forget(_ invite: StoredInvite, _ step: inout CoreStep) {
-        self.invites.remove(invite.wrapper, &step)
+        self.invitations.remove(invite.wrapper, &step)
         self.state.invites.removeAll { $0.wrapper == invite.wrapper }
     }
 
@@ -191,7 +191,7 @@ extension CoreModel {
         // A nostr_group_id that others claim too is not refused: anyone could block an invitation that way. An MLS
         // group id equal to another group's nostr_group_id is refused: a reference to that group would lead here.
         if let id = Bytes32(group.groupID.bytes),
-            self.routes.groups(claiming: id).contains(where: { $0 != group.groupID })
+            self.groups.routes.groups(claiming: id).contains(where: { $0 != group.groupID })
         {
             throw MarmotError(.badGroupData, "the MLS group id is the nostr_group_id of another group")
         }

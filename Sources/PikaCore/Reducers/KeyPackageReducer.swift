@@ -65,7 +65,7 @@ extension CoreModel {
         for event in events {
             let row = Self.keyPackageRow(event.id)
             self.announce(event, row: row, to: relays, &step)
-            if self.queue.contains(where: { $0.id == row }) { continue }
+            if self.delivery.queue.contains(where: { $0.id == row }) { continue }
             // Replaces the background sending of an earlier announcement.
             self.dropRow(row, &step)
             self.enqueue(id: row, event, to: relays, .keyPackage, &step)
@@ -74,9 +74,9 @@ extension CoreModel {
 
     /// Adds an event to the current announcement; a row waiting for its next attempt becomes due at once.
     mutating func announce(_ event: Event, row: String, to relays: [RelayURL], _ step: inout CoreStep) {
-        let isUnderWay = self.queue.attemptBegan(row) != nil
+        let isUnderWay = self.delivery.queue.attemptBegan(row) != nil
         self.state.keyPackage.expect(event, from: relays, isUnderWay: isUnderWay)
-        if self.queue.hurry(row: row) { self.flushOutbox(&step) }
+        if self.delivery.hurry(row: row) { self.flushOutbox(&step) }
     }
 
     private static func keyPackageRow(_ event: EventID) -> String { "key_package/\(event.hex)" }
@@ -132,7 +132,7 @@ extension CoreModel {
     /// Deletes private keys for which no further Welcome is expected.
     mutating func deleteExpiredKeyPackages(_ step: inout CoreStep) {
         guard self.hasReadWelcomes(step.now) else { return }
-        for events in self.keyPackages.deleteExpired(awaited: self.invites.keyPackageReferences, &step) {
+        for events in self.keyPackages.deleteExpired(awaited: self.invitations.keyPackageReferences, &step) {
             self.withdraw(events, &step)
         }
     }

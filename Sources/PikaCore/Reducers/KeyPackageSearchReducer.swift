@@ -5,20 +5,20 @@ import Nostr
 extension CoreModel {
     /// Starts a search for the key packages of peers.
     mutating func search(for peers: [PublicKey], by owner: KeyPackageSearches.Owner, _ step: inout CoreStep) {
-        self.advanceSearch(self.searches.begin(peers, by: owner, self.configuration), &step)
+        self.advanceSearch(self.invitations.beginSearch(for: peers, by: owner, self.configuration), &step)
     }
 
     mutating func receiveKeyPackages(
         ofSearch number: Int, _ outcomes: [RelayURL: FetchOutcome], _ step: inout CoreStep
     ) {
-        self.searches.receive(outcomes, of: number)
+        self.invitations.receive(outcomes, ofSearch: number)
         self.advanceSearch(number, &step)
     }
 
     private mutating func advanceSearch(_ number: Int, _ step: inout CoreStep) {
         // An answer after the end of the search is ignored.
-        guard let owner = self.searches.owner(of: number),
-            let findings = self.searches.advance(number, for: self.group(ofSearchBy: owner), &step)
+        guard let owner = self.invitations.owner(ofSearch: number),
+            let findings = self.invitations.advanceSearch(number, for: self.group(ofSearchBy: owner), &step)
         else { return }
         switch owner {
         case .intent(let intent): self.takeKeyPackages(intent, findings, &step)

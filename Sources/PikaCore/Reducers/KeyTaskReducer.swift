@@ -56,7 +56,7 @@ extension CoreModel {
         case (.tell, _):
             guard let startedAt = self.convergence.fence.startedAt else { return nil }
             return .encrypt(
-                CopyNotice(self.instance, startedAt: startedAt).content, to: self.account.publicKey)
+                CopyNotice(self.convergence.instance, startedAt: startedAt).content, to: self.account.publicKey)
         case (.authorize(let operation), _): return self.authorizations(of: operation, step).map(KeyOperation.sign)
         }
     }

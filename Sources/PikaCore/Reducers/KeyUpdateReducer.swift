@@ -5,30 +5,30 @@ import Nostr
 /// Coordinates the renewal of this account's keys (``KeyRenewals``).
 extension CoreModel {
     mutating func noteJoin(of groupID: GroupID, _ step: inout CoreStep) {
-        self.renewals.noteJoin(of: groupID, self.configuration.selfUpdate, &step)
+        self.intents.noteJoin(of: groupID, self.configuration.selfUpdate, &step)
     }
 
     mutating func noteRenewal(of groupID: GroupID, _ step: inout CoreStep) {
-        self.renewals.noteRenewal(of: groupID, self.configuration.selfUpdate, &step)
+        self.intents.noteRenewal(of: groupID, self.configuration.selfUpdate, &step)
     }
 
     mutating func postponeRenewal(of groupID: GroupID, _ step: inout CoreStep) {
-        self.renewals.postpone(groupID, self.configuration.selfUpdate, &step)
+        self.intents.postponeRenewal(of: groupID, self.configuration.selfUpdate, &step)
     }
 
     /// Renews due keys in quiet groups; in others the renewal is delayed further.
     mutating func renewDueKeys(_ step: inout CoreStep) {
         let policy = self.configuration.selfUpdate
-        guard let due = self.renewals.dueGroups(policy, nowMilliseconds: step.nowMilliseconds) else { return }
+        guard let due = self.intents.dueRenewals(policy, nowMilliseconds: step.nowMilliseconds) else { return }
         for groupID in due {
             guard let group = self.groups[groupID], group.isActive else {
-                self.renewals.remove(groupID, &step)
+                self.intents.endRenewals(of: groupID, &step)
                 continue
             }
             if self.isQuiet(group) { self.intend(.selfUpdate(isAutomatic: true), groupID, nil, &step) }
-            self.renewals.delay(groupID, policy, &step)
+            self.intents.delayRenewal(of: groupID, policy, &step)
         }
-        self.renewals.schedule(policy, &step)
+        self.intents.scheduleRenewals(policy, &step)
     }
 
     /// Whether no other change is in progress in a group, as far as an up-to-date relay shows.
@@ -46,7 +46,7 @@ extension CoreModel {
         for (name, content) in memos where name.kind == .keyAge {
             guard self.quarantine.enter(name) else { continue }
             defer { self.quarantine.leave() }
-            guard self.renewals.restore(GroupID(name.key), content) else {
+            guard self.intents.restoreKeyAge(of: GroupID(name.key), content) else {
                 throw AppCoreError(.corruptState, "the stored age of a key cannot be read")
             }
         }
@@ -55,6 +55,6 @@ extension CoreModel {
     /// Starts counting the age of keys in groups where it was not counted.
     mutating func startRenewals(_ step: inout CoreStep) {
         let active = self.groups.all.filter(\.value.isActive).keys
-        self.renewals.start(active, self.configuration.selfUpdate, &step)
+        self.intents.startRenewals(in: active, self.configuration.selfUpdate, &step)
     }
 }

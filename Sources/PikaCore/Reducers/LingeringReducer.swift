@@ -7,18 +7,14 @@ extension CoreModel {
     /// Seconds for which a group stays subscribed after the removal.
     static let lingeringTime: Int64 = 3600
 
-    private static func removedCursor(_ groupID: GroupID) -> String { "removed/\(groupID.hex)" }
-
     mutating func linger(_ groupID: GroupID, _ step: inout CoreStep) {
-        let name = Self.removedCursor(groupID)
-        self.cursors[name] = step.now
-        step.changes.append(.advanceCursor(name: name, to: step.now))
+        self.catchUp.cursors.noteRemoval(from: groupID, &step)
         self.resumeLingering(groupID, &step)
         self.resubscribe(&step)
     }
 
     private mutating func resumeLingering(_ groupID: GroupID, _ step: inout CoreStep) {
-        guard let removedAt = self.cursors[Self.removedCursor(groupID)] else { return }
+        guard let removedAt = self.catchUp.cursors.removedAt(groupID) else { return }
         self.convergence.linger(groupID)
         step.effects.append(
             .wake(
@@ -29,7 +25,7 @@ extension CoreModel {
     /// Resumes after a restart.
     mutating func resumeLingering(_ step: inout CoreStep) {
         for group in self.groups.values where !group.isActive {
-            guard let removedAt = self.cursors[Self.removedCursor(group.groupID)],
+            guard let removedAt = self.catchUp.cursors.removedAt(group.groupID),
                 step.now < removedAt + Self.lingeringTime
             else { continue }
             self.resumeLingering(group.groupID, &step)

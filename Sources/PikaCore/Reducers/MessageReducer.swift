@@ -24,17 +24,17 @@ extension CoreModel {
         let id = rumor.id
         let key = self.messageKey(id, in: groupID)
         self.remember(key, &step)
-        self.reseals.noteSent(id, in: groupID)
+        self.delivery.noteSealed(id, in: groupID)
         let stored = StoredMessage(
             groupID: groupID, rumor: rumor, id: id, wrapper: event.id, epoch: group.epoch, isOwn: true,
             expiresAt: group.data.expiry(of: rumor))
         step.changes.append(.putMessage(stored))
-        self.expiry.register(stored.expiresAt, &step)
+        self.chats.registerExpiry(stored.expiresAt, &step)
         self.media.storeKeys(of: stored, &step)
         if message.kind == .metadata { self.takeGroupProfile(stored, &step) }
         self.show(stored, delivery: .pending, &step)
         self.enqueue(
-            id: rowID ?? Self.messageRow(event.id), event,
+            id: rowID ?? Delivery.messageRow(event.id), event,
             to: self.relays(of: group), purpose, groupID: groupID, messageID: id, &step)
         return .queued(messageID: id, wrapper: event.id)
     }
@@ -47,7 +47,7 @@ extension CoreModel {
     }
 
     mutating func perform(_ effects: [HandlerEffect], _ step: inout CoreStep) {
-        for effect in effects where self.queue.row(effect.id) == nil {
+        for effect in effects where self.delivery.queue.row(effect.id) == nil {
             do {
                 switch effect.operation {
                 case .send(let chatID, let message):

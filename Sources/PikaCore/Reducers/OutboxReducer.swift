@@ -8,7 +8,7 @@ extension CoreModel {
         id: String, _ event: Event, to relays: [RelayURL], _ purpose: OutboxRow.Purpose, groupID: GroupID? = nil,
         messageID: EventID? = nil, _ step: inout CoreStep
     ) {
-        let isNew = self.queue.append(
+        let isNew = self.delivery.append(
             id: id, event, to: relays, purpose, groupID: groupID, messageID: messageID, &step)
         if isNew { self.flushOutbox(&step) }
     }
@@ -16,41 +16,37 @@ extension CoreModel {
     mutating func flushOutbox(_ step: inout CoreStep) {
         self.dropStaleSignals(&step)
         let away = Set(self.state.relays.filter { $0.connection != .connected }.map(\.url))
-        self.queue.publish(except: self.heldRows, away: away, &step)
+        self.delivery.publish(except: self.heldRows, away: away, &step)
         self.countOutbox()
     }
 
     mutating func countOutbox() {
-        if self.state.outbox.pending != self.queue.count { self.state.outbox.pending = self.queue.count }
+        let count = self.delivery.queue.count
+        if self.state.outbox.pending != count { self.state.outbox.pending = count }
     }
 
     mutating func takeReport(_ report: PublishReport, row id: String, _ step: inout CoreStep) {
-        if let row = self.queue.row(id), row.isAnnouncement { self.state.keyPackage.note(report, of: row.event) }
-        let milliseconds = self.queue.attemptBegan(id).map { max(0, step.nowMilliseconds - $0) }
-        switch self.queue.report(id, report, nowMilliseconds: step.nowMilliseconds) {
+        if let row = self.delivery.queue.row(id), row.isAnnouncement {
+            self.state.keyPackage.note(report, of: row.event)
+        }
+        switch self.delivery.receive(report, row: id, &step) {
         case .none: return
-        case .settled(let row, let forgotten):
-            step.effects.append(.note(.sent(milliseconds: milliseconds)))
-            PublishQueue.store(settled: row, forgotten, &step)
-            self.takeEffect(of: row, &step)
-        case .delivered(let id): step.changes.append(.deleteOutbox(id: id))
-        case .retry(let time): step.effects.append(.wake(.outbox, atMilliseconds: time))
+        case .settled(let row): self.takeEffect(of: row, &step)
+        case .background: break
         }
         self.flushOutbox(&step)
     }
 
     /// Settles an own message that came back: a relay has it, even if its answer was lost.
     mutating func settleMessage(_ event: EventID, _ step: inout CoreStep) {
-        guard let id = self.queue.row(ofEvent: event), let row = self.queue.row(id),
-            row.purpose == .message || row.purpose == .callSignal
-        else { return }
-        self.settleOutbox(id, &step)
+        guard let row = self.delivery.unsettledMessage(event) else { return }
+        self.settleOutbox(row.id, &step)
         self.takeEffect(of: row, &step)
     }
 
     /// Settles a row that some relay has. The caller applies its effects.
     mutating func settleOutbox(_ id: String, _ step: inout CoreStep) {
-        if self.queue.settle(id, &step) { self.countOutbox() }
+        if self.delivery.settle(id, &step) { self.countOutbox() }
     }
 
     /// Applies the effects that hold as soon as one relay has an event.
@@ -66,7 +62,7 @@ extension CoreModel {
         case .keyPackage:
             self.state.hasPublishedKeyPackage = true
             self.withdrawSuperseded(by: row.event, &step)
-        case .relayList: self.relayLists.confirm(row.event, &step)
+        case .relayList: self.keyPackages.confirmRelayList(row.event, &step)
         case .welcome: self.endWelcome(row.id, refused: nil, &step)
         case .proposal: if let groupID = row.groupID { self.confirmProposal(row.event.id, of: groupID, &step) }
         case .typing, .deletion, .instance, .profile, .followList: break
@@ -74,20 +70,13 @@ extension CoreModel {
     }
 
     mutating func endAttempt(row id: String, relays: [RelayURL], _ step: inout CoreStep) {
-        if let row = self.queue.row(id), row.isAnnouncement {
+        if let row = self.delivery.queue.row(id), row.isAnnouncement {
             self.state.keyPackage.noteSilence(of: relays, about: row.event)
         }
-        switch self.queue.end(id, relays: relays, nowMilliseconds: step.nowMilliseconds) {
+        switch self.delivery.endAttempt(row: id, relays: relays, &step) {
         case .none: break
-        case .retry(let time):
-            if self.queue.row(id)?.leftover == nil {
-                self.noteUnanswered(id)
-                if self.queue.row(id)?.purpose != .typing { step.changes.append(.countOutboxAttempt(id: id)) }
-            }
-            step.effects.append(.wake(.outbox, atMilliseconds: time))
-        case .refused(let reason):
-            guard let row = self.queue.remove(id, &step) else { return }
-            step.effects.append(.note(.sendFailed(reason: "\(row.purpose.rawValue): \(reason)")))
+        case .unanswered: self.noteUnanswered(id)
+        case .refused(let row, let reason):
             self.takeRefusal(of: row, reason, &step)
             self.flushOutbox(&step)
         }
@@ -100,7 +89,7 @@ extension CoreModel {
         case .callSignal: self.concludeSignal(row, failure: reason, &step)
         case .message:
             self.noteFailed(row, reason, &step)
-            self.outcomes.remove(messageID: row.messageID, &step)
+            self.inbox.removeOutcome(ofMessage: row.messageID, &step)
         case .keyPackage: self.replaceRefusedKeyPackage(row.event, &step)
         case .welcome:
             self.state.toast = "an invitation could not be delivered: every relay refused it (\(reason))"
@@ -114,6 +103,6 @@ extension CoreModel {
 
     /// Removes a row from the outbox, regardless of which relays have it.
     mutating func dropRow(_ id: String, _ step: inout CoreStep) {
-        if self.queue.remove(id, &step) != nil { self.countOutbox() }
+        if self.delivery.remove(id, &step) { self.countOutbox() }
     }
 }

@@ -185,7 +185,7 @@ extension CoreModel {
             self.keep(followList: event, &step)
         }
         // Versions that it replaces need not be sent any more.
-        for row in self.queue.rows(where: { $0.purpose == due.purpose }) { self.dropRow(row.id, &step) }
+        for row in self.delivery.queue.rows(where: { $0.purpose == due.purpose }) { self.dropRow(row.id, &step) }
         self.enqueue(id: due.row, event, to: due.relays, due.purpose, &step)
     }
 }

@@ -24,7 +24,7 @@ extension CoreModel {
         case .giftWrap: .giftWraps
         case .groupEvent:
             // If several groups claim its routing id, none is blamed for it until a key has opened it.
-            self.candidates(for: event).count == 1 ? self.candidates(for: event).first.map { .group($0) } : nil
+            self.groups.onlyCandidate(for: event).map { .group($0) }
         default: nil
         }
     }

@@ -34,14 +34,14 @@ extension CoreModel {
     }
 
     private mutating func forgetInvite(_ wrapper: EventID, _ step: inout CoreStep) {
-        if let stored = self.invites[wrapper] { self.forget(stored, &step) }
+        if let stored = self.invitations[wrapper] { self.forget(stored, &step) }
     }
 
     /// Switches to another state of a group that opens events which this account cannot open.
     ///
     /// - Parameter fresh: events that arrived since the last call: earlier ones were compared then.
     mutating func compareRivals(of groupID: GroupID, with fresh: [Event], _ step: inout CoreStep) {
-        let (waiting, ids) = (self.inbound.waiting, self.routes.ids(of: groupID))
+        let (waiting, ids) = (self.inbound.waiting, self.groups.routes.ids(of: groupID))
         let rival = self.convergence.branches.branchInUse(
             of: groupID, fresh, besides: self.account.publicKey, waiting: { waiting.events(under: ids) }, &step)
         if let rival { self.adopt(rival, &step) }
@@ -94,7 +94,7 @@ extension CoreModel {
         group.markAllChanged()
         self.groups[groupID] = group
         self.convergence.branches.forgetAdmins(of: groupID)
-        self.noteEntry(of: groupID, &step)
+        self.catchUp.cursors.noteEntry(of: groupID, &step)
         self.index(group, &step)
         self.groups.markChanged(groupID)
         self.enterCopied(groupID, by: invitation, &step)
@@ -103,11 +103,8 @@ extension CoreModel {
         self.wantProfiles(of: group.members, &step)
         if let invitation {
             self.distrustGroupProfiles(of: groupID, &step)
-            let name = Self.joinedCursor(groupID)
             // Events between this cursor and now are read: a time in the future would hide them.
-            let time = min(invitation.createdAt, step.now)
-            self.cursors[name] = max(self.cursors[name] ?? 0, time)
-            step.changes.append(.advanceCursor(name: name, to: time))
+            self.catchUp.cursors.noteInvitation(to: groupID, at: min(invitation.createdAt, step.now), &step)
             self.remember(self.welcomeKey(invitation), &step)
             self.deliver(
                 .joined(
@@ -132,7 +129,7 @@ extension CoreModel {
 
     /// Returns the id of a Welcome among the seen ids: it may arrive in many gift wraps.
     func welcomeKey(_ invitation: WelcomeEvents.Invitation) -> EventID {
-        self.key(SHA256Derivation.digest(invitation.welcome.encryptedGroupInfo))
+        SeenEvents.key(SHA256Derivation.digest(invitation.welcome.encryptedGroupInfo))
     }
 
     /// Drops other states once they are beyond the reach of races.
@@ -146,7 +143,7 @@ extension CoreModel {
     /// Resumes pending invitations to groups that this account is in.
     mutating func resumeRivals(_ step: inout CoreStep) {
         for entry in self.state.invites where self.configuration.invites.admits(entry.inviter) {
-            if let invite = self.invites[entry.wrapper] { self.takeUp(invite, &step) }
+            if let invite = self.invitations[entry.wrapper] { self.takeUp(invite, &step) }
         }
     }
 }

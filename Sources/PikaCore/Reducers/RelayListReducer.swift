@@ -9,13 +9,11 @@ extension CoreModel {
     }
 
     mutating func publishRelayList(_ kind: Kind, _ step: inout CoreStep) {
-        let relays = self.relays(ofList: kind)
-        let known = self.relayLists[kind]
-        if let known, known.event.relayTags.map(\.string) == relays.map(\.string) {
-            if !known.isConfirmed { self.send(known.event, &step) }
-            return
+        switch self.keyPackages.relayLists.publication(of: kind, naming: self.relays(ofList: kind)) {
+        case .none: break
+        case .send(let list): self.send(list, &step)
+        case .sign: self.use(.relayList(kind), &step)
         }
-        self.use(.relayList(kind), &step)
     }
 
     private func relays(ofList kind: Kind) -> [RelayURL] {
@@ -23,17 +21,20 @@ extension CoreModel {
     }
 
     func relayListDraft(_ kind: Kind, _ step: CoreStep) -> UnsignedEvent {
-        self.relayLists.draft(kind, of: self.relays(ofList: kind), by: self.account.publicKey, now: step.now)
+        self.keyPackages.relayLists.draft(
+            kind, of: self.relays(ofList: kind), by: self.account.publicKey, now: step.now)
     }
 
     /// Replaces a list after the new one was signed.
     mutating func replaceRelayList(_ event: Event, _ step: inout CoreStep) {
-        if let old = self.relayLists.replace(by: event, &step) { self.dropRow(Self.relayListRow(old), &step) }
+        if let old = self.keyPackages.replaceRelayList(by: event, &step) {
+            self.dropRow(Self.relayListRow(old), &step)
+        }
         self.send(event, &step)
     }
 
     private mutating func send(_ list: Event, _ step: inout CoreStep) {
-        let relays = self.configuration.homeRelays + self.relayLists.formerRelays
+        let relays = self.configuration.homeRelays + self.keyPackages.relayLists.formerRelays
         self.announce(list, row: Self.relayListRow(list), to: relays, &step)
         self.enqueue(id: Self.relayListRow(list), list, to: relays, .relayList, &step)
     }

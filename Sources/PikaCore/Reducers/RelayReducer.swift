@@ -30,7 +30,7 @@ extension CoreModel {
     }
 
     private var groupTags: [String] {
-        self.routes.ids { self.groups[$0].map(self.isHeard) == true }.map(\.hex)
+        self.groups.routes.ids { self.groups[$0].map(self.isHeard) == true }.map(\.hex)
     }
 
     private func isHeard(_ group: MarmotGroup) -> Bool { group.isActive || self.convergence.isLingering(group.groupID) }
@@ -127,19 +127,19 @@ extension CoreModel {
             self.state.relays.append(.init(url: relay, connection: connection, isCaughtUp: false))
         }
         guard connection == .connected else { return }
-        self.catchUp.reconnect(relay, cursor: self.cursors[relay.string])
+        self.catchUp.reconnect(relay, cursor: self.catchUp.cursors.position(in: relay))
         self.setGap(nil, at: relay)
         self.catchUp(relay, &step)
         self.readDueBacklogs(from: relay, &step)
         self.notePeople(&step)
-        self.queue.hurry(relay)
+        self.delivery.hurry(relay)
         self.flushOutbox(&step)
     }
 
     /// Fetches all events since the relay was last read.
     mutating func catchUp(_ relay: RelayURL, _ step: inout CoreStep) {
         self.catchUp.beginRead(of: relay)
-        let cursor = self.cursors[relay.string]
+        let cursor = self.catchUp.cursors.position(in: relay)
         var giftWraps = self.giftWrapFilter
         giftWraps.since = cursor.map { max(0, $0 - Self.giftWrapOverlap) }
         var filters = [giftWraps]
@@ -186,7 +186,7 @@ extension CoreModel {
             }
             self.state.relays[position].isCaughtUp = true
             let newest = events.values.map(\.createdAt).max() ?? 0
-            self.setCursor(of: relay, to: min(newest, step.now), &step)
+            self.catchUp.cursors.advance(relay, to: min(newest, step.now), &step)
             self.endReading(relay, &step)
         }
     }
@@ -212,12 +212,6 @@ extension CoreModel {
         guard event.kind == .groupEvent, self.state.relays.contains(where: { $0.url == relay && $0.isCaughtUp }) else {
             return
         }
-        self.setCursor(of: relay, to: min(event.createdAt, step.now), &step)
-    }
-
-    private mutating func setCursor(of relay: RelayURL, to time: Int64, _ step: inout CoreStep) {
-        guard time > self.cursors[relay.string] ?? 0 else { return }
-        self.cursors[relay.string] = time
-        step.changes.append(.advanceCursor(name: relay.string, to: time))
+        self.catchUp.cursors.advance(relay, to: min(event.createdAt, step.now), &step)
     }
 }

@@ -8,7 +8,7 @@ import Nostr
 extension CoreModel {
     /// Loads the messages sent in the abandoned epochs. A memo records the task until they are sealed again.
     mutating func startReseal(of groupID: GroupID, fromEpoch: Epoch, _ step: inout CoreStep) {
-        self.reseals.begin(groupID, fromEpoch: fromEpoch, &step)
+        self.delivery.beginReseal(of: groupID, fromEpoch: fromEpoch, &step)
         self.loadForReseal(of: groupID, &step)
     }
 
@@ -16,33 +16,26 @@ extension CoreModel {
         for (name, content) in memos where name.kind == .reseal {
             guard self.quarantine.enter(name) else { continue }
             defer { self.quarantine.leave() }
-            guard self.reseals.restore(GroupID(name.key), content) else {
+            guard self.delivery.restoreReseal(of: GroupID(name.key), content) else {
                 throw AppCoreError(.corruptState, "a stored epoch cannot be read")
             }
         }
     }
 
-    /// The number of epochs by which an unsent message may lag behind its group; members keep the keys of a few more.
-    static let maximumUnsentAge = 2
-
     /// Loads recent own messages after an epoch change if some still wait for a relay and may have become too old.
     mutating func resealUnsent(of groupID: GroupID, _ step: inout CoreStep) {
-        guard let epoch = self.groups[groupID]?.epoch, epoch > Epoch.first.later(by: Self.maximumUnsentAge),
-            self.queue.contains(where: { $0.groupID == groupID && $0.purpose == .message })
-        else { return }
-        step.effects.append(.loadSent(groupID: groupID, fromEpoch: epoch.earlier(by: 16)))
+        guard let epoch = self.groups[groupID]?.epoch else { return }
+        self.delivery.loadSent(of: groupID, in: epoch, &step)
     }
 
     /// Seals messages again in the group's current epoch.
     mutating func reseal(_ messages: [StoredMessage], of groupID: GroupID, _ step: inout CoreStep) {
-        let reseal = self.reseals.finish(groupID, &step)
+        let reseal = self.delivery.finishReseal(of: groupID, &step)
         guard let group = self.groups[groupID], group.isActive else { return }
         for message in messages.sorted(by: { $0.position < $1.position }) where message.isOwn {
-            let isUndone = reseal.map { message.epoch >= $0.fromEpoch && !$0.sent.contains(message.id) } ?? false
-            let isTooOld =
-                !message.epoch.isWithin(Self.maximumUnsentAge, of: group.epoch)
-                && !self.queue.rows(ofMessage: message.id, in: groupID).isEmpty
-            guard isUndone || isTooOld, !Self.isMomentary(message.rumor.kind) else { continue }
+            guard self.delivery.mustReseal(message, after: reseal, in: group.epoch),
+                !Self.isMomentary(message.rumor.kind)
+            else { continue }
             do { _ = try self.reseal(message, &step) } catch {
                 step.effects.append(.note(.sendFailed(reason: "message after a rollback: \(error)")))
             }
@@ -58,9 +51,9 @@ extension CoreModel {
             let group = self.groups[message.groupID]
         else { return nil }
         self.groups.markChanged(message.groupID)
-        let wasSent = self.wasSent(message.id, in: message.groupID)
-        for row in self.queue.rows(ofMessage: message.id, in: message.groupID) { self.dropRow(row, &step) }
-        self.forgetFailure(of: message.id, in: message.groupID, &step)
+        let wasSent = self.delivery.wasSent(message.id, in: message.groupID)
+        for row in self.delivery.queue.rows(ofMessage: message.id, in: message.groupID) { self.dropRow(row, &step) }
+        self.delivery.forgetFailure(of: message.id, in: message.groupID, &step)
         self.changeShown(message.id, in: message.groupID) { $0.delivery = .pending }
         var moved = message
         moved.wrapper = event.id
@@ -71,7 +64,7 @@ extension CoreModel {
                 .note(.sendFailed(reason: "files of a message were encrypted for an abandoned epoch")))
         }
         self.enqueue(
-            id: Self.messageRow(event.id, again: wasSent), event, to: self.relays(of: group), .message,
+            id: Delivery.messageRow(event.id, again: wasSent), event, to: self.relays(of: group), .message,
             groupID: message.groupID, messageID: message.id, &step)
         return event.id
     }

@@ -28,7 +28,7 @@ extension CoreModel {
 
     /// Processes a restore: the same transaction marks each group, and settles the restore as a whole.
     mutating func acceptRestore(_ step: inout CoreStep) {
-        if self.instance.isRestored {
+        if self.convergence.instance.isRestored {
             let count = self.markAllCopied(&step)
             step.changes.append(.settleRestore)
             step.effects.append(.note(.restored(groups: count)))
@@ -48,16 +48,13 @@ extension CoreModel {
         }
     }
 
-    /// Whether another copy of this account has the private keys of a key package.
-    func isCopied(_ package: StoredKeyPackage) -> Bool { package.createdAt <= self.instance.generation / 1000 }
-
     /// Marks a group on entry if its keys may be another copy's too: of an old key package, or of a state that was
     /// left.
     mutating func enterCopied(
         _ groupID: GroupID, by invitation: WelcomeEvents.Invitation?, _ step: inout CoreStep
     ) {
         let package = invitation.flatMap { self.keyPackages.package(for: $0) }
-        if self.instance.generation > 0, package.map(self.isCopied) ?? true {
+        if self.convergence.mayHaveCopies, package.map(self.convergence.isCopied) ?? true {
             self.markCopied(groupID, &step)
         } else {
             self.apply(self.convergence.copies.unmark(groupID, &step), to: groupID, &step)
@@ -84,7 +81,7 @@ extension CoreModel {
     mutating func followCopied(_ groupID: GroupID, _ report: CommitReport, _ step: inout CoreStep) {
         guard let group = self.groups[groupID] else { return }
         let outcome = self.convergence.copies.follow(
-            report, in: group, hasCopies: self.instance.generation > 0, &step)
+            report, in: group, hasCopies: self.convergence.mayHaveCopies, &step)
         self.apply(outcome, to: groupID, &step)
     }
 
@@ -95,7 +92,7 @@ extension CoreModel {
         // If their commit was undone in the meantime, another commit and another load follow.
         guard self.convergence.copies.phase(of: groupID) == .resealing(epoch: epoch) else { return }
         let found = Dictionary(messages.map { ($0.id, $0) }) { first, _ in first }
-        let rows = self.queue.rows { $0.groupID == groupID && $0.purpose == .message }
+        let rows = self.delivery.queue.rows { $0.groupID == groupID && $0.purpose == .message }
         for row in rows.sorted(by: { $0.sequence < $1.sequence }) {
             guard let message = row.messageID.flatMap({ found[$0] }), message.epoch <= epoch else { continue }
             guard !Self.isMomentary(message.rumor.kind) else {
@@ -120,7 +117,7 @@ extension CoreModel {
         else { return }
         self.apply(outcome, to: groupID, &step)
         for intent in self.intents.open(in: groupID) { self.abandon(intent, AppCoreError.overtaken, &step) }
-        for row in self.queue.rows(where: { $0.groupID == groupID }) {
+        for row in self.delivery.queue.rows(where: { $0.groupID == groupID }) {
             self.dropRow(row.id, &step)
             self.noteFailed(row, AppCoreError.overtaken.message, &step)
         }
@@ -136,13 +133,13 @@ extension CoreModel {
     /// The ids of rows that must not be sent now.
     var heldRows: Set<String> {
         var rows = self.heldCommits
-        if self.convergence.fence.isClosed { rows.formUnion(self.queue.rows { $0.groupID != nil }.map(\.id)) }
+        if self.convergence.fence.isClosed { rows.formUnion(self.delivery.queue.rows { $0.groupID != nil }.map(\.id)) }
         let stateRollback = self.convergence.stateRollback
         if !stateRollback.isOpen {
-            rows.formUnion(self.queue.rows { $0.groupID.map(stateRollback.holdsBack) ?? false }.map(\.id))
+            rows.formUnion(self.delivery.queue.rows { $0.groupID.map(stateRollback.holdsBack) ?? false }.map(\.id))
         }
         for groupID in self.convergence.copies.heldBack {
-            rows.formUnion(self.queue.rows { $0.groupID == groupID && $0.purpose != .commit }.map(\.id))
+            rows.formUnion(self.delivery.queue.rows { $0.groupID == groupID && $0.purpose != .commit }.map(\.id))
         }
         return rows
     }

@@ -42,7 +42,7 @@ extension CoreModel {
     /// Resumes a group whose back-off may be over.
     mutating func endBackOff(of groupID: GroupID, _ step: inout CoreStep) {
         self.intents.resume(groupID)
-        if self.reseals[groupID]?.isDeferred == true { self.loadForReseal(of: groupID, &step) }
+        if self.delivery.reseal(of: groupID)?.isDeferred == true { self.loadForReseal(of: groupID, &step) }
     }
 
     /// Queues a change whose commit lost, or abandons it after ``Intents/maximumLosses``.
@@ -60,9 +60,9 @@ extension CoreModel {
 
     /// Loads the own messages of rolled-back epochs, at once or after the back-off.
     mutating func loadForReseal(of groupID: GroupID, _ step: inout CoreStep) {
-        guard self.reseals[groupID] != nil else { return }
+        guard self.delivery.reseal(of: groupID) != nil else { return }
         let isDeferred = self.convergence.rollbacks.backsOff(groupID, &step)
-        self.reseals.load(groupID, isDeferred: isDeferred, &step)
+        self.delivery.loadForReseal(of: groupID, isDeferred: isDeferred, &step)
     }
 }
 

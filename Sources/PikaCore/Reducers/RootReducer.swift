@@ -22,7 +22,7 @@ extension CoreModel {
         case .sentLoaded(let groupID, let messages): self.reseal(messages, of: groupID, &step)
         case .unsentLoaded(let groupID, let epoch, let messages):
             self.resealCopied(messages, of: groupID, upToEpoch: epoch, &step)
-        case .nextExpiry(let time): self.expiry.register(time, &step)
+        case .nextExpiry(let time): self.chats.registerExpiry(time, &step)
         case .surplus(let rule, let count): self.deleteSurplus(rule, count, &step)
         case .handled(let inboxID, let effects): self.finish(inboxID, effects, &step)
         case .effects(let effects, let request):
@@ -71,8 +71,8 @@ extension CoreModel {
 
     private mutating func start(_ step: inout CoreStep) {
         self.acceptRestore(&step)
-        self.storeMigratedChatIDs(&step)
-        self.noteCollisions(&step)
+        self.groups.storeMigratedChatIDs(&step)
+        self.groups.noteCollisions(&step)
         self.settleReleased(&step)
         self.resumeLingering(&step)
         self.keyPackages.start(at: step.now)
@@ -84,12 +84,12 @@ extension CoreModel {
         self.startFence(&step)
         self.trimWaiting(&step)
         self.resumeRivals(&step)
-        for groupID in self.reseals.groups { self.loadForReseal(of: groupID, &step) }
+        for groupID in self.delivery.resealing { self.loadForReseal(of: groupID, &step) }
         self.inbox.dropSurplus(self.configuration.retention, &step)
         self.inbox.handOut(self.configuration.retention, &step)
         // Only after stored events are delivered again: an event opened now would otherwise be delivered twice.
         self.retryEarly(&step)
-        if self.instance.isRestored { self.retireKeyPackages(&step) }
+        if self.convergence.instance.isRestored { self.retireKeyPackages(&step) }
         self.resumeKeyTasks(&step)
         if self.configuration.publishesKeyPackage {
             do { try self.publishKeyPackage(&step) } catch {
@@ -107,9 +107,9 @@ extension CoreModel {
     private mutating func maintain(_ step: inout CoreStep) {
         self.rotateDueKeyPackage(&step)
         self.deleteExpiredKeyPackages(&step)
-        self.welcomes.expireRelays(&step)
+        self.invitations.expireRelays(&step)
         self.maintainPeople(&step)
-        self.queue.expireLeftovers(&step)
+        self.delivery.expireLeftovers(&step)
         self.retain(&step)
         step.effects.append(
             .wake(.maintenance, atMilliseconds: step.nowMilliseconds + Self.maintenanceInterval))
@@ -179,8 +179,7 @@ extension CoreModel {
 
     mutating func finish(_ request: RequestID?, _ outcome: ActionOutcome, _ step: inout CoreStep) {
         guard let request else { return }
-        self.outcomes.record(outcome, of: request, &step)
-        step.effects.append(.finish(request, outcome))
+        self.inbox.report(outcome, of: request, &step)
     }
 
     /// Ends an action with an error, which also shows as a toast.

@@ -37,7 +37,7 @@ extension CoreModel {
         guard second.count > 1 else { return second }
         var sent: [Sender: [(slot: Int, generation: UInt32)]] = [:]
         for (slot, event) in second.enumerated() where event.kind == .groupEvent {
-            guard !self.inbound.seen.contains(event.id), let groupID = self.group(of: event),
+            guard !self.inbound.seen.contains(event.id), let groupID = self.groups.group(of: event),
                 let place = self.groups[groupID]?.place(of: event)
             else { continue }
             let sender = Sender(groupID: groupID, epoch: place.epoch, leaf: place.sender)

@@ -21,12 +21,7 @@ extension CoreModel {
     /// Becomes a new copy of the account: everything that the account did after this state was saved used keys that are
     /// here too, of groups and of key packages.
     private mutating func becomeCopy(_ step: inout CoreStep) {
-        var id = [UInt8](repeating: 0, count: 16)
-        for index in id.indices { id[index] = .random(in: .min ... .max, using: &step.random) }
-        let (next, overflows) = self.instance.generation.addingReportingOverflow(1)
-        self.instance = StoredInstance(
-            id: id, generation: max(step.nowMilliseconds, overflows ? self.instance.generation : next))
-        step.changes.append(.putInstance(self.instance))
+        self.convergence.becomeCopy(&step)
         let count = self.markAllCopied(&step)
         step.effects.append(.note(.stateRolledBack(groups: count)))
         self.announceCopyAgain(&step)

@@ -58,7 +58,7 @@ extension CoreModel {
     }
 
     private mutating func giveUpTyping(_ row: String, _ step: inout CoreStep) {
-        guard self.queue.remove(row) != nil else { return }
+        guard self.delivery.removeTyping(row) else { return }
         self.countOutbox()
         self.flushOutbox(&step)
         step.effects.append(.note(.sendFailed(reason: "typing: no relay accepted it in time")))

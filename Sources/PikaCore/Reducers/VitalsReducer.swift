@@ -16,8 +16,9 @@ extension CoreModel {
     private func vitals(_ now: Int64) -> CoreVitals {
         CoreVitals(
             takenAt: now, state: self.state, inboxDepth: self.inbox.count,
-            oldestInboxAt: self.inbox.oldestArrival, outboxDepth: self.queue.count,
-            oldestOutboxAt: self.queue.oldestQueuedAt.map { $0 / 1000 }, deadLetters: self.failures.count,
+            oldestInboxAt: self.inbox.oldestArrival, outboxDepth: self.delivery.queue.count,
+            oldestOutboxAt: self.delivery.queue.oldestQueuedAt.map { $0 / 1000 },
+            deadLetters: self.delivery.failedCount,
             groupCount: self.groups.values.lazy.filter(\.isActive).count,
             announcesKeyPackage: self.configuration.publishesKeyPackage,
             keyPackageEndsAt: self.keyPackages.announced?.notAfter,

@@ -7,7 +7,7 @@ extension CoreModel {
     /// Has invitations sealed, wrapped and queued.
     mutating func send(_ welcomes: [DueWelcome], of group: MarmotGroup, _ step: inout CoreStep) throws {
         for welcome in welcomes {
-            let stated = self.welcomes.relays(of: welcome.recipient)
+            let stated = self.invitations.relays(forWelcomeTo: welcome.recipient)
             var seen: Set<RelayURL> = []
             let relays = (stated + self.relays(of: group) + self.configuration.relays).filter {
                 seen.insert($0).inserted
@@ -16,7 +16,7 @@ extension CoreModel {
             let id = "\(Self.welcomeRows(of: group.groupID))\(welcome.rumor.id.hex)/\(welcome.recipient.hex)"
             try self.attempt(
                 .seal(DueSeal(row: id, rumor: welcome.rumor, recipient: welcome.recipient, relays: relays)), &step)
-            self.welcomes.set(nil, of: welcome.recipient, &step)
+            self.invitations.forgetRelays(of: welcome.recipient, &step)
         }
     }
 
@@ -31,24 +31,24 @@ extension CoreModel {
     ) {
         guard let request, let chatID = self.chatID(of: groupID) else { return }
         let prefix = Self.welcomeRows(of: groupID)
-        let rows = self.queue.ids { $0.id.hasPrefix(prefix) }.union(self.signer.rowsToSeal(withPrefix: prefix))
+        let rows = self.delivery.queue.ids { $0.id.hasPrefix(prefix) }
+            .union(self.signer.rowsToSeal(withPrefix: prefix))
         let delivery = WelcomeDeliveries.Delivery(request: request, chatID: chatID, rows: rows, left: left)
         guard !delivery.rows.isEmpty else { return self.finish(request, delivery.outcome, &step) }
-        self.outcomes.record(delivery.outcome, of: request, &step)
-        self.outcomes.resume(request)
-        self.welcomes.begin(delivery, &step)
+        self.inbox.recordEarly(delivery.outcome, of: request, &step)
+        self.invitations.beginDelivery(delivery, &step)
     }
 
     /// Records that a relay has an invitation, or that every relay refused it.
     mutating func endWelcome(_ row: String, refused reason: String?, _ step: inout CoreStep) {
-        for delivery in self.welcomes.end(row: row, refused: reason) {
+        for delivery in self.invitations.endDeliveries(row: row, refused: reason) {
             self.finish(delivery.request, delivery.outcome, &step)
         }
     }
 
     /// Completes an action with the known state of its invitations; the rest is still in flight.
     mutating func endDelivery(_ number: Int, _ step: inout CoreStep) {
-        guard let delivery = self.welcomes.end(number) else { return }
+        guard let delivery = self.invitations.endDelivery(number) else { return }
         self.finish(delivery.request, delivery.outcome, &step)
     }
 }

@@ -12,6 +12,24 @@ struct RelayLists: Sendable {
 
     subscript(kind: Kind) -> RelayListRecord? { self.records[kind] }
 
+    /// What publishing a list requires.
+    enum Publication: Sendable, Hashable {
+        /// A relay has the list.
+        case none
+        /// No relay has confirmed the signed list yet.
+        case send(Event)
+        /// The list names other relays, or does not exist.
+        case sign
+    }
+
+    /// Returns what publishing a list of these relays requires.
+    func publication(of kind: Kind, naming relays: [RelayURL]) -> Publication {
+        guard let known = self.records[kind], known.event.relayTags.map(\.string) == relays.map(\.string) else {
+            return .sign
+        }
+        return known.isConfirmed ? .none : .send(known.event)
+    }
+
     /// Restores a list; false if the memo is unreadable.
     mutating func restore(_ memo: Secret) -> Bool {
         guard let record = RelayListRecord(memo: memo) else { return false }

@@ -186,7 +186,7 @@ import Testing
             world.receive(1, try Self.forge(&world, from: 0, content))
             #expect(world[1].model.state.activeCall?.phase == .ringing, "\(content)")
         }
-        #expect(world[1].model.queue.signals.isEmpty, "malformed signals must not be answered")
+        #expect(world[1].model.delivery.queue.signals.isEmpty, "malformed signals must not be answered")
     }
 
     // MARK: Senders
@@ -298,7 +298,7 @@ import Testing
         world.answer(0, row, .unreachable("away"))
         #expect(world[0].model.state.activeCall?.phase == .ended(reason: "publish_failed"))
         #expect(world[0].model.state.toast != nil)
-        #expect(world[0].model.queue.count == 0)
+        #expect(world[0].model.delivery.queue.count == 0)
         #expect(!world[0].durable.state.outbox.contains { $0.purpose == .callSignal })
     }
 
@@ -335,7 +335,7 @@ import Testing
         var world = try ReducerWorld.group(2)
         world.act(0, .startCall(chatID: world[0].chatID, session: Self.session), "call")
         world.accept(0, try #require(world[0].publishing.last?.row))
-        #expect(world[0].model.queue.count == 0 && world[0].model.calls.hasPendingSignals == false)
+        #expect(world[0].model.delivery.queue.count == 0 && world[0].model.calls.hasPendingSignals == false)
         #expect(!world[0].durable.state.outbox.contains { $0.purpose == .callSignal })
     }
 
@@ -394,7 +394,7 @@ import Testing
             }
             world.now += Int64(pause) * 1000
             try world.restart(1)
-            let signals = world[1].publishing.compactMap { world[1].model.queue.row($0.row)?.purpose }
+            let signals = world[1].publishing.compactMap { world[1].model.delivery.queue.row($0.row)?.purpose }
             #expect(signals.filter { $0 == .callSignal }.count == (isNotified ? 1 : 0))
             #expect(world[1].model.state.activeCall == nil)
             #expect(world[1].model.state.callTimeline.last?.event == .ended(reason: "runtime_error", seconds: nil))

@@ -67,7 +67,7 @@ import Testing
         #expect(world[1].texts == ["hello"])
         #expect(world[0].model.state.currentChat?.messages.map(\.delivery) == [.sent])
         #expect(world[0].durable.messages.map(\.epoch) == [epoch] && world[0].durable.messages.map(\.id) == [id])
-        #expect(world[0].model.failures.isEmpty)
+        #expect(world[0].model.delivery.failedCount == 0)
         #expect(!world[0].durable.state.memos.keys.contains { $0.kind == .failedMessage })
         world.act(0, .retryMessage(chatID: world[0].chatID, messageID: id), "again")
         #expect(world[0].outcomes["again"]?.failure == .unknownMessage)
@@ -100,7 +100,7 @@ import Testing
         world.act(0, .retryMessage(chatID: chatID, messageID: id), "gone")
         world.settle()
         #expect(world[0].outcomes["gone"]?.failure == .unknownMessage)
-        #expect(world[0].model.failures.isEmpty)
+        #expect(world[0].model.delivery.failedCount == 0)
         world.act(1, .retryMessage(chatID: world[1].chatID, messageID: pending), "theirs")
         #expect(world[1].outcomes["theirs"]?.failure == .unknownMessage)
     }
@@ -123,11 +123,11 @@ import Testing
             let row = try #require(world[0].publishing.last?.row)
             world.answer(0, row, .refused("blocked: no"))
         }
-        #expect(world[0].model.failures.count == FailedMessage.maximumCount)
+        #expect(world[0].model.delivery.failedCount == FailedMessage.maximumCount)
         #expect(world[0].durable.state.memos.keys.count { $0.kind == .failedMessage } == FailedMessage.maximumCount)
         let groupID = try #require(world[0].group?.groupID)
-        #expect(world[0].model.failure(of: world[0].durable.messages[0].id, in: groupID) == nil)
-        #expect(world[0].model.failure(of: world[0].durable.messages[1].id, in: groupID) != nil)
+        #expect(world[0].model.delivery.failure(of: world[0].durable.messages[0].id, in: groupID) == nil)
+        #expect(world[0].model.delivery.failure(of: world[0].durable.messages[1].id, in: groupID) != nil)
     }
 
     // MARK: Reports

@@ -136,7 +136,7 @@ import Testing
                         HandlerEffect(
                             id: "act", operation: .dispatch(.renameGroup(chatID: event.chatID, name: text))),
                     ]))
-            #expect(scene.world[Scene.bot].model.queue.row(text)?.groupID == scene.mallorys)
+            #expect(scene.world[Scene.bot].model.delivery.queue.row(text)?.groupID == scene.mallorys)
             scene.world.settle()
             #expect(scene.world[Scene.bot].model.groups[scene.mallorys]?.data.name == text)
             #expect(scene.world[Scene.bot].model.groups[scene.bobs]?.data.name == "\(Scene.bob)")
@@ -208,7 +208,7 @@ import Testing
             scene.world.act(Scene.mallory, .rotateGroupID(chatID: scene.world[Scene.mallory].chatID))
             scene.world.settle()
         }
-        #expect(scene.world[Scene.bot].model.routes.groups(claiming: scene.oldID).isEmpty)
+        #expect(scene.world[Scene.bot].model.groups.routes.groups(claiming: scene.oldID).isEmpty)
         #expect(scene.world[Scene.bot].durable.state.waiting.isEmpty)
     }
 

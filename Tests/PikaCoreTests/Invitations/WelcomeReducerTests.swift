@@ -80,7 +80,7 @@ import Testing
                     chatID: world[0].chatID, left: [world[2].key: .welcomeRefused(reason: "blocked: not here")]))
         #expect(world[0].model.state.toast?.contains("blocked: not here") == true)
         #expect(world[0].notes.contains(.sendFailed(reason: "welcome: blocked: not here")))
-        #expect(world[0].model.welcomes.isEmpty)
+        #expect(!world[0].model.invitations.isDelivering)
     }
 
     @Test func stopsAwaitingWelcomeAtDeadline() throws {
@@ -152,7 +152,7 @@ import Testing
         #expect(verdicts.count == 2 && verdicts[stranger] == .missing && verdicts[world[1].key]?.isUsable == true)
         world.act(0, .findKeyPackages([]), "nobody")
         #expect(world[0].outcomes["nobody"] == .found([:]))
-        #expect(world[0].model.searches.isEmpty)
+        #expect(!world[0].model.invitations.isSearching)
     }
 
     @Test func namedChatOfTwoHasTwoAdmins() throws {

@@ -66,7 +66,7 @@ import Testing
         #expect(packages.count == 2 && packages.allSatisfy { $0.relays == [Self.other] })
         // Lists of the same second lose against older ones on some relays.
         let newest = world.relayed.filter { $0.kind == .inboxRelays && $0.pubkey == world[0].key }.map(\.createdAt)
-        #expect(world[0].model.relayLists[.inboxRelays]?.event.createdAt ?? 0 > newest.max() ?? 0)
+        #expect(world[0].model.keyPackages.relayLists[.inboxRelays]?.event.createdAt ?? 0 > newest.max() ?? 0)
         // Back again: the relay of before comes first, and the one in between is told.
         new.relays = [ReducerWorld.relay]
         world.settle()

@@ -20,7 +20,7 @@ import Testing
         var world = try self.world()
         world.say(0, "known")
         world.settle()
-        let cursor = try #require(world[1].model.cursors[ReducerWorld.relay.string])
+        let cursor = try #require(world[1].model.catchUp.cursors.position(in: ReducerWorld.relay))
         world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .disconnected)))
         world.now += 600_000
         world.say(0, "a")

@@ -71,7 +71,7 @@ import Testing
         for event in world.relayed.filter({ $0.kind == .giftWrap }) { world.receive(1, event) }
         world.settle()
         let groupID = try #require(world[1].group?.groupID)
-        #expect(world[1].durable.state.cursors[CoreModel.joinedCursor(groupID)] == world.now / 1000)
+        #expect(world[1].durable.state.cursors[Cursors.joined(groupID)] == world.now / 1000)
         world.say(0, "hello")
         world.settle(deaf: [1])
         try world.restart(1)

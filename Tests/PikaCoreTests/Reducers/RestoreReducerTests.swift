@@ -46,7 +46,7 @@ import Testing
         // One commit and two messages, none of them of the epoch that was restored.
         #expect(self.groupEvents(world) == before + 3)
         #expect(world[copy].durable.messages.suffix(2).map(\.epoch) == [2, 2])
-        #expect(self.phase(world, copy) == .renewed(epoch: 1) && world[copy].model.queue.count == 0)
+        #expect(self.phase(world, copy) == .renewed(epoch: 1) && world[copy].model.delivery.queue.count == 0)
         world.say(copy, "then")
         world.say(0, "there")
         world.settle(deaf: [1])
@@ -75,7 +75,7 @@ import Testing
         world.settle(deaf: [1])
         #expect(world[0].texts == ["before", "early"])
         #expect(world[copy].group?.epoch == 2 && world[0].group?.epoch == 2)
-        #expect(self.phase(world, copy) == .renewed(epoch: 1) && world[copy].model.queue.count == 0)
+        #expect(self.phase(world, copy) == .renewed(epoch: 1) && world[copy].model.delivery.queue.count == 0)
     }
 
     @Test func otherChangesWaitForTheFreshKeys() throws {

@@ -22,7 +22,7 @@ import Testing
         var world = try ReducerWorld.group(2)
         let list = UnsignedEvent(pubkey: world[0].key, createdAt: .max, kind: .inboxRelays, content: "")
             .signed(by: world[0].keys, using: &world.random)
-        world.accounts[0].model.relayLists.restore(RelayListRecord(event: list))
+        world.accounts[0].model.keyPackages.restore(RelayListRecord(event: list))
         let step = CoreStep(nowMilliseconds: world.now, random: CoreRandom(SplitMix64(seed: 1)))
         #expect(world[0].model.relayListDraft(.inboxRelays, step).createdAt == .max)
     }

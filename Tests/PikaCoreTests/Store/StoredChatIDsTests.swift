@@ -55,7 +55,7 @@ import Testing
         // A second start finds nothing to migrate.
         world.accounts[1].delivered = []
         try world.restart(1)
-        #expect(world[1].model.storedChatIDs.changes.isEmpty && world[1].durable.state.inbox.count == rows.count)
+        #expect(world[1].model.groups.storedChatIDs.changes.isEmpty && world[1].durable.state.inbox.count == rows.count)
         #expect(Array(world[1].delivered.prefix(before.count)) == before)
     }
 

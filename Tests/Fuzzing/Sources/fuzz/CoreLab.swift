@@ -275,7 +275,7 @@ struct CoreLab {
         precondition(self.model.catchUp.heldCount <= HeldLiveEvents.standard.events)
         precondition(self.model.catchUp.heldBytes <= HeldLiveEvents.standard.bytes)
         precondition(!self.model.groups.hasUnstoredChanges)
-        precondition(self.isDamaged || self.model.state.outbox.pending == self.model.queue.count)
+        precondition(self.isDamaged || self.model.state.outbox.pending == self.model.delivery.queue.count)
     }
 
     /// Answers all searches, restarts from the store, and checks that a member in the admin's epoch reads its messages.
