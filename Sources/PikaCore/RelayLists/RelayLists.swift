@@ -12,7 +12,7 @@ struct RelayLists: Sendable {
 
     subscript(kind: Kind) -> RelayListRecord? { self.records[kind] }
 
-    /// What publishing a list requires.
+    /// The action that publishes a list.
     enum Publication: Sendable, Hashable {
         /// A relay has the list.
         case none
@@ -22,7 +22,7 @@ struct RelayLists: Sendable {
         case sign
     }
 
-    /// Returns what publishing a list of these relays requires.
+    /// Returns the action that publishes a list of these relays.
     func publication(of kind: Kind, naming relays: [RelayURL]) -> Publication {
         guard let known = self.records[kind], known.event.relayTags.map(\.string) == relays.map(\.string) else {
             return .sign
