@@ -1,0 +1,24 @@
+import MLS
+import Nostr
+import Testing
+
+@testable import PikaCore
+
+@Suite struct HandlerInboxTests {
+    @Test func earlyOutcomeStaysInProgress() {
+        var (inbox, step) = (HandlerInbox(cursors: [:], rows: []), CoreStep.at(0))
+        _ = inbox.begin(.once("a"))
+        inbox.recordEarly(.done(chatID: "c"), of: .once("a"), &step)
+        #expect(step.changes.count == 1 && step.effects.isEmpty)
+        guard case .inProgress = inbox.begin(.once("a")) else {
+            Issue.record("the action is in progress")
+            return
+        }
+        inbox.report(.done(chatID: "c"), of: .once("a"), &step)
+        #expect(step.effects == [.finish(.once("a"), .done(chatID: "c"))])
+        guard case .done = inbox.begin(.once("a")) else {
+            Issue.record("the outcome is stored")
+            return
+        }
+    }
+}
