@@ -47,8 +47,8 @@ public final class BlossomClient: MediaStore {
     /// Closes all connections; calls in flight fail.
     public func shutdown() async throws { try await self.client.shutdown() }
 
-    public func nameServers(_ servers: [MediaURL]) async {
-        self.addresses.nameServers(servers.map { ($0.host, $0.port) })
+    public func setConfiguredServers(_ servers: [MediaURL]) async {
+        self.addresses.setConfiguredServers(servers.map { ($0.host, $0.port) })
     }
 
     public func upload(_ blob: MediaUpload, to server: MediaURL) async throws -> StoredBlob {

@@ -64,7 +64,7 @@ public final class AddressGuard: Sendable {
     public func setAllowsPrivate(_ allowsPrivate: Bool) { state.withLock { $0.allowsPrivate = allowsPrivate } }
 
     /// Replaces the relays that the configuration names.
-    public func nameRelays(_ relays: [RelayURL]) {
+    public func setConfiguredRelays(_ relays: [RelayURL]) {
         state.withLock { $0.relays = Set(relays.map { Endpoint($0.host, $0.port) }) }
     }
 
@@ -74,7 +74,7 @@ public final class AddressGuard: Sendable {
     }
 
     /// Replaces the media servers that the configuration names.
-    package func nameServers(_ servers: [(host: String, port: Int)]) {
+    package func setConfiguredServers(_ servers: [(host: String, port: Int)]) {
         state.withLock { $0.servers = Set(servers.map { Endpoint($0.host, $0.port) }) }
     }
 

@@ -147,11 +147,11 @@ public enum MissingPeers: Sendable, Hashable {
     /// Fail, naming those peers.
     case fail
     /// Proceed without them; the action ends with ``ActionOutcome/partlyDone(chatID:left:)``.
-    case goOnWithout
+    case proceedWithout
 }
 
 /// The reason why a peer was left out of a group, or may not know that it is a member.
-public enum LeftOut: Sendable, Hashable {
+public enum InviteFailure: Sendable, Hashable {
     /// No usable key package was found, for this reason.
     case keyPackage(KeyPackageVerdict)
     /// The peer is a member, but every relay refused its invitation; the reason is a relay's.
@@ -220,7 +220,7 @@ public enum ActionOutcome: Sendable, Hashable {
     /// Done; with the chat id for actions about a chat.
     case done(chatID: String?)
     /// Done, except for these peers.
-    case partlyDone(chatID: String, left: [PublicKey: LeftOut])
+    case partlyDone(chatID: String, left: [PublicKey: InviteFailure])
     /// A search for key packages has ended, with a verdict for each peer.
     case found([PublicKey: KeyPackageVerdict])
     /// A message was sealed and stored for sending: the inner event's id, and that of the kind 445 event.

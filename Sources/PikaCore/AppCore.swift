@@ -102,7 +102,7 @@ public actor AppCore {
     public nonisolated func stop() { self.mailbox.finish() }
 
     /// Declares that the process is about to exit normally: work interrupted from now on is not recorded as a crash.
-    public nonisolated func endsInGoodOrder() { self.store.crashes.settle() }
+    public nonisolated func prepareForExit() { self.store.crashes.close() }
 
     /// The pending work: whether inputs are being processed or queued, and the number of transport and store calls in
     /// flight.

@@ -18,7 +18,7 @@ final class HealthQueries: Sendable {
                 state.waiting[state.lastNumber] = continuation
                 return state.lastNumber
             }
-            if let number { mailbox.send(.examine(number)) } else { continuation.resume(returning: nil) }
+            if let number { mailbox.send(.queryVitals(number)) } else { continuation.resume(returning: nil) }
         }
     }
 

@@ -45,7 +45,7 @@ final class Mailbox: Sendable {
     /// Waits for inputs and returns the next ones, at most `limit`; nil once closed.
     func receive(limit: Int) async -> [CoreInput]? {
         while true {
-            let (batch, senders) = self.take(limit)
+            let (batch, senders) = self.dequeue(limit)
             for sender in senders { sender.resume() }
             if let batch { return batch.isEmpty ? nil : batch }
             await withCheckedContinuation { continuation in
@@ -60,7 +60,7 @@ final class Mailbox: Sendable {
     }
 
     /// Returns a batch; empty when closed; nil when the queue is empty.
-    private func take(_ limit: Int) -> ([CoreInput]?, [CheckedContinuation<Void, Never>]) {
+    private func dequeue(_ limit: Int) -> ([CoreInput]?, [CheckedContinuation<Void, Never>]) {
         self.state.withLock { state in
             state.isProcessing = false
             if state.isClosed { return ([], []) }

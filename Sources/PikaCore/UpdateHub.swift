@@ -96,7 +96,7 @@ final class UpdateHub: Sendable {
         await withCheckedContinuation { continuation in
             let (isReady, update) = self.state.withLock { state -> (Bool, AppUpdate?) in
                 guard state.readers[id] != nil else { return (true, nil) }
-                if let update = Self.take(&state, id) { return (true, update) }
+                if let update = Self.nextUpdate(&state, id) { return (true, update) }
                 if state.isClosed || state.readers[id]?.hasLost == true { return (true, nil) }
                 state.readers[id]?.waiter = continuation
                 return (false, nil)
@@ -106,7 +106,7 @@ final class UpdateHub: Sendable {
     }
 
     /// Returns a reader's next update. A snapshot comes before the outcomes that refer to it.
-    private static func take(_ state: inout State, _ id: UInt64) -> AppUpdate? {
+    private static func nextUpdate(_ state: inout State, _ id: UInt64) -> AppUpdate? {
         guard var reader = state.readers[id] else { return nil }
         defer { state.readers[id] = reader }
         if reader.hasLost, reader.outcomes.isEmpty { return nil }
@@ -123,7 +123,7 @@ final class UpdateHub: Sendable {
             var resumptions: [(CheckedContinuation<AppUpdate?, Never>, AppUpdate?)] = []
             for (id, reader) in state.readers {
                 guard let waiter = reader.waiter else { continue }
-                let update = Self.take(&state, id)
+                let update = Self.nextUpdate(&state, id)
                 guard update != nil || state.isClosed else { continue }
                 state.readers[id]?.waiter = nil
                 resumptions.append((waiter, update))

@@ -39,7 +39,7 @@ struct Transaction {
         case .putValue(let scope, let key, let value): try self.putValue(scope, key, value)
         case .putMemo(let name, let content): try self.putMemo(name, content)
         case .deleteSurplus(let rule, let limit): try self.deleteSurplus(rule, limit: limit)
-        case .settleRestore: try self.execute("UPDATE meta SET restored = 0")
+        case .markRestoreHandled: try self.execute("UPDATE meta SET restored = 0")
         case .dropRow(let table, let key): try self.dropRow(table, key)
         case .putInstance(let instance):
             try self.execute(

@@ -135,9 +135,9 @@ struct BlossomClientTests {
                 let stored = try await client.upload(try upload([1, 2, 3]), to: server)
                 let url = try MediaURL(stored.url)
                 await #expect(throws: BlossomError(.notAllowed, "")) { try await client.download(url, limit: 3) }
-                await client.nameServers([server])
+                await client.setConfiguredServers([server])
                 #expect(try await client.download(url, limit: 3) == [1, 2, 3])
-                await client.nameServers([])
+                await client.setConfiguredServers([])
                 await #expect(throws: BlossomError(.notAllowed, "")) { try await client.download(url, limit: 3) }
             }
         }
@@ -149,7 +149,7 @@ struct BlossomClientTests {
             let answer = "HTTP/1.1 307 Moved\r\nLocation: \(stored.url)\r\nContent-Length: 0\r\n\r\n"
             try await withCannedServer(answer) { other in
                 try await withClient(addresses: AddressGuard(allowsPrivate: false)) { client in
-                    await client.nameServers([other])
+                    await client.setConfiguredServers([other])
                     let error = await #expect(throws: BlossomError(.notAllowed, "")) {
                         try await client.download(other, limit: 3)
                     }

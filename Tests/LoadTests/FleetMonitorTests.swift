@@ -71,7 +71,7 @@ struct FleetMonitorTests {
         #expect((welcome.samples, welcome.min, welcome.max) == (2, 1, 4))
     }
 
-    @Test func giftWrapsOfOneFounderFillTwoJoins() throws {
+    @Test func oneFoundersGiftWrapsFillTwoJoins() throws {
         createGroup(0, by: 0, inviting: [2])
         createGroup(1, by: 0, inviting: [2])
         for number in [UInt8(1), 2] {

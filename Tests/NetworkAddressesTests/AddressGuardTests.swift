@@ -34,7 +34,7 @@ struct AddressGuardTests {
 
     @Test func configuredRelaysMayBePrivate() async throws {
         let addresses = guardian(inside)
-        addresses.nameRelays([try relay("ws://Home.example:7777/path")])
+        addresses.setConfiguredRelays([try relay("ws://Home.example:7777/path")])
         #expect(try await addresses.allowedAddresses(of: "home.example", port: 7777) == .anywhere)
         #expect(addresses.names(try relay("ws://home.example:7777")))
         // Another service of the same machine is not named by that.
@@ -42,7 +42,7 @@ struct AddressGuardTests {
             try await addresses.allowedAddresses(of: "home.example", port: 22)
         }
         #expect(!addresses.names(try relay("ws://home.example")))
-        addresses.nameRelays([])
+        addresses.setConfiguredRelays([])
         await #expect(throws: AddressRefusal.privateAddress) {
             try await addresses.allowedAddresses(of: "home.example", port: 7777)
         }
@@ -50,7 +50,7 @@ struct AddressGuardTests {
 
     @Test func configuredServersMayBePrivateWithoutLogin() async throws {
         let addresses = guardian(inside)
-        addresses.nameServers([("media.example", 80)])
+        addresses.setConfiguredServers([("media.example", 80)])
         #expect(try await addresses.allowedAddresses(of: "MEDIA.example", port: 80) == .anywhere)
         #expect(!addresses.names(try relay("ws://media.example")))
     }
@@ -58,7 +58,7 @@ struct AddressGuardTests {
     @Test func botRelaysStayConfigured() async throws {
         let addresses = guardian(inside)
         addresses.addNamedRelays([try relay("ws://bot.example")])
-        addresses.nameRelays([])
+        addresses.setConfiguredRelays([])
         #expect(addresses.names(try relay("ws://bot.example")))
     }
 

@@ -62,7 +62,7 @@ import Testing
         #expect(state.keyPackages == [Sample.keyPackage(1)] && state.inbox == [InboxRow(id: 4, payload: [1])])
         #expect(state.outbox == [try Sample.outboxRow("o", sequence: 4)])
         #expect(try await restored.messages(in: GroupID(Sample.bytes(1)), before: nil, limit: 9).count == 1)
-        try await restored.commit([.settleRestore])
+        try await restored.commit([.markRestoreHandled])
         try restored.close()
         let settled = try self.openRestored()
         #expect(try await settled.load().instance.isRestored == false)

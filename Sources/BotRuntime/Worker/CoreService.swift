@@ -40,7 +40,7 @@ public struct CoreService: Service {
             }
             group.addTask {
                 try await gracefulShutdown()
-                core.endsInGoodOrder()
+                core.prepareForExit()
                 return try await drain()
             }
             let ending = try await group.next()

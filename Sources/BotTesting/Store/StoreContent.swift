@@ -121,7 +121,7 @@ struct StoreContent: Sendable {
         case .deleteSurplus(let rule, let limit):
             for (group, position) in self.surplus(rule, limit: limit) { self.messages[group]?.remove(at: position) }
             self.media.removeAll { self.messages[$0.groupID]?.contains($0.messageID) != true }
-        case .settleRestore: self.instance.isRestored = false
+        case .markRestoreHandled: self.instance.isRestored = false
         case .dropRow("inbox", let key): if let id = Int64(key) { self.inbox[id] = nil }
         case .dropRow: break
         case .putInstance(let instance): self.instance = instance

@@ -27,7 +27,7 @@ extension DaemonFailure {
     }
 
     /// The group was created, but some members did not get their invitation.
-    static func invitationsFailed(_ left: [PublicKey: LeftOut]) -> DaemonFailure {
+    static func invitationsFailed(_ left: [PublicKey: InviteFailure]) -> DaemonFailure {
         let reasons = left.map { "\($0.key.hex): \($0.value)" }.sorted().joined(separator: "; ")
         return DaemonFailure(.publishFailed, "the group was created, but the invitation failed: \(reasons)")
     }

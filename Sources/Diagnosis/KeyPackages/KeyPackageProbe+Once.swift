@@ -19,7 +19,7 @@ extension KeyPackageProbe {
         configuration.connectTimeout = min(configuration.connectTimeout, request.timeout)
         // The operator names the configured relays; those that only the peer's lists name must be public.
         let addresses = AddressGuard(allowsPrivate: allowsPrivateAddresses)
-        addresses.nameRelays(home + request.relays)
+        addresses.setConfiguredRelays(home + request.relays)
         let pool = try RelayPool(configuration: configuration, addresses: addresses, logger: logger)
         return await withTaskGroup(of: Void.self) { group in
             group.addTask { try? await pool.run() }

@@ -23,7 +23,7 @@ struct ObservedTransport<Base: RelayTransport>: RelayTransport {
         }
     }
 
-    func nameRelays(_ relays: [RelayURL]) async { await base.nameRelays(relays) }
+    func setConfiguredRelays(_ relays: [RelayURL]) async { await base.setConfiguredRelays(relays) }
     func setRelays(_ relays: [RelayURL]) async { await base.setRelays(relays) }
     func reconnect() async { await base.reconnect() }
     func subscribe(_ subscription: RelaySubscription) async { await base.subscribe(subscription) }

@@ -56,7 +56,7 @@ extension Fleet {
         let began = timeline.now
         do {
             let outcome = try await agents[founder].perform(
-                .createGroupChat(name: "load \(number)", peers: keys(of: found), missing: .goOnWithout),
+                .createGroupChat(name: "load \(number)", peers: keys(of: found), missing: .proceedWithout),
                 within: actionTimeout)
             let chatID = try addedTo(outcome, found, group: number)
             recorder.success(.createGroup, from: began, to: timeline.now)
@@ -132,7 +132,7 @@ extension Fleet {
     func add(
         _ members: [Int], to number: Int, _ chatID: String, by admin: Int, done: @escaping @Sendable () -> Void
     ) {
-        let action = AppAction.addGroupMembers(chatID: chatID, peers: keys(of: members), missing: .goOnWithout)
+        let action = AppAction.addGroupMembers(chatID: chatID, peers: keys(of: members), missing: .proceedWithout)
         agents[admin].dispatch(action) { result in
             do {
                 _ = try self.addedTo(try result.get(), members, group: number)
@@ -179,7 +179,7 @@ extension Fleet {
     }
 }
 
-extension LeftOut {
+extension InviteFailure {
     fileprivate var loadReason: String {
         switch self {
         case .keyPackage: "no usable key package"

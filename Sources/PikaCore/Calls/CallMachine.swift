@@ -48,7 +48,7 @@ struct CallMachine: Sendable, Hashable {
         case userAccepts(callID: String, isAuthentic: Bool)
         case userDeclines(callID: String, reason: String)
         case userEnds(callID: String, reason: String)
-        case timeUp(callID: String)
+        case timedOut(callID: String)
         /// No relay accepted this account's invite or accept.
         case publishFailed(callID: String)
         case mediaConnected(callID: String)
@@ -71,7 +71,7 @@ struct CallMachine: Sendable, Hashable {
     }
 
     /// Milliseconds before an unanswered invitation times out.
-    static let patience: Int64 = 30_000
+    static let inviteTimeout: Int64 = 30_000
 
     private(set) var state = State.idle
 
@@ -96,7 +96,7 @@ struct CallMachine: Sendable, Hashable {
         switch event {
         case .start(let call): return try self.start(call, now)
         case .invite(let call, let isGroup, let isAuthentic):
-            return self.invited(call, self.objection(to: call, isGroup, isAuthentic, policy), now)
+            return self.invited(call, self.rejectionReason(to: call, isGroup, isAuthentic, policy), now)
         case .accept(let origin, let relayAuth, let isAuthentic):
             return self.accepted(origin, isAuthentic && self.isOwnAuth(relayAuth), now)
         case .termination(let origin, let reason):
@@ -109,7 +109,7 @@ struct CallMachine: Sendable, Hashable {
         case .userEnds(let callID, let reason):
             guard let call = self.live, call.id == callID else { throw AppCoreError.unknownCall }
             return self.end(call, reason, at: now, saying: .end(reason: reason))
-        case .timeUp(let callID): return self.timeUp(callID, now)
+        case .timedOut(let callID): return self.timedOut(callID, now)
         case .publishFailed(let callID):
             guard let call = self.live, call.id == callID else { return [] }
             return self.end(call, "publish_failed", at: now)
@@ -128,15 +128,15 @@ struct CallMachine: Sendable, Hashable {
 extension CallMachine {
     private mutating func start(_ call: Call, _ now: Int64) throws(AppCoreError) -> [Action] {
         guard self.live == nil else { throw AppCoreError(.busy, "one call at a time: end the other one first") }
-        self.state = .offering(call, until: now + Self.patience)
+        self.state = .offering(call, until: now + Self.inviteTimeout)
         return [
             .send(.invite(call.session), callID: call.id, groupID: call.groupID),
-            .wake(callID: call.id, atMilliseconds: now + Self.patience), .record(.invited(byUs: true), call),
+            .wake(callID: call.id, atMilliseconds: now + Self.inviteTimeout), .record(.invited(byUs: true), call),
         ]
     }
 
     /// Returns the reason to reject an invitation at once; nil if it rings. The order of the checks is Pika's.
-    private func objection(
+    private func rejectionReason(
         to call: Call, _ isGroup: Bool, _ isAuthentic: Bool, _ policy: CallPolicy
     ) -> String? {
         if isGroup, !policy.allowsGroups { return "unsupported_group" }
@@ -146,15 +146,15 @@ extension CallMachine {
         return isAuthentic ? nil : "auth_failed"
     }
 
-    private mutating func invited(_ call: Call, _ objection: String?, _ now: Int64) -> [Action] {
+    private mutating func invited(_ call: Call, _ rejectionReason: String?, _ now: Int64) -> [Action] {
         // A repeated invitation: rejecting it would end the call that it began.
         if let live = self.live, live.id == call.id, live.groupID == call.groupID, live.peer == call.peer { return [] }
-        if let objection {
-            return [.send(.reject(reason: objection), callID: call.id, groupID: call.groupID)]
+        if let rejectionReason {
+            return [.send(.reject(reason: rejectionReason), callID: call.id, groupID: call.groupID)]
         }
-        self.state = .ringing(call, until: now + Self.patience)
+        self.state = .ringing(call, until: now + Self.inviteTimeout)
         return [
-            .wake(callID: call.id, atMilliseconds: now + Self.patience), .record(.invited(byUs: false), call),
+            .wake(callID: call.id, atMilliseconds: now + Self.inviteTimeout), .record(.invited(byUs: false), call),
             .announce,
         ]
     }
@@ -186,7 +186,7 @@ extension CallMachine {
         return [.send(.accept(call.session), callID: call.id, groupID: call.groupID), .startMedia(call)]
     }
 
-    private mutating func timeUp(_ callID: String, _ now: Int64) -> [Action] {
+    private mutating func timedOut(_ callID: String, _ now: Int64) -> [Action] {
         switch self.state {
         case .offering(let call, let until), .ringing(let call, let until):
             guard call.id == callID, until <= now else { return [] }

@@ -156,7 +156,7 @@ extension CallSignal {
     public static let maximumReasonLength = 100
 
     /// Truncates and sanitizes a reason for display.
-    static func capped(_ reason: String) -> String { ShownText.reason(reason, limit: self.maximumReasonLength) }
+    static func capped(_ reason: String) -> String { DisplayText.reason(reason, limit: self.maximumReasonLength) }
 
     /// The inner event's content.
     public var content: String {

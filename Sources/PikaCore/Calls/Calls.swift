@@ -22,7 +22,9 @@ struct Calls: Sendable {
 
     /// Consumes one invite of a caller; false if there were too many.
     mutating func admitInvite(from caller: PublicKey, _ limit: RateLimit?, _ step: inout CoreStep) -> Bool {
-        guard let limit, !self.limiter.take(caller, limit, nowMilliseconds: step.nowMilliseconds) else { return true }
+        guard let limit, !self.limiter.consume(caller, limit, nowMilliseconds: step.nowMilliseconds) else {
+            return true
+        }
         step.effects.append(.note(.limited(scope: "calls")))
         return false
     }

@@ -11,7 +11,7 @@ struct CatchUp: Sendable {
     private(set) var relays: Set<RelayURL> = []
     /// Searches in progress for all events of a group.
     private var groups: [GroupID: Int] = [:]
-    private var patience = ReadPatience()
+    private var retries = ReadRetries()
     private var held = HeldLiveEvents()
     /// Groups some of whose waiting events were evicted for lack of room: relays still hold them.
     private var evicted: Set<GroupID> = []
@@ -40,25 +40,25 @@ struct CatchUp: Sendable {
     ///
     /// - Parameter cursor: the relay's cursor when it reconnected, in Unix seconds.
     mutating func reconnect(_ relay: RelayURL, cursor: Int64?) {
-        self.patience.renew(.relay(relay))
+        self.retries.renew(.relay(relay))
         self.gaps.open(at: relay, from: cursor)
     }
 
     mutating func beginRead(of relay: RelayURL) {
-        if !self.patience.isExhausted(.relay(relay)) { self.relays.insert(relay) }
+        if !self.retries.isExhausted(.relay(relay)) { self.relays.insert(relay) }
     }
 
     /// Records that a relay was read to the end.
     mutating func endRead(of relay: RelayURL) {
-        self.patience.succeed(.relay(relay))
+        self.retries.succeed(.relay(relay))
         self.relays.remove(relay)
     }
 
     /// Records a failed read and returns the milliseconds before the next one. After a few failures live events no
     /// longer wait for the relay.
     mutating func failRead(of relay: RelayURL) -> Int64 {
-        let delay = self.patience.fail(.relay(relay))
-        if self.patience.isExhausted(.relay(relay)) { self.relays.remove(relay) }
+        let delay = self.retries.fail(.relay(relay))
+        if self.retries.isExhausted(.relay(relay)) { self.relays.remove(relay) }
         return delay
     }
 
@@ -85,7 +85,7 @@ struct CatchUp: Sendable {
     // MARK: Groups
 
     mutating func beginRead(of groupID: GroupID, from relay: RelayURL) {
-        if !self.patience.isExhausted(.group(groupID, relay)) { self.groups[groupID, default: 0] += 1 }
+        if !self.retries.isExhausted(.group(groupID, relay)) { self.groups[groupID, default: 0] += 1 }
     }
 
     /// Ends one search for a group's events; live events of the group wait for one relay only.
@@ -96,16 +96,16 @@ struct CatchUp: Sendable {
     ) -> (answered: [RelayURL], retryDelay: Int64?) {
         var answered: [RelayURL] = []
         var wasHolding = false
-        var delay = ReadPatience.firstDelay
+        var delay = ReadRetries.firstDelay
         for (relay, outcome) in outcomes {
-            let reading = ReadPatience.Reading.group(groupID, relay)
-            wasHolding = wasHolding || !self.patience.isExhausted(reading)
+            let reading = ReadRetries.Reading.group(groupID, relay)
+            wasHolding = wasHolding || !self.retries.isExhausted(reading)
             guard case .events = outcome else {
-                delay = self.patience.fail(reading)
+                delay = self.retries.fail(reading)
                 continue
             }
             answered.append(relay)
-            self.patience.succeed(reading)
+            self.retries.succeed(reading)
         }
         let underWay = (self.groups[groupID] ?? 0) - (wasHolding ? 1 : 0)
         self.groups[groupID] = answered.isEmpty && underWay > 0 ? underWay : nil
@@ -113,10 +113,10 @@ struct CatchUp: Sendable {
     }
 
     /// Grants one more attempt: the relay is connected again.
-    mutating func renew(_ groupID: GroupID, from relay: RelayURL) { self.patience.renew(.group(groupID, relay)) }
+    mutating func renew(_ groupID: GroupID, from relay: RelayURL) { self.retries.renew(.group(groupID, relay)) }
 
     /// Removes the failure counts of a group that this account is no longer a member of.
-    mutating func forgetFailures(of groupID: GroupID) { self.patience.forget(groupID) }
+    mutating func forgetFailures(of groupID: GroupID) { self.retries.forget(groupID) }
 
     /// Records groups that must be read again, because their waiting events were evicted.
     mutating func noteEvicted(_ groups: [GroupID]) { self.evicted.formUnion(groups) }
@@ -151,7 +151,7 @@ struct CatchUp: Sendable {
     /// surplus of genuine events releases all of them early, out of order.
     mutating func releaseSurplus(_ isGenuine: (Event) -> Bool) -> [Event] {
         var events = self.held.releaseJunk(isGenuine)
-        if self.held.isCrowded { events += self.held.releaseAll() }
+        if self.held.isNearlyFull { events += self.held.releaseAll() }
         return events
     }
 

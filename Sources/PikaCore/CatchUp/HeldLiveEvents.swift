@@ -31,7 +31,7 @@ struct HeldLiveEvents: Sendable {
     var isEmpty: Bool { self.entries.isEmpty }
     var isOverBudget: Bool { self.entries.count > self.budget.events || self.bytes > self.budget.bytes }
     /// Whether more than half of the budget is used, so that the next check for junk would come too soon.
-    var isCrowded: Bool { self.entries.count > self.budget.events / 2 || self.bytes > self.budget.bytes / 2 }
+    var isNearlyFull: Bool { self.entries.count > self.budget.events / 2 || self.bytes > self.budget.bytes / 2 }
 
     func contains(where isWanted: (Event) -> Bool) -> Bool { self.entries.contains { isWanted($0.event) } }
 

@@ -42,7 +42,7 @@ struct RelayGaps: Sendable {
     }
 
     /// Whether all gaps are reported and all their events decided.
-    var isSettled: Bool { self.gaps.values.allSatisfy { $0.undecided.isEmpty && $0.isReported } }
+    var isComplete: Bool { self.gaps.values.allSatisfy { $0.undecided.isEmpty && $0.isReported } }
 
     /// Recounts the processed events; each gap is reported once none of its events is held.
     ///

@@ -19,17 +19,17 @@ struct OpenChat: Sendable {
     /// The latest answer of each member to the chat's hypernotes, including hypernotes not shown yet.
     private(set) var responses: [EventID: [PublicKey: PlacedResponse]] = [:]
     /// Reactions to messages that are not shown, by target: they are on newer pages than their targets.
-    private var reactions: [EventID: [LooseReaction]] = [:]
-    private var looseCount = 0
+    private var reactions: [EventID: [PendingReaction]] = [:]
+    private var pendingReactionCount = 0
 
     /// A reaction whose target is not shown.
-    struct LooseReaction: Sendable, Hashable {
+    struct PendingReaction: Sendable, Hashable {
         let position: StoredMessage.Position
         let sender: PublicKey
         let emoji: String
     }
 
-    private static let maximumLoose = 10_000
+    private static let maximumPendingReactions = 10_000
 
     init(number: Int, groupID: GroupID?) {
         self.number = number
@@ -74,16 +74,16 @@ struct OpenChat: Sendable {
         return true
     }
 
-    mutating func keep(_ reaction: LooseReaction, to target: EventID) {
-        guard self.looseCount < Self.maximumLoose else { return }
-        self.looseCount += 1
+    mutating func keep(_ reaction: PendingReaction, to target: EventID) {
+        guard self.pendingReactionCount < Self.maximumPendingReactions else { return }
+        self.pendingReactionCount += 1
         self.reactions[target, default: []].append(reaction)
     }
 
     /// Removes and returns the reactions that waited for a message, oldest first.
-    mutating func takeReactions(to target: EventID) -> [LooseReaction] {
+    mutating func removeReactions(to target: EventID) -> [PendingReaction] {
         guard let found = self.reactions.removeValue(forKey: target) else { return [] }
-        self.looseCount -= found.count
+        self.pendingReactionCount -= found.count
         return found.sorted { $0.position < $1.position }
     }
 }

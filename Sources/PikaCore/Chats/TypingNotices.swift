@@ -8,7 +8,7 @@ struct TypingNotices: Sendable {
     /// Milliseconds between two notices of this account in one chat.
     static let interval: Int64 = 5000
     /// Milliseconds that a notice may wait for a relay.
-    static let patience: Int64 = 5000
+    static let deliveryTimeout: Int64 = 5000
 
     /// When this account last sent a notice to each group, in Unix milliseconds.
     private var sentAt: [GroupID: Int64] = [:]
@@ -35,7 +35,9 @@ struct TypingNotices: Sendable {
     mutating func noteSent(to groupID: GroupID, _ nowMilliseconds: Int64) { self.sentAt[groupID] = nowMilliseconds }
 
     /// Sets the deadline of a notice in the outbox.
-    mutating func track(row: String, _ nowMilliseconds: Int64) { self.rows[row] = nowMilliseconds + Self.patience }
+    mutating func track(row: String, _ nowMilliseconds: Int64) {
+        self.rows[row] = nowMilliseconds + Self.deliveryTimeout
+    }
 
     // MARK: Other members
 

@@ -65,7 +65,7 @@ struct AbandonedBranch: Sendable {
 
     /// Whether other members continue on this branch: beyond the reach of rollbacks, and more than one of them, since a
     /// single member could stay there to mislead others.
-    func livesOn(besides account: PublicKey) -> Bool {
+    func isContinued(besides account: PublicKey) -> Bool {
         guard !self.removesAccount else { return false }
         let others = Set(self.probe.members).subtracting([account])
         return self.probe.epoch > self.epoch.later(by: self.probe.profile.pastEpochs)

@@ -48,7 +48,7 @@ struct Branches: Sendable {
     ) -> Rival? {
         // Once an abandoned branch is more epochs ahead than any member can roll back, the members stay on it.
         self.abandoned[groupID]?.observe(fresh, now: step.now, waiting: waiting)
-        if let branch = self.abandoned[groupID], branch.livesOn(besides: account) {
+        if let branch = self.abandoned[groupID], branch.isContinued(besides: account) {
             self.forgetAbandoned(of: groupID, &step)
             return Rival(invite: nil, group: branch.group)
         }

@@ -15,7 +15,7 @@ struct Convergence: Sendable {
     var fence = CopyFence()
     var stateRollback = StateRollbackGuard()
     /// Groups with a pending commit that may or may not be on a relay.
-    private(set) var unsureCommits: Set<GroupID> = []
+    private(set) var unconfirmedCommits: Set<GroupID> = []
     /// Groups that this account was removed from recently.
     private var lingering: Set<GroupID> = []
 
@@ -49,15 +49,15 @@ struct Convergence: Sendable {
     }
 
     /// Yields to a later copy: this one must stop.
-    mutating func yield(to notice: CopyNotice) { self.successor = notice }
+    mutating func stop(for notice: CopyNotice) { self.successor = notice }
 
-    // MARK: Unsure commits
+    // MARK: Unconfirmed commits
 
     /// Records that it is unknown whether a relay has a group's pending commit.
-    mutating func noteUnsureCommit(of groupID: GroupID) { self.unsureCommits.insert(groupID) }
+    mutating func noteUnconfirmedCommit(of groupID: GroupID) { self.unconfirmedCommits.insert(groupID) }
 
     /// Records that a group's pending commit was decided or replaced.
-    mutating func endUnsureCommit(of groupID: GroupID) { self.unsureCommits.remove(groupID) }
+    mutating func endUnconfirmedCommit(of groupID: GroupID) { self.unconfirmedCommits.remove(groupID) }
 
     // MARK: Removed groups
 

@@ -20,7 +20,7 @@ struct CopyNotice: Sendable, Hashable {
     static let malformed = NostrError(.malformedJSON, "not a notice of a copy of this account")
 
     /// Whether an event claims to be a notice of this account.
-    static func isOne(_ event: Event, of account: PublicKey) -> Bool {
+    static func isNotice(_ event: Event, of account: PublicKey) -> Bool {
         event.kind == .applicationData && event.pubkey == account
             && event.firstTag("d")?.value == Self.identifier
     }

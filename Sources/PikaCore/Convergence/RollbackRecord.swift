@@ -98,7 +98,7 @@ struct RollbackRecord: Sendable, Hashable {
 
     /// Returns the wake-up time for the end of the back-off, in Unix milliseconds; nil if there is no wait or a wake-up
     /// is scheduled.
-    mutating func planWake(nowMilliseconds: Int64) -> Int64? {
+    mutating func nextWakeUp(nowMilliseconds: Int64) -> Int64? {
         guard let end = self.waitsUntil(nowMilliseconds: nowMilliseconds), self.wakeAt <= nowMilliseconds else {
             return nil
         }

@@ -36,7 +36,7 @@ struct Rollbacks: Sendable {
     /// Whether own commits in a group wait after rollbacks; also schedules a wake-up for the end of the wait.
     mutating func backsOff(_ groupID: GroupID, _ step: inout CoreStep) -> Bool {
         guard self.records[groupID]?.waitsUntil(nowMilliseconds: step.nowMilliseconds) != nil else { return false }
-        if let end = self.records[groupID]?.planWake(nowMilliseconds: step.nowMilliseconds) {
+        if let end = self.records[groupID]?.nextWakeUp(nowMilliseconds: step.nowMilliseconds) {
             step.effects.append(.wake(.backOff(groupID: groupID), atMilliseconds: end))
         }
         return true

@@ -46,10 +46,10 @@ struct Delivery: Sendable {
     mutating func removeTyping(_ id: String) -> Bool { self.queue.remove(id) != nil }
 
     /// Makes delayed rows due, since a relay has reconnected.
-    mutating func hurry(_ relay: RelayURL) { self.queue.hurry(relay) }
+    mutating func makeDue(_ relay: RelayURL) { self.queue.makeDue(relay) }
 
     /// Makes a delayed row due; false if it is not delayed.
-    mutating func hurry(row id: String) -> Bool { self.queue.hurry(row: id) }
+    mutating func makeDue(row id: String) -> Bool { self.queue.makeDue(row: id) }
 
     /// Drops rows that one relay has and that are too old for the others.
     mutating func expireLeftovers(_ step: inout CoreStep) { self.queue.expireLeftovers(&step) }

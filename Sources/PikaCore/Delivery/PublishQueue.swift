@@ -19,7 +19,7 @@ struct PublishQueue: Sendable {
         /// Relays that have not answered.
         var outstanding: Set<RelayURL>
         /// Relays that must not receive the row yet.
-        var barred: [RelayURL]
+        var excluded: [RelayURL]
         var unreachable: [RelayURL] = []
         var refusals: [String] = []
     }
@@ -140,10 +140,10 @@ struct PublishQueue: Sendable {
                 case .delayed(let until) where until > now: continue
                 case .waiting, .delayed: break
                 }
-                let barred = entry.row.relays.filter { self.backlog.lacksCommit(before: entry.row, $0) }
-                let relays = barred.isEmpty ? entry.row.relays : entry.row.relays.filter { !barred.contains($0) }
-                if relays.isEmpty, !barred.isEmpty { continue }
-                entry.phase = .inFlight(Attempt(began: now, outstanding: Set(relays), barred: barred))
+                let excluded = entry.row.relays.filter { self.backlog.lacksCommit(before: entry.row, $0) }
+                let relays = excluded.isEmpty ? entry.row.relays : entry.row.relays.filter { !excluded.contains($0) }
+                if relays.isEmpty, !excluded.isEmpty { continue }
+                entry.phase = .inFlight(Attempt(began: now, outstanding: Set(relays), excluded: excluded))
                 entry.queuedAt = entry.queuedAt ?? now
                 entry.row.attempts += 1
                 self.entries[id] = entry
@@ -196,7 +196,7 @@ struct PublishQueue: Sendable {
         var lacking = row.relays
         if case .inFlight(let attempt) = entry.phase {
             inFlight = attempt.outstanding
-            let others = attempt.barred + attempt.unreachable
+            let others = attempt.excluded + attempt.unreachable
             lacking = row.relays.filter { inFlight.contains($0) || others.contains($0) }
         }
         // A proposal that arrives after its epoch is over makes MDK 0.7 roll back (docs/protocol/marmot.md §11.21).
@@ -210,7 +210,7 @@ struct PublishQueue: Sendable {
     mutating func end(_ id: String, relays: [RelayURL], nowMilliseconds now: Int64) -> Verdict {
         guard var entry = self.entries[id] else { return self.endBacklog(id, relays, now) }
         guard case .inFlight(let attempt) = entry.phase else { return .none }
-        let isOpen = !attempt.unreachable.isEmpty || !attempt.outstanding.isEmpty || !attempt.barred.isEmpty
+        let isOpen = !attempt.unreachable.isEmpty || !attempt.outstanding.isEmpty || !attempt.excluded.isEmpty
         if let reason = attempt.refusals.first, !isOpen { return .refused(reason) }
         let isSignal = entry.row.purpose == .callSignal
         if isSignal, entry.row.attempts >= OutboxRow.maximumSignalAttempts { return .refused("no relay answered") }
@@ -235,15 +235,15 @@ struct PublishQueue: Sendable {
     }
 
     /// Makes delayed rows due, since a relay has reconnected.
-    mutating func hurry(_ relay: RelayURL) {
+    mutating func makeDue(_ relay: RelayURL) {
         for (id, entry) in self.entries {
             if case .delayed = entry.phase { self.entries[id]?.phase = .waiting }
         }
-        self.backlog.hurry(relay)
+        self.backlog.makeDue(relay)
     }
 
     /// Makes a delayed row due; false if it is not delayed.
-    mutating func hurry(row id: String) -> Bool {
+    mutating func makeDue(row id: String) -> Bool {
         guard case .delayed = self.entries[id]?.phase else { return false }
         self.entries[id]?.phase = .waiting
         return true

@@ -142,7 +142,7 @@ struct RelayBacklog: Sendable {
     }
 
     /// Makes a relay's backlog due, since it has reconnected.
-    mutating func hurry(_ relay: RelayURL) {
+    mutating func makeDue(_ relay: RelayURL) {
         guard let count = self.relays[relay]?.events.count else { return }
         self.relays[relay]?.dueAt = 0
         for position in 0..<count { self.relays[relay]?.events[position].dueAt = 0 }

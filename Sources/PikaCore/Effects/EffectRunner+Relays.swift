@@ -6,9 +6,9 @@ extension EffectRunner {
     /// The time limit of a search for stored events.
     private static let fetchTimeout = Duration.seconds(10)
 
-    func nameEndpoints(_ relays: [RelayURL], _ servers: [MediaURL]) async {
-        await self.ports.transport.nameRelays(relays)
-        await self.ports.media.nameServers(servers)
+    func setEndpoints(_ relays: [RelayURL], _ servers: [MediaURL]) async {
+        await self.ports.transport.setConfiguredRelays(relays)
+        await self.ports.media.setConfiguredServers(servers)
     }
 
     func publish(_ event: Event, _ row: String, to relays: [RelayURL], in group: inout TaskGroup) async {

@@ -51,9 +51,9 @@ final class EffectRunner: Sendable {
     func perform(_ effect: AppEffect, in group: inout TaskGroup) async {
         switch effect {
         case .deliver(let event): self.deliver(event)
-        case .keepSetAside(let subject, let event): self.ports.store.crashes.keep(event.json(), of: subject)
+        case .storeQuarantined(let subject, let event): self.ports.store.crashes.keep(event.json(), of: subject)
         case .changeQuarantine(let change, let subject): self.changeQuarantine(change, of: subject)
-        case .examined(let number, let vitals): self.outputs.healthQueries.answer(number, vitals)
+        case .answerVitals(let number, let vitals): self.outputs.healthQueries.answer(number, vitals)
         case .finish(let request, let outcome): self.finish(request, outcome)
         case .report(let chatID, let messageID, let delivery): self.report(delivery, of: messageID, in: chatID)
         case .note(let note): self.notes.record(note)
@@ -64,7 +64,7 @@ final class EffectRunner: Sendable {
             self.outputs.callHub.session(callID)?.set(isMuted: isMuted, isCameraOn: isCameraOn)
         case .stopCallMedia(let callID): self.outputs.callHub.stop(callID)
         case .reconnect: await self.ports.transport.reconnect()
-        case .nameEndpoints(let relays, let servers): await self.nameEndpoints(relays, servers)
+        case .setEndpoints(let relays, let servers): await self.setEndpoints(relays, servers)
         case .setRelays(let relays): await self.ports.transport.setRelays(relays)
         case .subscribe(let subscription): await self.ports.transport.subscribe(subscription)
         case .unsubscribe(let id): await self.ports.transport.unsubscribe(id)

@@ -17,7 +17,7 @@ struct NoteRecorder: Sendable {
         case .limited(let scope):
             Counter(label: "bot_rate_limited_total", dimensions: [("scope", scope)]).increment()
             Counter(label: "bot_events_ignored_total", dimensions: [("reason", "rate_limited_\(scope)")]).increment()
-        case .gaveUpWaiting:
+        case .droppedWaiting:
             Counter(label: "bot_decrypt_failures_total", dimensions: [("reason", "gave_up")]).increment()
             self.logger.info("dropped the oldest undecryptable event")
         case .ahead(let seconds):
@@ -45,7 +45,7 @@ struct NoteRecorder: Sendable {
         case .sendFailed(let reason):
             Counter(label: "bot_sends_total", dimensions: [("result", "failed")]).increment()
             self.logger.info("a message could not be sent", metadata: ["reason": "\(reason)"])
-        case .gaveUpEvent(let reason):
+        case .droppedEvent(let reason):
             Counter(label: "bot_inbox_given_up_total", dimensions: [("reason", reason)]).increment()
             self.logger.warning("dropped an event before it was handled", metadata: ["reason": "\(reason)"])
         case .gap(let relay, let gap):

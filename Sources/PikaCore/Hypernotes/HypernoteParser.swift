@@ -24,8 +24,8 @@ struct HypernoteParser {
     mutating func parse() -> [HypernoteNode] {
         while self.position < self.bytes.count, self.count < HypernoteDocument.maximumNodes {
             switch self.bytes[self.position] {
-            case UInt8(ascii: "`"): self.passCode()
-            case UInt8(ascii: "<"): self.takeTag()
+            case UInt8(ascii: "`"): self.skipCode()
+            case UInt8(ascii: "<"): self.parseTag()
             default: self.position += 1
             }
         }
@@ -36,7 +36,7 @@ struct HypernoteParser {
     }
 
     /// Skips code, which is always text: from a run of backticks to the next run of the same length.
-    private mutating func passCode() {
+    private mutating func skipCode() {
         let run = self.run(at: self.position)
         self.position += run
         guard !self.unclosedRuns.contains(run) else { return }
@@ -60,7 +60,7 @@ struct HypernoteParser {
         self.bytes[start...].prefix { $0 == UInt8(ascii: "`") }.count
     }
 
-    private mutating func takeTag() {
+    private mutating func parseTag() {
         let start = self.position
         guard let tag = self.reader.tag(at: start) else {
             self.position += 1

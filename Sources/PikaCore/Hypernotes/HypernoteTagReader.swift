@@ -28,18 +28,18 @@ struct HypernoteTagReader {
     mutating func tag(at start: Int) -> Tag? {
         self.position = start + 1
         self.limit = min(self.bytes.count, start + HypernoteDocument.maximumTagBytes)
-        let isClosing = self.take(UInt8(ascii: "/"))
+        let isClosing = self.consume(UInt8(ascii: "/"))
         guard let first = self.byte, Self.isLetter(first), let name = self.name() else { return nil }
         var attributes: [HypernoteAttribute] = []
         while true {
-            let hasBlank = self.passBlanks()
-            if self.take(UInt8(ascii: ">")) {
+            let hasBlank = self.skipBlanks()
+            if self.consume(UInt8(ascii: ">")) {
                 return Tag(
                     name: name, form: isClosing ? .closing : .opening, attributes: attributes, end: self.position)
             }
             guard !isClosing else { return nil }
-            if self.take(UInt8(ascii: "/")) {
-                guard self.take(UInt8(ascii: ">")) else { return nil }
+            if self.consume(UInt8(ascii: "/")) {
+                guard self.consume(UInt8(ascii: ">")) else { return nil }
                 return Tag(name: name, form: .selfClosing, attributes: attributes, end: self.position)
             }
             guard hasBlank, attributes.count < Self.maximumAttributes, let attribute = self.attribute() else {
@@ -53,7 +53,7 @@ struct HypernoteTagReader {
         guard let first = self.byte, Self.isLetter(first) || first == UInt8(ascii: "_"), let name = self.name() else {
             return nil
         }
-        guard self.take(UInt8(ascii: "=")) else { return HypernoteAttribute(name: name, value: .boolean(true)) }
+        guard self.consume(UInt8(ascii: "=")) else { return HypernoteAttribute(name: name, value: .boolean(true)) }
         switch self.byte {
         case UInt8(ascii: "\"")?, UInt8(ascii: "'")?:
             return self.quoted().map { HypernoteAttribute(name: name, value: .string($0)) }
@@ -69,7 +69,7 @@ struct HypernoteTagReader {
         guard let quote = self.byte else { return nil }
         self.position += 1
         let text = self.text { $0 != quote }
-        guard self.take(quote) else { return nil }
+        guard self.consume(quote) else { return nil }
         return Self.resolvingEntities(text)
     }
 
@@ -113,13 +113,13 @@ struct HypernoteTagReader {
 
     private var byte: UInt8? { self.position < self.limit ? self.bytes[self.position] : nil }
 
-    private mutating func take(_ byte: UInt8) -> Bool {
+    private mutating func consume(_ byte: UInt8) -> Bool {
         guard self.byte == byte else { return false }
         self.position += 1
         return true
     }
 
-    private mutating func passBlanks() -> Bool {
+    private mutating func skipBlanks() -> Bool {
         let start = self.position
         while let byte = self.byte, Self.isBlank(byte) { self.position += 1 }
         return self.position > start

@@ -20,7 +20,7 @@ struct HandlerInbox: Sendable {
     var count: Int { self.events.count }
     var isEmpty: Bool { self.events.isEmpty }
     /// The number of events handed out to handlers.
-    var countOut: Int { self.events.countOut }
+    var handedOutCount: Int { self.events.handedOutCount }
     var ids: [Int64] { self.events.ids }
     var oldestArrival: Int64? { self.events.oldestArrival }
 
@@ -110,6 +110,6 @@ struct HandlerInbox: Sendable {
                 .gaveUp, reason, "no handler finished it in time", names.wrapper ?? names.id, inner: names.id,
                 chatID: event.chatID)
         }
-        step.effects.append(.note(.gaveUpEvent(reason: reason)))
+        step.effects.append(.note(.droppedEvent(reason: reason)))
     }
 }

@@ -25,7 +25,7 @@ struct Inbox: Sendable {
     private struct Row: Sendable {
         let event: CoreEvent
         let bytes: Int
-        var isOut = false
+        var isHandedOut = false
     }
 
     private struct Load: Sendable {
@@ -41,15 +41,15 @@ struct Inbox: Sendable {
     private var rows: [Int64: Row] = [:]
     /// Ids of the waiting rows, ascending, by chat.
     private var waiting: [String: [Int64]] = [:]
-    private var out = Load()
-    private var outByChat: [String: Load] = [:]
+    private var handedOut = Load()
+    private var handedOutByChat: [String: Load] = [:]
     /// The total size of all stored forms.
     private(set) var bytes = 0
 
     var count: Int { self.rows.count }
     var isEmpty: Bool { self.rows.isEmpty }
     /// The number of handed-out events.
-    var countOut: Int { self.out.count }
+    var handedOutCount: Int { self.handedOut.count }
     var ids: [Int64] { self.rows.keys.sorted() }
     var oldestArrival: Int64? { self.rows.values.lazy.map(\.event.receivedAt).min() }
 
@@ -69,13 +69,13 @@ struct Inbox: Sendable {
         guard let row = self.rows.removeValue(forKey: id) else { return nil }
         let chat = row.event.chatID
         self.bytes -= row.bytes
-        if row.isOut {
-            self.out.count -= 1
-            self.out.bytes -= row.bytes
-            var load = self.outByChat[chat] ?? Load()
+        if row.isHandedOut {
+            self.handedOut.count -= 1
+            self.handedOut.bytes -= row.bytes
+            var load = self.handedOutByChat[chat] ?? Load()
             load.count -= 1
             load.bytes -= row.bytes
-            self.outByChat[chat] = load.count == 0 ? nil : load
+            self.handedOutByChat[chat] = load.count == 0 ? nil : load
         } else {
             self.leaveQueue(id, chat)
         }
@@ -86,23 +86,23 @@ struct Inbox: Sendable {
     ///
     /// - Parameter oldest: Unix seconds; events that arrived earlier are not handed out any more.
     mutating func handOut(within window: Window, notBefore oldest: Int64) -> CoreEvent? {
-        guard self.out.count == 0 || self.out.count < window.count else { return nil }
+        guard self.handedOut.count == 0 || self.handedOut.count < window.count else { return nil }
         var next: Row?
         for (chat, queue) in self.waiting {
             guard let row = self.first(of: queue, notBefore: oldest),
                 row.event.inboxID < next?.event.inboxID ?? .max,
-                (self.outByChat[chat] ?? Load()).takes(row.bytes, window.countOfChat, window.bytesOfChat)
+                (self.handedOutByChat[chat] ?? Load()).takes(row.bytes, window.countOfChat, window.bytesOfChat)
             else { continue }
             next = row
         }
-        guard let row = next, self.out.takes(row.bytes, window.count, window.bytes) else { return nil }
+        guard let row = next, self.handedOut.takes(row.bytes, window.count, window.bytes) else { return nil }
         let (id, chat) = (row.event.inboxID, row.event.chatID)
-        self.rows[id]?.isOut = true
+        self.rows[id]?.isHandedOut = true
         self.leaveQueue(id, chat)
-        self.out.count += 1
-        self.out.bytes += row.bytes
-        self.outByChat[chat, default: Load()].count += 1
-        self.outByChat[chat, default: Load()].bytes += row.bytes
+        self.handedOut.count += 1
+        self.handedOut.bytes += row.bytes
+        self.handedOutByChat[chat, default: Load()].count += 1
+        self.handedOutByChat[chat, default: Load()].bytes += row.bytes
         return row.event
     }
 

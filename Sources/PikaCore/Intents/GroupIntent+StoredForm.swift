@@ -8,7 +8,7 @@ extension GroupIntent {
         var fields: JSONObject = [
             "v": 1, "group": .string(self.groupID.hex), "goal": self.goal.json,
         ]
-        if self.missing == .goOnWithout { fields["go_on_without"] = .bool(true) }
+        if self.missing == .proceedWithout { fields["go_on_without"] = .bool(true) }
         if let key = self.request?.onceKey { fields["once"] = .string(key) }
         if self.losses > 0 { fields["losses"] = .integer(Int64(self.losses)) }
         switch self.phase {
@@ -33,7 +33,7 @@ extension GroupIntent {
         else { return nil }
         self.init(
             number: name.key.reduce(0) { $0 << 8 | Int($1) }, groupID: groupID, goal: goal,
-            missing: json["go_on_without"]?.bool == true ? .goOnWithout : .fail)
+            missing: json["go_on_without"]?.bool == true ? .proceedWithout : .fail)
         if let key = json["once"]?.string { self.request = .once(key) }
         if let losses = json["losses"]?.integer {
             guard let losses = Int(exactly: losses), (0...Intents.maximumLosses).contains(losses) else { return nil }

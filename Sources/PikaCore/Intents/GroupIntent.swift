@@ -46,7 +46,7 @@ struct GroupIntent: Sendable {
     }
 
     let number: Int
-    /// ``GroupID/unfounded`` for a group that is not founded yet.
+    /// ``GroupID/notYetCreated`` for a group that is not founded yet.
     let groupID: GroupID
     var goal: Goal
     /// How to treat peers that have no usable key package.
@@ -59,7 +59,7 @@ struct GroupIntent: Sendable {
     /// How often its commit lost a race or was rolled back.
     var losses = 0
     /// The peers that the caller proceeds without, as known in this run of the process.
-    var left: [PublicKey: LeftOut] = [:]
+    var left: [PublicKey: InviteFailure] = [:]
 
     /// Whether the change is still to be made.
     var isOpen: Bool { if case .settled = self.phase { false } else { true } }
@@ -69,7 +69,7 @@ struct GroupIntent: Sendable {
 
 extension GroupID {
     /// Stands for a group that is not founded yet. No group has this id: a Welcome with an empty id is refused.
-    static let unfounded = GroupID([])
+    static let notYetCreated = GroupID([])
 }
 
 extension GroupIntent.Goal {

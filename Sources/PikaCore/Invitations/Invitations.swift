@@ -38,14 +38,16 @@ struct Invitations: Sendable {
 
     /// Consumes one invitation of an inviter; false if there were too many.
     mutating func admit(_ inviter: PublicKey, _ limit: RateLimit?, _ step: inout CoreStep) -> Bool {
-        guard let limit, !self.inviters.take(inviter, limit, nowMilliseconds: step.nowMilliseconds) else { return true }
+        guard let limit, !self.inviters.consume(inviter, limit, nowMilliseconds: step.nowMilliseconds) else {
+            return true
+        }
         step.effects.append(.note(.limited(scope: "inviter")))
         return false
     }
 
     /// Consumes one invitation of the allowance shared by all unknown inviters; false if there were too many.
     mutating func admitStranger(_ limit: RateLimit, _ step: inout CoreStep) -> Bool {
-        guard !self.strangers.take(.all, limit, nowMilliseconds: step.nowMilliseconds) else { return true }
+        guard !self.strangers.consume(.all, limit, nowMilliseconds: step.nowMilliseconds) else { return true }
         step.effects.append(.note(.limited(scope: "strangers")))
         return false
     }

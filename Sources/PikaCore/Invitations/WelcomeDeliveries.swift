@@ -5,7 +5,7 @@ import Nostr
 /// have them.
 struct WelcomeDeliveries: Sendable {
     /// Milliseconds that an action's completion waits for its invitations to reach a relay.
-    private static let patience: Int64 = 20_000
+    private static let deliveryTimeout: Int64 = 20_000
     /// Seconds that a peer's relays are remembered for an invitation that is never made.
     private static let peerRelaysLifetime: Int64 = 7 * 86_400
 
@@ -15,7 +15,7 @@ struct WelcomeDeliveries: Sendable {
         let chatID: String
         /// Rows that no relay has accepted yet.
         var rows: Set<String>
-        var left: [PublicKey: LeftOut]
+        var left: [PublicKey: InviteFailure]
 
         var outcome: ActionOutcome {
             self.left.isEmpty ? .done(chatID: self.chatID) : .partlyDone(chatID: self.chatID, left: self.left)
@@ -60,7 +60,7 @@ struct WelcomeDeliveries: Sendable {
         self.lastNumber += 1
         self.deliveries[self.lastNumber] = delivery
         step.effects.append(
-            .wake(.welcomes(delivery: self.lastNumber), atMilliseconds: step.nowMilliseconds + Self.patience))
+            .wake(.welcomes(delivery: self.lastNumber), atMilliseconds: step.nowMilliseconds + Self.deliveryTimeout))
     }
 
     /// Records that a relay has an invitation, or that every relay refused it. Returns the deliveries that end with it.

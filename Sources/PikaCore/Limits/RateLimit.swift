@@ -30,10 +30,10 @@ public struct RateLimit: Hashable, Sendable {
 /// allowance.
 package struct RateLimiter<Key: Hashable & Sendable>: Sendable {
     /// Unix microseconds when the key's allowance is full again.
-    private var wholeAt: RecentEntries<Key, Int64>
+    private var fullAt: RecentEntries<Key, Int64>
 
     package init(capacity: Int = 4_096) {
-        self.wholeAt = RecentEntries(capacity: capacity)
+        self.fullAt = RecentEntries(capacity: capacity)
     }
 
     /// Returns whether one more is within the limit; consumes nothing.
@@ -42,9 +42,9 @@ package struct RateLimiter<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Consumes one if that is within the limit; returns whether it was.
-    package mutating func take(_ key: Key, _ limit: RateLimit, nowMilliseconds: Int64) -> Bool {
+    package mutating func consume(_ key: Key, _ limit: RateLimit, nowMilliseconds: Int64) -> Bool {
         guard let next = self.next(key, limit, nowMilliseconds) else { return false }
-        self.wholeAt[key] = next
+        self.fullAt[key] = next
         return true
     }
 
@@ -53,13 +53,13 @@ package struct RateLimiter<Key: Hashable & Sendable>: Sendable {
         let (period, interval) = limit.microseconds
         let (product, overflow) = nowMilliseconds.multipliedReportingOverflow(by: 1000)
         let now = overflow ? 0 : product
-        var wholeAt = max(self.wholeAt[key] ?? now, now)
-        if wholeAt > now + period {
+        var fullAt = max(self.fullAt[key] ?? now, now)
+        if fullAt > now + period {
             // The clock was set back.
-            wholeAt = now + period
-            self.wholeAt[key] = wholeAt
+            fullAt = now + period
+            self.fullAt[key] = fullAt
         }
-        let next = wholeAt + interval
+        let next = fullAt + interval
         return next - now <= period ? next : nil
     }
 }

@@ -4,7 +4,7 @@ import Nostr
 /// Everything that a reducer requests from the outside world; performed in order after its changes are durable.
 enum AppEffect: Sendable, Hashable {
     /// Passes the configured endpoints to the transport and the media store.
-    case nameEndpoints(relays: [RelayURL], servers: [MediaURL])
+    case setEndpoints(relays: [RelayURL], servers: [MediaURL])
     case setRelays([RelayURL])
     /// Retries disconnected relays at once.
     case reconnect
@@ -29,10 +29,10 @@ enum AppEffect: Sendable, Hashable {
     case countSurplus(MessageSurplus, limit: Int)
     case deliver(CoreEvent)
     /// Stores the content of a quarantined event, so that it can be released.
-    case keepSetAside(CrashSubject, Event)
+    case storeQuarantined(CrashSubject, Event)
     case changeQuarantine(QuarantineChange, CrashSubject)
     /// Answers a request for the core's vitals, by its number.
-    case examined(Int, CoreVitals)
+    case answerVitals(Int, CoreVitals)
     /// Uploads files; each blob goes to the first server that accepts it.
     case upload(operation: Int, [MediaUpload], to: [MediaURL])
     /// Has the account's remote signer perform an operation.
@@ -55,7 +55,7 @@ enum CoreNote: Sendable, Hashable {
     case waiting(reason: String)
     /// Too many of one kind: refused unprocessed, and only counted.
     case limited(scope: String)
-    case gaveUpWaiting
+    case droppedWaiting
     /// An event waits because it is this far ahead of the clock; no other event does.
     case ahead(seconds: Int64)
     /// The difference by which relays' and members' clocks are ahead of this machine's.
@@ -68,7 +68,7 @@ enum CoreNote: Sendable, Hashable {
     case sent(milliseconds: Int64?)
     case sendFailed(reason: String)
     /// An event was removed from the inbox unhandled.
-    case gaveUpEvent(reason: String)
+    case droppedEvent(reason: String)
     /// A relay was read to the end after it connected.
     case gap(RelayURL, AppState.RelayGap)
     /// The state was restored from a backup, and this many groups need fresh keys.

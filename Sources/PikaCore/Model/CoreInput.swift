@@ -38,7 +38,7 @@ enum CoreInput: Sendable {
     case uploaded(operation: Int, Result<[String], AppCoreError>)
     case callMedia(CallMediaReport)
     /// A request for the core's vitals, with its number.
-    case examine(Int)
+    case queryVitals(Int)
     /// An operator releases or drops a quarantined subject.
     case quarantine(QuarantineOrder, CrashSubject, RequestID)
 

@@ -123,7 +123,7 @@ struct CoreModel: Sendable {
             }
         }
         for (id, group) in groups {
-            let outer = self.crashes.isFine(.restore) ? self.crashes.enter(.group(id), .restore) : nil
+            let outer = self.crashes.notesParts(.restore) ? self.crashes.enter(.group(id), .restore) : nil
             defer { if let outer { self.crashes.leave(outer) } }
             do {
                 let restored = try MarmotGroup(
@@ -132,7 +132,7 @@ struct CoreModel: Sendable {
                 self.groups[id] = restored
                 self.route(restored)
                 self.media.note(restored)
-                if restored.pending != nil { self.convergence.noteUnsureCommit(of: id) }
+                if restored.pending != nil { self.convergence.noteUnconfirmedCommit(of: id) }
             } catch { throw AppCoreError(.corruptState, "a stored group cannot be read: \(error.message)") }
         }
         for (id, group) in left {
@@ -141,7 +141,7 @@ struct CoreModel: Sendable {
     }
 
     private func branch(_ stored: StoredGroup, of groupID: GroupID) throws(AppCoreError) -> MarmotGroup {
-        let outer = self.crashes.isFine(.restore) ? self.crashes.enter(.group(groupID), .restore) : nil
+        let outer = self.crashes.notesParts(.restore) ? self.crashes.enter(.group(groupID), .restore) : nil
         defer { if let outer { self.crashes.leave(outer) } }
         do {
             return try MarmotGroup(header: stored.header, records: stored.records, account: self.account.publicKey)
@@ -152,7 +152,7 @@ struct CoreModel: Sendable {
     mutating func refreshBusy() {
         var busy = AppState.Busy()
         for intent in self.intents.all where intent.isOpen {
-            if intent.groupID == .unfounded {
+            if intent.groupID == .notYetCreated {
                 busy.creatingChat = true
             } else if self.groups[intent.groupID] != nil {
                 busy.changingChats.insert(intent.groupID.hex)

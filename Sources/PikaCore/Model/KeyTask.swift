@@ -51,7 +51,7 @@ enum KeyTask: Sendable, Hashable {
     /// Reading a notice of another copy of this account, and the relay it was fetched from; nil if it arrived live.
     case readNotice(Event, at: RelayURL?)
     /// Publishing a notice of this copy to relays; Unix seconds.
-    case tell([RelayURL], at: Int64)
+    case publishNotice([RelayURL], at: Int64)
     /// Authorizing file uploads, by the media operation's number.
     case authorize(Int)
 
@@ -59,7 +59,7 @@ enum KeyTask: Sendable, Hashable {
     var isDurable: Bool {
         switch self {
         case .open, .seal, .announce, .relayList, .delete, .publish: true
-        case .readNotice, .tell, .authorize: false
+        case .readNotice, .publishNotice, .authorize: false
         }
     }
 
@@ -70,7 +70,7 @@ enum KeyTask: Sendable, Hashable {
     var isForeign: Bool {
         switch self {
         case .open, .readNotice: true
-        case .seal, .announce, .relayList, .delete, .publish, .tell, .authorize: false
+        case .seal, .announce, .relayList, .delete, .publish, .publishNotice, .authorize: false
         }
     }
 }

@@ -20,16 +20,16 @@ struct GroupProfile: Sendable, Hashable {
     var isDirect: Bool
     var picture: Picture?
     /// For this account's own profile: the newest epoch whose members need not be sent it again.
-    var toldEpoch: Epoch?
+    var sentEpoch: Epoch?
     let shown: AppState.Profile
 
     init(
-        of key: PublicKey, source: ProfileSource, isDirect: Bool, picture: Picture? = nil, toldEpoch: Epoch? = nil
+        of key: PublicKey, source: ProfileSource, isDirect: Bool, picture: Picture? = nil, sentEpoch: Epoch? = nil
     ) {
         self.source = source
         self.isDirect = isDirect
         self.picture = picture
-        self.toldEpoch = toldEpoch
+        self.sentEpoch = sentEpoch
         self.shown = AppState.Profile(publicKey: key, source)
     }
 
@@ -53,7 +53,7 @@ extension GroupProfile {
             json["imeta"] = .array(picture.reference.values.map { .string($0) })
             json["keys"] = .array(picture.keys.map { .string(Hex.encode($0.copyBytes())) })
         }
-        if let toldEpoch { json["told"] = .string(String(toldEpoch)) }
+        if let sentEpoch { json["told"] = .string(String(sentEpoch)) }
         return Secret(JSONValue.object(json).json())
     }
 
@@ -69,6 +69,6 @@ extension GroupProfile {
         }
         self.init(
             of: key, source: source, isDirect: isDirect, picture: picture,
-            toldEpoch: json["told"]?.string.flatMap { Epoch($0) })
+            sentEpoch: json["told"]?.string.flatMap { Epoch($0) })
     }
 }

@@ -67,10 +67,10 @@ struct ProfileSource: Sendable, Hashable {
         guard content.utf8.count > KnownProfile.maximumContentBytes else { return content }
         guard let metadata = try? ProfileMetadata(content: content) else { return "{}" }
         var reduced = ProfileMetadata()
-        reduced.name = ShownText.name(metadata.name)
-        reduced.displayName = ShownText.name(metadata.displayName)
-        reduced.about = ShownText.about(metadata.about)
-        reduced.picture = ShownText.address(metadata.picture)
+        reduced.name = DisplayText.name(metadata.name)
+        reduced.displayName = DisplayText.name(metadata.displayName)
+        reduced.about = DisplayText.about(metadata.about)
+        reduced.picture = DisplayText.address(metadata.picture)
         return reduced.content
     }
 }
@@ -80,10 +80,10 @@ extension AppState.Profile {
         self.init(publicKey: publicKey)
         self.createdAt = source?.createdAt
         guard let metadata = source?.metadata else { return }
-        self.name = ShownText.name(metadata.name)
-        self.displayName = ShownText.name(metadata.displayName)
-        self.about = ShownText.about(metadata.about)
-        self.picture = ShownText.address(metadata.picture)
+        self.name = DisplayText.name(metadata.name)
+        self.displayName = DisplayText.name(metadata.displayName)
+        self.about = DisplayText.about(metadata.about)
+        self.picture = DisplayText.address(metadata.picture)
     }
 }
 

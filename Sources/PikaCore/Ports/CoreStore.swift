@@ -392,7 +392,7 @@ public enum StoreChange: Sendable {
     /// Deletes at most `limit` of the messages that a rule matches.
     case deleteSurplus(MessageSurplus, limit: Int)
     /// Records that the core has handled the restore (``StoredInstance/isRestored``).
-    case settleRestore
+    case markRestoreHandled
     /// Deletes a quarantined row (``CrashSubject/row(table:key:)``); an unknown table or key changes nothing.
     case dropRow(table: String, key: String)
     /// Makes this state another copy (``StoredInstance/id``, ``StoredInstance/generation``).

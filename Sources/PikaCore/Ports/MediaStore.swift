@@ -7,7 +7,7 @@ public import Nostr
 public protocol MediaStore: Sendable {
     /// Sets the servers that the configuration names, replacing earlier ones. They may have any address, including
     /// private ones.
-    func nameServers(_ servers: [MediaURL]) async
+    func setConfiguredServers(_ servers: [MediaURL]) async
 
     /// Uploads to one server; returns the blob descriptor that the server answers with.
     func upload(_ blob: MediaUpload, to server: MediaURL) async throws -> StoredBlob
@@ -18,7 +18,7 @@ public protocol MediaStore: Sendable {
 
 extension MediaStore {
     /// Does nothing: for stores without servers.
-    public func nameServers(_ servers: [MediaURL]) async {}
+    public func setConfiguredServers(_ servers: [MediaURL]) async {}
 }
 
 /// A blob to be uploaded.

@@ -10,7 +10,7 @@ public protocol RelayTransport: Sendable {
 
     /// Sets the relays that the configuration names, replacing earlier ones. They may have any address, even private,
     /// and the transport may authenticate to them (NIP-42). Must precede ``setRelays(_:)``. Returns at once.
-    func nameRelays(_ relays: [RelayURL]) async
+    func setConfiguredRelays(_ relays: [RelayURL]) async
 
     /// Retries at once all relays that wait for their next attempt; other connections are unaffected. Returns at once.
     func reconnect() async
@@ -42,7 +42,7 @@ extension RelayTransport {
     public func reconnect() async {}
 
     /// Does nothing: for transports without a network.
-    public func nameRelays(_ relays: [RelayURL]) async {}
+    public func setConfiguredRelays(_ relays: [RelayURL]) async {}
 }
 
 /// A standing subscription on relays.

@@ -29,14 +29,14 @@ public final class CrashLedger: Sendable {
         /// The core's own subject in flight.
         var current: Slot?
         /// Passes in which the previous process died: their parts are noted individually.
-        var finePasses: Set<CrashStage> = []
-        var isSettled = false
+        var suspectPasses: Set<CrashStage> = []
+        var isClosed = false
         var hasFailed = false
 
         /// Keeps the note of a subject that an earlier process died of and that is not quarantined yet.
         mutating func keep(_ note: Note) {
             self.notes.append(note)
-            if note.stage.isPass { self.finePasses.insert(note.stage) }
+            if note.stage.isPass { self.suspectPasses.insert(note.stage) }
         }
     }
 
@@ -131,10 +131,10 @@ public final class CrashLedger: Sendable {
     private func move(to slot: Slot?, isDone: Bool) -> Outer {
         self.state.withLock { state in
             let outer = Outer(slot: state.current)
-            guard !state.isSettled, slot != state.current else { return outer }
+            guard !state.isClosed, slot != state.current else { return outer }
             let isSame = slot?.subject == state.current?.subject
             if !isSame {
-                if let old = state.current { Self.strikeOut(&state, old.subject, isDone: isDone) }
+                if let old = state.current { Self.removeNote(&state, old.subject, isDone: isDone) }
                 if let slot { Self.note(&state, slot) }
             }
             state.current = slot
@@ -149,13 +149,15 @@ public final class CrashLedger: Sendable {
     public func enterPass(_ stage: CrashStage) -> Outer { self.enter(.pass(stage), stage) }
 
     /// Whether the previous process died in such a pass or a part of it, so that ``part(_:of:_:)`` notes each part.
-    public func isFine(_ stage: CrashStage) -> Bool {
+    public func notesParts(_ stage: CrashStage) -> Bool {
         guard self.notes != nil else { return false }
-        return self.state.withLock { $0.finePasses.contains(stage) }
+        return self.state.withLock { $0.suspectPasses.contains(stage) }
     }
 
     /// Whether parts of such a pass have to be identified: to note them, or to skip quarantined ones.
-    func mayMeetParts(of stage: CrashStage) -> Bool { self.notes != nil && (self.isFine(stage) || self.hasParts) }
+    func mustIdentifyParts(of stage: CrashStage) -> Bool {
+        self.notes != nil && (self.notesParts(stage) || self.hasParts)
+    }
 
     /// Runs the body for one part of a pass. Returns nil without running it if the part is quarantined.
     ///
@@ -163,9 +165,9 @@ public final class CrashLedger: Sendable {
     public func part<Result>(
         _ subject: @autoclosure () -> CrashSubject?, of stage: CrashStage, _ body: () throws -> Result
     ) rethrows -> Result? {
-        guard self.mayMeetParts(of: stage), let subject = subject() else { return try body() }
+        guard self.mustIdentifyParts(of: stage), let subject = subject() else { return try body() }
         if self.holds(subject) { return nil }
-        guard self.isFine(stage) else { return try body() }
+        guard self.notesParts(stage) else { return try body() }
         let outer = self.enter(subject, stage)
         defer { self.leave(outer) }
         return try body()
@@ -192,7 +194,7 @@ public final class CrashLedger: Sendable {
                 if Self.claim(&state, subject, bytes) { Self.write(&state, quarantineTo: notes) }
                 return true
             }
-            guard !state.isSettled else { return false }
+            guard !state.isClosed else { return false }
             Self.note(&state, Slot(subject: subject, scope: scope, stage: .decode))
             Self.write(&state, to: notes)
             return false
@@ -207,18 +209,18 @@ public final class CrashLedger: Sendable {
     public func end(_ decoding: Decoding) {
         guard let notes = self.notes, let subject = decoding.subject else { return }
         self.state.withLock { state in
-            guard !state.isSettled else { return }
-            Self.strikeOut(&state, subject, isDone: true)
+            guard !state.isClosed else { return }
+            Self.removeNote(&state, subject, isDone: true)
             Self.write(&state, to: notes)
         }
     }
 
     /// Ends the journal before an orderly shutdown: work that is cut off from now on is not a suspect.
-    public func settle() {
+    public func close() {
         guard let notes = self.notes else { return }
         self.state.withLock { state in
-            guard !state.isSettled else { return }
-            state.isSettled = true
+            guard !state.isClosed else { return }
+            state.isClosed = true
             for index in state.notes.indices { state.notes[index].holders = 0 }
             state.notes.removeAll { $0.deaths == 0 || $0.subject.kind == .pass }
             Self.write(&state, to: notes)
@@ -285,14 +287,14 @@ extension CrashLedger {
                 state.quarantine[index].deaths += 1
                 state.quarantine[index].isReleased = false
             } else if note.deaths >= limit {
-                Self.setAside(&state, note, now)
+                Self.addQuarantined(&state, note, now)
             } else {
                 state.keep(note)
             }
         }
     }
 
-    private static func setAside(_ state: inout State, _ note: Note, _ now: Int64) {
+    private static func addQuarantined(_ state: inout State, _ note: Note, _ now: Int64) {
         Self.add(
             &state,
             QuarantineEntry(
@@ -327,7 +329,7 @@ extension CrashLedger {
             Note(subject: slot.subject, scope: slot.scope, stage: slot.stage, deaths: 0, holders: 1))
     }
 
-    private static func strikeOut(_ state: inout State, _ subject: CrashSubject, isDone: Bool) {
+    private static func removeNote(_ state: inout State, _ subject: CrashSubject, isDone: Bool) {
         guard let index = state.notes.firstIndex(where: { $0.subject == subject }) else { return }
         state.notes[index].holders = max(0, state.notes[index].holders - 1)
         // An unfinished subject keeps its deaths.

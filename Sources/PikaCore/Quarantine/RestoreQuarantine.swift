@@ -22,13 +22,13 @@ struct RestoreQuarantine: Sendable {
 
     /// Records that a memo is about to be read; false if it is quarantined.
     mutating func enter(_ name: MemoName) -> Bool {
-        guard self.ledger.mayMeetParts(of: .restore) else { return true }
+        guard self.ledger.mustIdentifyParts(of: .restore) else { return true }
         let subject = name.crashSubject
         if self.ledger.holds(subject) {
             if subject.kind == .row { self.memos[subject] = name }
             return false
         }
-        if self.ledger.isFine(.restore) { self.outer = self.ledger.enter(subject, .restore) }
+        if self.ledger.notesParts(.restore) { self.outer = self.ledger.enter(subject, .restore) }
         return true
     }
 

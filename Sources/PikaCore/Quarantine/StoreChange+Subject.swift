@@ -33,7 +33,7 @@ extension StoreChange {
         case .putMemo(let name, let content):
             .change("memo", Array("\(name.kind.rawValue)/".utf8) + name.key + (content?.copyBytes() ?? []))
         case .deleteSurplus(let rule, _): .change("delete-surplus", Array("\(rule)".utf8))
-        case .settleRestore: .change("settle-restore", [])
+        case .markRestoreHandled: .change("settle-restore", [])
         case .putInstance: .change("put-instance", [])
         case .dropRow(let table, let key): .change("drop-row", Array("\(table)/\(key)".utf8))
         }

@@ -102,7 +102,7 @@ extension CoreModel {
             }
         }
         for second in Self.seconds(of: events.sorted(by: { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) })) {
-            for event in self.inSendingOrder(second) { self.take(event, &step) }
+            for event in self.inSendingOrder(second) { self.receiveEvent(event, &step) }
         }
     }
 

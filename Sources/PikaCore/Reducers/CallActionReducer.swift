@@ -53,7 +53,7 @@ extension CoreModel {
             throw AppCoreError(
                 .notAllowed, "a call id must be new and have 1 to \(CallSignal.maximumCallIDBytes) bytes")
         }
-        var session = try self.completed(session, id, isBaseWhole: callID != nil)
+        var session = try self.completed(session, id, usesBaseUnchanged: callID != nil)
         if session.relayAuth.isEmpty {
             session.relayAuth = CallAuthorization.token(
                 session, callID: id, between: self.account.publicKey, and: peer, in: group)
@@ -81,7 +81,7 @@ extension CoreModel {
 
     /// Fills the unset fields of a session from the policy.
     private func completed(
-        _ session: CallSession, _ callID: String, isBaseWhole: Bool
+        _ session: CallSession, _ callID: String, usesBaseUnchanged: Bool
     ) throws(AppCoreError) -> CallSession {
         var session = session
         let policy = self.configuration.calls
@@ -97,7 +97,7 @@ extension CoreModel {
         }
         if session.broadcastBase.isEmpty {
             session.broadcastBase = "\(policy.broadcastPrefix)/\(callID)"
-        } else if !isBaseWhole {
+        } else if !usesBaseUnchanged {
             session.broadcastBase += "/\(callID)"
         }
         return session

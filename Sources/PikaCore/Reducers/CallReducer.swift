@@ -7,7 +7,7 @@ extension CoreModel {
     /// Invites older than this many seconds are ignored.
     static let maximumInviteAge: Int64 = 30
 
-    mutating func takeCallSignal(
+    mutating func receiveCallSignal(
         _ message: ReceivedMessage, _ role: MemberRole?, of groupID: GroupID, _ step: inout CoreStep
     ) {
         let sender = message.rumor.pubkey
@@ -24,7 +24,7 @@ extension CoreModel {
                 return self.refuse("stale_call", "an invite older than 30 s", event, in: group, &step)
             }
             guard self.calls.admitInvite(from: sender, self.configuration.callLimit, &step) else { return }
-            self.takeInvite(session, event, in: group, &step)
+            self.receiveCallInvite(session, event, in: group, &step)
         case .accept(let session):
             let isAuthentic = self.calls.live.map { self.isAuthentic($0.session, $0.id, $0.peer, in: group) } ?? false
             self.followCall(
@@ -34,7 +34,7 @@ extension CoreModel {
         }
     }
 
-    private mutating func takeInvite(
+    private mutating func receiveCallInvite(
         _ session: CallSession, _ event: CallEvent, in group: MarmotGroup, _ step: inout CoreStep
     ) {
         let callID = event.signal.callID
@@ -95,7 +95,7 @@ extension CoreModel {
     }
 
     /// Applies a report of a call's media session.
-    mutating func takeCallMedia(_ report: CallMediaReport, _ step: inout CoreStep) {
+    mutating func receiveCallMedia(_ report: CallMediaReport, _ step: inout CoreStep) {
         switch report {
         case .connected(let callID): self.followCall(.mediaConnected(callID: callID), &step)
         case .failed(let callID, let reason):

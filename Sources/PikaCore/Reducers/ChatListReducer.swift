@@ -25,7 +25,7 @@ extension CoreModel {
             return
         }
         var summary = self.state.chatList[position]
-        summary.take(record)
+        summary.apply(record)
         self.put(summary, of: groupID)
     }
 
@@ -71,7 +71,7 @@ extension CoreModel {
             needsInvitation: isOvertaken, displayName: names.title, subtitle: isMember ? names.subtitle : nil,
             endReason: end)
         summary.sharesNostrGroupID = self.groups.routes.groups(claiming: data.nostrGroupID).count > 1
-        summary.take(record)
+        summary.apply(record)
         return summary
     }
 
@@ -107,7 +107,7 @@ extension CoreModel {
 }
 
 extension AppState.ChatSummary {
-    fileprivate mutating func take(_ record: ChatRecord) {
+    fileprivate mutating func apply(_ record: ChatRecord) {
         self.lastMessage = record.lastMessage
         self.lastMessageAt = record.lastMessageAt
         self.lastMessageExpiresAt = record.lastMessageExpiresAt

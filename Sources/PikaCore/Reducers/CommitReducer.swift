@@ -17,8 +17,8 @@ extension CoreModel {
             let relays = self.groups[groupID].map(self.relays(of:))
         else { return }
         self.groups.markChanged(groupID)
-        // The unsure commit was an earlier one, of an epoch that is over.
-        self.convergence.endUnsureCommit(of: groupID)
+        // The unconfirmed commit was an earlier one, of an epoch that is over.
+        self.convergence.endUnconfirmedCommit(of: groupID)
         var intent = intent
         intent.phase = .committing(own.event.id)
         self.put(intent, &step)
@@ -32,7 +32,7 @@ extension CoreModel {
     /// Merges the pending commit once a relay has it, and only then sends its invitations.
     mutating func confirmCommit(_ event: EventID, of groupID: GroupID, _ step: inout CoreStep) {
         guard self.groups[groupID]?.pending?.event.id == event else { return }
-        self.convergence.endUnsureCommit(of: groupID)
+        self.convergence.endUnconfirmedCommit(of: groupID)
         self.groups.markChanged(groupID)
         // The other relays still receive it.
         self.settleOutbox(Self.commitRow(event), &step)
@@ -42,7 +42,7 @@ extension CoreModel {
             self.remember(event, &step)
             try self.send(welcomes, of: group, &step)
             self.settle(event, epoch: report.epochBefore, &step)
-            self.take(report, of: groupID, &step)
+            self.applyCommit(report, of: groupID, &step)
         } catch {
             self.groups[groupID]?.clearPending()
             if let intent = self.intents.intent(of: event) { self.abandon(intent, error, &step) }
@@ -53,7 +53,7 @@ extension CoreModel {
     mutating func dropRefusedCommit(_ row: OutboxRow, reason: String, _ step: inout CoreStep) {
         guard let groupID = row.groupID, self.groups[groupID]?.pending?.event.id == row.event.id else { return }
         self.groups[groupID]?.clearPending()
-        self.convergence.endUnsureCommit(of: groupID)
+        self.convergence.endUnconfirmedCommit(of: groupID)
         self.groups.markChanged(groupID)
         self.intents.resume(groupID)
         if let intent = self.intents.intent(of: row.event.id) {
@@ -68,11 +68,11 @@ extension CoreModel {
     /// commit may have displaced them while this account was away.
     var heldCommits: Set<String> {
         // Evaluated on every flush: without any of these nothing is held, however many groups there are.
-        let unsure = self.convergence.unsureCommits
-        if unsure.isEmpty, self.catchUp.isIdle { return [] }
+        let unknown = self.convergence.unconfirmedCommits
+        if unknown.isEmpty, self.catchUp.isIdle { return [] }
         var rows: Set<String> = []
         for (groupID, group) in self.groups {
-            guard let pending = group.pending, unsure.contains(groupID) || self.isReading(groupID) else { continue }
+            guard let pending = group.pending, unknown.contains(groupID) || self.isReading(groupID) else { continue }
             rows.insert(Self.commitRow(pending.event.id))
         }
         // A proposal of a past epoch makes MDK 0.7 roll back (docs/protocol/marmot.md §11.21).
@@ -87,7 +87,7 @@ extension CoreModel {
         guard let groupID = self.delivery.queue.row(row)?.groupID, let pending = self.groups[groupID]?.pending,
             Self.commitRow(pending.event.id) == row
         else { return }
-        self.convergence.noteUnsureCommit(of: groupID)
+        self.convergence.noteUnconfirmedCommit(of: groupID)
     }
 
     /// Whether a group's stored events are being read from relays.
@@ -96,8 +96,8 @@ extension CoreModel {
     }
 
     /// Reads the relays of groups with an unanswered commit before it is sent again.
-    mutating func readForUnsureCommits(_ step: inout CoreStep) {
-        for groupID in self.convergence.unsureCommits {
+    mutating func readForUnconfirmedCommits(_ step: inout CoreStep) {
+        for groupID in self.convergence.unconfirmedCommits {
             guard let group = self.groups[groupID], !self.isReading(groupID) else { continue }
             for relay in self.relays(of: group)
             where self.state.relays.contains(where: { $0.url == relay && $0.connection == .connected }) {
@@ -118,7 +118,7 @@ extension CoreModel {
             self.intents.unblock(groupID)
             guard group.pending != nil else { continue }
             if let relay, !self.relays(of: group).contains(relay) { continue }
-            self.convergence.endUnsureCommit(of: groupID)
+            self.convergence.endUnconfirmedCommit(of: groupID)
             self.yieldIfDisplaced(groupID, &step)
         }
         self.renewCopiedGroups(&step)

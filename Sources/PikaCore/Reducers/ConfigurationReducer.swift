@@ -17,7 +17,7 @@ extension CoreModel {
         }
         guard old != new else { return }
         self.configuration = new
-        if old.homeRelays != new.homeRelays || old.mediaServers != new.mediaServers { self.nameEndpoints(&step) }
+        if old.homeRelays != new.homeRelays || old.mediaServers != new.mediaServers { self.setEndpoints(&step) }
         if old.homeRelays != new.homeRelays { self.changeRelays(since: old, &step) }
         try self.announceRelays(since: old, &step)
         if old.selfUpdate != new.selfUpdate { self.startRenewals(&step) }
@@ -28,9 +28,9 @@ extension CoreModel {
         }
     }
 
-    func nameEndpoints(_ step: inout CoreStep) {
+    func setEndpoints(_ step: inout CoreStep) {
         step.effects.append(
-            .nameEndpoints(relays: self.configuration.homeRelays, servers: self.configuration.mediaServers))
+            .setEndpoints(relays: self.configuration.homeRelays, servers: self.configuration.mediaServers))
     }
 
     /// Updates the connections and the relays shown. Subscriptions without explicit relays follow automatically.

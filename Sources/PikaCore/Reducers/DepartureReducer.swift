@@ -69,7 +69,7 @@ extension CoreModel {
             !self.convergence.copies.isOvertaken(groupID),
             self.intents.mayCommitDepartures(of: groupID, in: group.epoch)
         else { return }
-        self.intend(.commitDepartures, groupID, nil, &step)
+        self.addIntent(.commitDepartures, groupID, nil, &step)
     }
 
     /// Schedules the departures that were due when the previous process ended.

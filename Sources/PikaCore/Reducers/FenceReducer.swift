@@ -25,10 +25,10 @@ extension CoreModel {
 
     /// Decrypts a relay's notices of other copies: this copy stops if one is later, and otherwise announces itself
     /// there.
-    mutating func takeNotices(_ events: [Event], from relay: RelayURL, _ step: inout CoreStep) {
+    mutating func receiveNotices(_ events: [Event], from relay: RelayURL, _ step: inout CoreStep) {
         guard self.configuration.detectsCopies else { return }
         for event in self.convergence.fence.receive(events, from: relay) {
-            self.use(.readNotice(event, at: relay), &step)
+            self.performKeyTask(.readNotice(event, at: relay), &step)
         }
         self.announceIfRead(relay, &step)
     }
@@ -56,9 +56,9 @@ extension CoreModel {
     }
 
     /// Decrypts a notice that arrived live.
-    mutating func takeNotice(_ event: Event, _ step: inout CoreStep) {
+    mutating func receiveNotice(_ event: Event, _ step: inout CoreStep) {
         guard self.convergence.fence.admits(event.id) else { return }
-        self.use(.readNotice(event, at: nil), &step)
+        self.performKeyTask(.readNotice(event, at: nil), &step)
     }
 
     /// Processes a decrypted notice.
@@ -80,7 +80,7 @@ extension CoreModel {
 
     private mutating func announceCopy(to relays: [RelayURL], _ step: inout CoreStep) {
         guard let time = self.convergence.fence.announce(to: relays, now: step.now) else { return }
-        self.use(.tell(relays, at: time), &step)
+        self.performKeyTask(.publishNotice(relays, at: time), &step)
     }
 }
 

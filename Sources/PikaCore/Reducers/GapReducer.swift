@@ -16,7 +16,7 @@ extension CoreModel {
 
     /// Recounts the processed events; called when a read ends, and when waiting events were retried.
     mutating func recountGaps(_ step: inout CoreStep) {
-        guard !self.catchUp.gaps.isSettled else { return }
+        guard !self.catchUp.gaps.isComplete else { return }
         let (catchUp, relays, seen) = (self.catchUp, self.state.relays, self.inbound.seen)
         let recounted = self.catchUp.gaps.recount(
             shown: { relay in relays.first { $0.url == relay }?.gap }, isSeen: seen.contains,

@@ -11,7 +11,7 @@ extension CoreModel {
         }
         var missing = MissingPeers.fail
         if case .addGroupMembers(_, _, let choice) = action { missing = choice }
-        self.intend(goal, groupID, missing: missing, request, &step)
+        self.addIntent(goal, groupID, missing: missing, request, &step)
     }
 
     /// Returns the change that an action requests, and its chat; nil for other actions.

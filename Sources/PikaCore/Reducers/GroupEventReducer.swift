@@ -4,7 +4,7 @@ import Nostr
 
 /// Kind 445 events: messages, commits, proposals.
 extension CoreModel {
-    mutating func takeGroupEvent(_ event: Event, _ step: inout CoreStep) {
+    mutating func receiveGroupEvent(_ event: Event, _ step: inout CoreStep) {
         // An event of a group not joined yet is not recorded as seen: it is read again with the group's backlog.
         guard let groupID = self.groups.group(of: event) else {
             return step.refuse("unknown_group", "no group has the event's h tag", event.id)
@@ -34,7 +34,7 @@ extension CoreModel {
             return false
         case .rollBack(_, let report):
             self.remember(event.id, &step)
-            self.take(report, of: groupID, &step)
+            self.applyCommit(report, of: groupID, &step)
             return true
         case .apply(let change):
             self.remember(event.id, &step)
@@ -49,7 +49,7 @@ extension CoreModel {
         // An event that no key opens may belong to any candidate.
         let groups = reason == .noKey ? self.groups.candidates(for: event) : [groupID]
         if reason == .noKey {
-            for group in groups where self.takeForEarlierMembership(event, of: group, &step) { return }
+            for group in groups where self.openForEarlierMembership(event, of: group, &step) { return }
         }
         let isNew = self.keep(event, of: groupID, reason, &step)
         if reason == .futureTime { self.inbound.waiting.awaitClock(event, &step) }
@@ -76,9 +76,9 @@ extension CoreModel {
             self.groups.markChanged(groupID)
             self.compareClock(with: message, &step)
             let role = self.role(of: message.rumor.pubkey, inEpoch: message.epoch, of: groupID)
-            self.take(message, role, of: groupID, &step)
+            self.receiveMessage(message, role, of: groupID, &step)
         case .commit(let report):
-            self.take(report, of: groupID, &step)
+            self.applyCommit(report, of: groupID, &step)
             return true
         case .ownCommit:
             self.confirmCommit(event.id, of: groupID, &step)
@@ -91,18 +91,18 @@ extension CoreModel {
         case .ownEcho:
             self.settleMessage(event.id, &step)
             if let epoch = self.convergence.stateRollback.unsentEpoch(of: event, in: groupID, now: step.now) {
-                self.takeUnsent(epoch: epoch, of: groupID, &step)
+                self.receiveUnsentMessage(epoch: epoch, of: groupID, &step)
             }
-        case .otherCopy(let epoch): self.takeUnsent(epoch: epoch, of: groupID, &step)
+        case .otherCopy(let epoch): self.receiveUnsentMessage(epoch: epoch, of: groupID, &step)
         }
         return false
     }
 
     /// - Parameter role: the sender's role in the message's epoch.
-    mutating func take(
+    mutating func receiveMessage(
         _ message: ReceivedMessage, _ role: MemberRole?, of groupID: GroupID, _ step: inout CoreStep
     ) {
-        if message.rumor.isTypingNotice { return self.takeTyping(message.rumor, of: groupID, &step) }
+        if message.rumor.isTypingNotice { return self.receiveTyping(message.rumor, of: groupID, &step) }
         // The same inner event in another wrapper, or after a crash, is the same message.
         let key = self.messageKey(message.id, in: groupID)
         guard !self.inbound.seen.contains(key) else {
@@ -124,13 +124,13 @@ extension CoreModel {
         step.changes.append(.putMessage(stored))
         self.chats.registerExpiry(stored.expiresAt, &step)
         self.media.storeKeys(of: stored, &step)
-        if message.rumor.kind == .metadata { self.takeGroupProfile(stored, &step) }
+        if message.rumor.kind == .metadata { self.receiveGroupProfile(stored, &step) }
         self.show(stored, delivery: isOwn ? .sent : .received, &step)
         if message.rumor.kind == .chatMessage { self.stopTyping(message.rumor.pubkey, in: groupID) }
         // Sent by another device of this account.
         if isOwn { return }
         if message.rumor.kind == .callSignal {
-            self.takeCallSignal(message, role, of: groupID, &step)
+            self.receiveCallSignal(message, role, of: groupID, &step)
         } else {
             self.deliver(
                 .message(
@@ -153,7 +153,7 @@ extension CoreModel {
     }
 
     /// Applies the effects of a commit by any member, after which the group is one epoch further.
-    mutating func take(_ report: CommitReport, of groupID: GroupID, _ step: inout CoreStep) {
+    mutating func applyCommit(_ report: CommitReport, of groupID: GroupID, _ step: inout CoreStep) {
         self.groups.markChanged(groupID)
         self.convergence.branches.rememberAdmins(before: report, of: groupID)
         step.effects.append(.note(.commit(result: report.rolledBackFrom == nil ? "applied" : "rolled_back")))
@@ -179,10 +179,10 @@ extension CoreModel {
         if report.isOwn { self.noteRenewal(of: groupID, &step) }
         self.followCopied(groupID, report, &step)
         self.reconsiderIntents(after: report, of: groupID, &step)
-        if isStorm { self.answerStorm(in: groupID, &step) }
+        if isStorm { self.leaveOnStorm(in: groupID, &step) }
         self.resealUnsent(of: groupID, &step)
-        self.wantProfiles(of: report.added, &step)
-        self.tellProfiles(after: report, of: groupID, &step)
+        self.queueProfileRequests(of: report.added, &step)
+        self.announceProfiles(after: report, of: groupID, &step)
         self.dropOldRivals(of: groupID, &step)
         // The new routing id was not subscribed to until now; and evicted events may be opened now.
         let wasEvicted = self.catchUp.consumeEviction(of: groupID)
@@ -217,7 +217,7 @@ extension CoreModel {
             let groups = self.groups.routes.groups(claiming: nostrGroupID)
             self.forgetWaiting(id, &step)
             self.catchUp.noteEvicted(groups)
-            step.effects.append(.note(.gaveUpWaiting))
+            step.effects.append(.note(.droppedWaiting))
             step.observe(
                 .gaveUp, "too_many_waiting", "the waiting events exceed their limit in number or bytes", id,
                 chatID: groups.first.flatMap { self.chatID(of: $0) })

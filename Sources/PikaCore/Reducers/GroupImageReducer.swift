@@ -27,7 +27,7 @@ extension CoreModel {
 
     mutating func clearGroupImage(ofChat chatID: String, _ request: RequestID?, _ step: inout CoreStep) throws {
         let groupID = try self.groupID(ofChat: chatID)
-        self.intend(.set(.image(nil)), groupID, request, &step)
+        self.addIntent(.set(.image(nil)), groupID, request, &step)
     }
 }
 

@@ -24,7 +24,7 @@ extension CoreModel {
     // MARK: Receiving
 
     /// Applies a kind 0 message, own ones included: its author's profile, or one that an admin relays.
-    mutating func takeGroupProfile(_ message: StoredMessage, _ step: inout CoreStep) {
+    mutating func receiveGroupProfile(_ message: StoredMessage, _ step: inout CoreStep) {
         let (rumor, groupID) = (message.rumor, message.groupID)
         guard let metadata = try? ProfileMetadata(content: rumor.content) else {
             return self.refuse("bad_group_profile", "the profile is not a JSON object, or too long", &step)
@@ -44,11 +44,11 @@ extension CoreModel {
         }
         let source = ProfileSource(
             id: message.id, createdAt: message.time, content: ProfileSource.reduced(rumor.content))
-        let toldEpoch = message.isOwn && isDirect ? message.epoch : nil
+        let sentEpoch = message.isOwn && isDirect ? message.epoch : nil
         self.put(
             GroupProfile(
                 of: owner, source: source, isDirect: isDirect,
-                picture: self.picture(metadata.picture, of: message, known: known), toldEpoch: toldEpoch),
+                picture: self.picture(metadata.picture, of: message, known: known), sentEpoch: sentEpoch),
             of: owner, in: groupID, &step)
     }
 
@@ -83,7 +83,7 @@ extension CoreModel {
 
     /// Marks profiles as indirect after another invitation: only admins know what members sent while this account was
     /// away.
-    mutating func distrustGroupProfiles(of groupID: GroupID, _ step: inout CoreStep) {
+    mutating func markGroupProfilesIndirect(of groupID: GroupID, _ step: inout CoreStep) {
         for (key, profile) in self.people.groups[groupID]
         where profile.isDirect && key != self.account.publicKey {
             var profile = profile
@@ -172,12 +172,12 @@ extension CoreModel {
 
     /// After a commit, announces this account's own profile; an admin also sends the members it added all other
     /// profiles (docs/protocol/marmot.md §8.3).
-    mutating func tellProfiles(after report: CommitReport, of groupID: GroupID, _ step: inout CoreStep) {
+    mutating func announceProfiles(after report: CommitReport, of groupID: GroupID, _ step: inout CoreStep) {
         guard let group = self.groups[groupID], group.isActive, !self.hasLeft(groupID) else { return }
         if report.isOwn, report.added.isEmpty {
             // No member was added.
             if var own = self.ownGroupProfile(groupID) {
-                own.toldEpoch = group.epoch
+                own.sentEpoch = group.epoch
                 self.put(own, of: self.account.publicKey, in: groupID, &step)
             }
             return
@@ -187,23 +187,24 @@ extension CoreModel {
         let members = Set(group.members).subtracting(report.added + [self.account.publicKey])
         for (key, profile) in self.people.groups[groupID].sorted(by: { $0.key < $1.key })
         where members.contains(key) {
-            self.tell(profile.source.content, tags: [.user(key)], groupID, &step)
+            self.sendProfileContent(profile.source.content, tags: [.user(key)], groupID, &step)
         }
     }
 
     /// Sends due profiles at the end of an input: once for all commits that it brought, and not while older events are
     /// read.
-    mutating func tellDueProfiles(_ step: inout CoreStep) {
+    mutating func announceDueProfiles(_ step: inout CoreStep) {
         for groupID in self.people.groups.unsent where !self.isReading(groupID) {
             self.people.groups.markSent(groupID)
             guard let own = self.ownGroupProfile(groupID), let group = self.groups[groupID], group.isActive,
-                !self.hasLeft(groupID), own.toldEpoch ?? 0 < group.epoch
+                !self.hasLeft(groupID), own.sentEpoch ?? 0 < group.epoch
             else { continue }
-            self.tell(own.source.content, tags: [], groupID, &step)
+            self.sendProfileContent(own.source.content, tags: [], groupID, &step)
         }
     }
 
-    private mutating func tell(_ content: String, tags: [Tag], _ groupID: GroupID, _ step: inout CoreStep) {
+    private mutating func sendProfileContent(_ content: String, tags: [Tag], _ groupID: GroupID, _ step: inout CoreStep)
+    {
         do { _ = try self.send(content, tags: tags, groupID, &step) } catch {
             step.effects.append(.note(.sendFailed(reason: "group profile: \(error)")))
         }

@@ -23,7 +23,7 @@ extension CoreModel {
         self.groups.markChanged(group.groupID)
         self.noteRenewal(of: group.groupID, &step)
         self.refreshChat(group.groupID)
-        self.wantProfiles(of: group.members, &step)
+        self.queueProfileRequests(of: group.members, &step)
         self.resubscribe(&step)
         try self.send(welcomes, of: group, &step)
         return group.groupID

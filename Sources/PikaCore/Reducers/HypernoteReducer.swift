@@ -17,10 +17,10 @@ extension CoreModel {
 
     /// Returns the preview of a message for the list of chats.
     static func preview(of rumor: UnsignedEvent) -> String {
-        String(String.UnicodeScalarView(self.wholePreview(of: rumor).unicodeScalars.prefix(self.maximumPreview)))
+        String(String.UnicodeScalarView(self.fullPreview(of: rumor).unicodeScalars.prefix(self.maximumPreview)))
     }
 
-    private static func wholePreview(of rumor: UnsignedEvent) -> String {
+    private static func fullPreview(of rumor: UnsignedEvent) -> String {
         guard let hypernote = Hypernote(kind: rumor.kind, content: rumor.content, tags: rumor.tags) else {
             return rumor.content
         }
@@ -39,7 +39,7 @@ extension CoreModel {
     }
 
     /// Applies an answer. Answers may arrive in any order; each member's latest one counts.
-    mutating func takeHypernoteResponse(_ message: StoredMessage, to target: EventID?) {
+    mutating func receiveHypernoteResponse(_ message: StoredMessage, to target: EventID?) {
         guard let target, let answer = HypernoteAction(content: message.rumor.content) else { return }
         let response = AppState.HypernoteResponse(
             sender: message.rumor.pubkey, action: answer.action, form: answer.form,

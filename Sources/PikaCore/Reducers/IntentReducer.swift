@@ -5,7 +5,7 @@ import Nostr
 /// Coordinates changes to groups (``Intents``), from the request to the final commit.
 extension CoreModel {
     /// Creates an intent for a change; it is durable from here on.
-    mutating func intend(
+    mutating func addIntent(
         _ goal: GroupIntent.Goal, _ groupID: GroupID, missing: MissingPeers = .fail, _ request: RequestID?,
         _ step: inout CoreStep
     ) {
@@ -43,10 +43,10 @@ extension CoreModel {
     }
 
     /// Pursues the intents of all due groups; called at the end of every turn.
-    mutating func pursueDueIntents(_ step: inout CoreStep) {
+    mutating func advanceDueIntents(_ step: inout CoreStep) {
         while let groupID = self.intents.nextDueGroup() {
             // Events still being read from relays may change the group first.
-            if groupID != .unfounded, self.isReading(groupID) {
+            if groupID != .notYetCreated, self.isReading(groupID) {
                 self.intents.block(groupID)
                 continue
             }
@@ -54,7 +54,7 @@ extension CoreModel {
             for number in self.queuedIntents(of: groupID, &step) {
                 guard let intent = self.intents[number], intent.phase == .queued, self.groups[groupID]?.pending == nil
                 else { continue }
-                do { try self.pursue(intent, &step) } catch { self.abandon(intent, error, &step) }
+                do { try self.advanceIntent(intent, &step) } catch { self.abandon(intent, error, &step) }
             }
         }
     }
@@ -70,7 +70,7 @@ extension CoreModel {
         return self.intents.queued(in: groupID).map(\.number)
     }
 
-    private mutating func pursue(_ intent: GroupIntent, _ step: inout CoreStep) throws {
+    private mutating func advanceIntent(_ intent: GroupIntent, _ step: inout CoreStep) throws {
         switch intent.goal {
         case .found(let name, let peers, let isDirect):
             guard let invitees = peers.isEmpty ? [] : intent.invitees else {
@@ -112,7 +112,7 @@ extension CoreModel {
     }
 
     /// Continues an intent after the search for its peers' key packages.
-    mutating func takeKeyPackages(
+    mutating func applyKeyPackages(
         _ number: Int, _ findings: [PublicKey: KeyPackageSearch.Finding], _ step: inout CoreStep
     ) {
         guard var intent = self.intents[number], intent.phase == .searching else { return }
@@ -178,7 +178,7 @@ extension CoreModel {
     /// Requeues intents before the group switches to another state: commits on the old one are void, and are made
     /// again.
     mutating func releaseIntents(of groupID: GroupID, _ step: inout CoreStep) {
-        self.convergence.endUnsureCommit(of: groupID)
+        self.convergence.endUnconfirmedCommit(of: groupID)
         if let pending = self.groups[groupID]?.pending { self.dropRow(Self.commitRow(pending.event.id), &step) }
         self.intents.requeueAll(in: groupID, &step)
         self.refreshBusy()

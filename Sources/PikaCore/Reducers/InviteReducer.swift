@@ -4,7 +4,7 @@ import Nostr
 
 /// Gift wraps and invitations.
 extension CoreModel {
-    mutating func takeGiftWrap(_ event: Event, _ step: inout CoreStep) {
+    mutating func receiveGiftWrap(_ event: Event, _ step: inout CoreStep) {
         if case .remote(let key) = self.account {
             // Not worth a request to the signer.
             guard event.tags(named: "p").contains(where: { $0.value == key.hex }) else {
@@ -16,7 +16,7 @@ extension CoreModel {
             // Counts as refused until its invitation is used, since anyone can send gift wraps.
             self.rememberRefused(event.id, &step)
         }
-        self.use(.open(event), &step)
+        self.performKeyTask(.open(event), &step)
     }
 
     /// Makes room for a gift wrap that the signer has not been asked about, by dropping ones that it refused before.
@@ -26,17 +26,17 @@ extension CoreModel {
             switch self.signer.room(for: event) {
             case .free: return true
             case .after(let refused):
-                step.effects.append(.note(.gaveUpWaiting))
+                step.effects.append(.note(.droppedWaiting))
                 self.end(refused, &step)
             case .none:
-                step.effects.append(.note(.gaveUpWaiting))
+                step.effects.append(.note(.droppedWaiting))
                 return false
             }
         }
     }
 
     /// Handles the rumor of an opened gift wrap.
-    mutating func takeOpened(_ rumor: UnsignedEvent, in wrapper: EventID, _ step: inout CoreStep) throws {
+    mutating func receiveRumor(_ rumor: UnsignedEvent, in wrapper: EventID, _ step: inout CoreStep) throws {
         guard rumor.kind == .welcome else {
             return step.refuse("unexpected_kind", "a gift wrap without a Welcome", wrapper)
         }
@@ -84,7 +84,7 @@ extension CoreModel {
             chatID: group.groupID.hex, nostrGroupID: group.data.nostrGroupIDHex)
         self.invitations.add(invite, preview, &step)
         self.state.invites.append(.init(invite, group: preview))
-        self.wantProfiles(of: [invite.rumor.pubkey], &step)
+        self.queueProfileRequests(of: [invite.rumor.pubkey], &step)
         while let dropped = self.invitations.surplus(self.state.invites.map(\.wrapper)) {
             self.forget(dropped, &step)
             step.refuse(
@@ -134,7 +134,7 @@ extension CoreModel {
     }
 
     /// Joins by an invitation that was pending across a restart.
-    mutating func takeUp(_ invite: StoredInvite, _ step: inout CoreStep) {
+    mutating func resumeInvite(_ invite: StoredInvite, _ step: inout CoreStep) {
         if let opening = try? self.open(invite), case .rival? = try? self.join(opening, &step) { return }
         self.forget(invite, &step)
     }

@@ -42,7 +42,7 @@ extension CoreModel {
     private mutating func announce(_ package: StoredKeyPackage, _ step: inout CoreStep) throws {
         let events = self.keyPackages.events(of: package, naming: self.configuration.announcementRelays)
         if events.isEmpty {
-            try self.attempt(.announce(package.reference), &step)
+            try self.tryKeyTask(.announce(package.reference), &step)
         } else {
             self.send(events, &step)
         }
@@ -76,7 +76,7 @@ extension CoreModel {
     mutating func announce(_ event: Event, row: String, to relays: [RelayURL], _ step: inout CoreStep) {
         let isUnderWay = self.delivery.queue.attemptBegan(row) != nil
         self.state.keyPackage.expect(event, from: relays, isUnderWay: isUnderWay)
-        if self.delivery.hurry(row: row) { self.flushOutbox(&step) }
+        if self.delivery.makeDue(row: row) { self.flushOutbox(&step) }
     }
 
     private static func keyPackageRow(_ event: EventID) -> String { "key_package/\(event.hex)" }
@@ -98,7 +98,7 @@ extension CoreModel {
         let stated = legacy.flatMap { (try? KeyPackageEvents.relays(of: $0)) ?? [] }
         var seen: Set<RelayURL> = []
         let relays = (self.configuration.announcementRelays + stated).filter { seen.insert($0).inserted }
-        self.use(.delete(legacy.map(\.id), at: relays), &step)
+        self.performKeyTask(.delete(legacy.map(\.id), at: relays), &step)
     }
 
     /// Marks a package as used by a join, and rotates it.

@@ -21,7 +21,7 @@ extension CoreModel {
             let findings = self.invitations.advanceSearch(number, for: self.group(ofSearchBy: owner), &step)
         else { return }
         switch owner {
-        case .intent(let intent): self.takeKeyPackages(intent, findings, &step)
+        case .intent(let intent): self.applyKeyPackages(intent, findings, &step)
         case .request(let request): self.finish(request, .found(findings.mapValues(\.verdict)), &step)
         }
     }

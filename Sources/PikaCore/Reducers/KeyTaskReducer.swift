@@ -8,19 +8,19 @@ import Nostr
 /// remote signer (``SignerReducer.swift``) as its answers arrive.
 extension CoreModel {
     /// Performs or queues a task. ``fail(_:_:_:)`` handles errors, including later ones.
-    mutating func use(_ task: KeyTask, _ step: inout CoreStep) {
-        do { try self.attempt(task, &step) } catch { self.fail(KeyJob(number: 0, task: task), error, &step) }
+    mutating func performKeyTask(_ task: KeyTask, _ step: inout CoreStep) {
+        do { try self.tryKeyTask(task, &step) } catch { self.fail(KeyJob(number: 0, task: task), error, &step) }
     }
 
-    /// As ``use(_:_:)``, but throws immediate errors.
-    mutating func attempt(_ task: KeyTask, for request: RequestID? = nil, _ step: inout CoreStep) throws {
+    /// As ``performKeyTask(_:_:)``, but throws immediate errors.
+    mutating func tryKeyTask(_ task: KeyTask, for request: RequestID? = nil, _ step: inout CoreStep) throws {
         switch self.account {
         case .remote: self.ask(task, for: request, &step)
         case .local(let keys):
             var job = KeyJob(number: 0, task: task)
             while let operation = try self.operation(of: job, &step) {
                 let answer = try operation.perform(with: keys, &step.random)
-                guard let next = try self.take(answer, of: job, &step) else { return }
+                guard let next = try self.applyAnswer(answer, of: job, &step) else { return }
                 job.stage = next
             }
         }
@@ -49,11 +49,11 @@ extension CoreModel {
             return .sign([KeyPackageEvents.deletionDraft(of: ids, by: self.account.publicKey, now: step.now)])
         case (.publish(let due), _): return .sign([due.draft])
         case (.readNotice(let event, _), _):
-            guard CopyNotice.isOne(event, of: self.account.publicKey) else { throw CopyNotice.malformed }
+            guard CopyNotice.isNotice(event, of: self.account.publicKey) else { throw CopyNotice.malformed }
             return .decrypt(event.content, from: self.account.publicKey)
-        case (.tell(_, let time), .encrypted(let content)):
+        case (.publishNotice(_, let time), .encrypted(let content)):
             return .sign([CopyNotice.draft(content, by: self.account.publicKey, createdAt: time)])
-        case (.tell, _):
+        case (.publishNotice, _):
             guard let startedAt = self.convergence.fence.startedAt else { return nil }
             return .encrypt(
                 CopyNotice(self.convergence.instance, startedAt: startedAt).content, to: self.account.publicKey)
@@ -64,23 +64,23 @@ extension CoreModel {
     // MARK: Results
 
     /// Continues a task with an answer; returns its next stage, or nil when it is done.
-    mutating func take(_ answer: KeyAnswer, of job: KeyJob, _ step: inout CoreStep) throws -> KeyJob.Stage? {
+    mutating func applyAnswer(_ answer: KeyAnswer, of job: KeyJob, _ step: inout CoreStep) throws -> KeyJob.Stage? {
         switch (job.task, answer) {
         case (.open(let event), .decrypted(let plaintext)):
             guard case .opened(let seal) = job.stage else { return .opened(seal: try GiftWrap.seal(in: plaintext)) }
-            try self.takeOpened(try GiftWrap.rumor(in: plaintext, of: seal).event, in: event.id, &step)
-        case (.seal, .encrypted(let content)), (.tell, .encrypted(let content)): return .encrypted(content)
+            try self.receiveRumor(try GiftWrap.rumor(in: plaintext, of: seal).event, in: event.id, &step)
+        case (.seal, .encrypted(let content)), (.publishNotice, .encrypted(let content)): return .encrypted(content)
         case (.readNotice(let event, let relay), .decrypted(let content)):
             guard let notice = CopyNotice(content: content) else { throw CopyNotice.malformed }
             self.receive(notice, event, isLive: relay == nil, &step)
             self.endNotice(event, at: relay, &step)
-        case (_, .signed(let events)): try self.take(events, of: job.task, &step)
+        case (_, .signed(let events)): try self.applySigned(events, of: job.task, &step)
         default: preconditionFailure("the answer must match the operation")
         }
         return nil
     }
 
-    private mutating func take(_ events: [Event], of task: KeyTask, _ step: inout CoreStep) throws {
+    private mutating func applySigned(_ events: [Event], of task: KeyTask, _ step: inout CoreStep) throws {
         guard let event = events.first else { preconditionFailure("a signing task must have at least one event") }
         switch task {
         case .seal(let due):
@@ -91,7 +91,7 @@ extension CoreModel {
         case .delete(_, let relays):
             self.enqueue(id: "deletion/\(event.id.hex)", event, to: relays, .deletion, &step)
         case .publish(let due): self.publish(event, due, &step)
-        case .tell(let relays, _):
+        case .publishNotice(let relays, _):
             self.remember(ownNotice: event.id, &step)
             self.enqueue(id: "instance/\(event.id.hex)", event, to: relays, .instance, &step)
         case .authorize(let operation): self.upload(operation, authorizedBy: events, &step)
@@ -116,7 +116,7 @@ extension CoreModel {
         case .relayList: self.noteUnsigned("relay list", reason, &step)
         case .delete: self.noteUnsigned("deletion", reason, &step)
         case .publish(let due): self.noteUnsigned(due.purpose.rawValue, reason, &step)
-        case .tell: self.noteUnsigned("notice of this copy", reason, &step)
+        case .publishNotice: self.noteUnsigned("notice of this copy", reason, &step)
         }
         for request in job.requests {
             self.fail(request, AppCoreError(.signerRefused, reason), &step)

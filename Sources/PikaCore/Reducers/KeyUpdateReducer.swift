@@ -25,7 +25,7 @@ extension CoreModel {
                 self.intents.endRenewals(of: groupID, &step)
                 continue
             }
-            if self.isQuiet(group) { self.intend(.selfUpdate(isAutomatic: true), groupID, nil, &step) }
+            if self.isQuiet(group) { self.addIntent(.selfUpdate(isAutomatic: true), groupID, nil, &step) }
             self.intents.delayRenewal(of: groupID, policy, &step)
         }
         self.intents.scheduleRenewals(policy, &step)

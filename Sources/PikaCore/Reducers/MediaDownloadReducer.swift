@@ -17,7 +17,7 @@ extension CoreModel {
     }
 
     /// Records that the host's cache has a file, or that it is unavailable.
-    mutating func takeDownloaded(
+    mutating func receiveDownloaded(
         _ file: MediaFile, of groupID: GroupID, _ result: Result<String, AppCoreError>, _ request: RequestID?,
         _ step: inout CoreStep
     ) {

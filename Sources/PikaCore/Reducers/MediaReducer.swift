@@ -47,7 +47,7 @@ extension CoreModel {
 
     /// Starts an operation; the upload begins as soon as it is authorized with this account's key.
     mutating func begin(_ operation: MediaOperation, _ step: inout CoreStep) throws {
-        try self.attempt(.authorize(self.media.begin(operation)), &step)
+        try self.tryKeyTask(.authorize(self.media.begin(operation)), &step)
     }
 
     /// Returns the events that authorize an operation's upload, to be signed by this account; nil if none are needed.
@@ -90,7 +90,7 @@ extension CoreModel {
     }
 
     /// Continues an operation after the upload: `urls` in the order of the files.
-    mutating func takeUploaded(
+    mutating func receiveUploaded(
         _ number: Int, _ result: Result<[String], AppCoreError>, _ step: inout CoreStep
     ) {
         guard let operation = self.media.end(number) else { return }
@@ -107,7 +107,7 @@ extension CoreModel {
             case .profile(let draft, let file, let epoch, let attempt):
                 try self.sendProfile(
                     draft, file, at: urls.first, epoch: epoch, attempt: attempt, operation, &step)
-            case .image(let image): self.intend(.set(.image(image)), operation.groupID, operation.request, &step)
+            case .image(let image): self.addIntent(.set(.image(image)), operation.groupID, operation.request, &step)
             }
         } catch {
             step.effects.append(.note(.sendFailed(reason: "media: \(error)")))

@@ -31,7 +31,7 @@ extension CoreModel {
         step.changes.append(.putMessage(stored))
         self.chats.registerExpiry(stored.expiresAt, &step)
         self.media.storeKeys(of: stored, &step)
-        if message.kind == .metadata { self.takeGroupProfile(stored, &step) }
+        if message.kind == .metadata { self.receiveGroupProfile(stored, &step) }
         self.show(stored, delivery: .pending, &step)
         self.enqueue(
             id: rowID ?? Delivery.messageRow(event.id), event,

@@ -25,13 +25,13 @@ extension CoreModel {
         if self.state.outbox.pending != count { self.state.outbox.pending = count }
     }
 
-    mutating func takeReport(_ report: PublishReport, row id: String, _ step: inout CoreStep) {
+    mutating func receivePublishReport(_ report: PublishReport, row id: String, _ step: inout CoreStep) {
         if let row = self.delivery.queue.row(id), row.isAnnouncement {
             self.state.keyPackage.note(report, of: row.event)
         }
         switch self.delivery.receive(report, row: id, &step) {
         case .none: return
-        case .settled(let row): self.takeEffect(of: row, &step)
+        case .settled(let row): self.applyAcceptance(of: row, &step)
         case .background: break
         }
         self.flushOutbox(&step)
@@ -41,7 +41,7 @@ extension CoreModel {
     mutating func settleMessage(_ event: EventID, _ step: inout CoreStep) {
         guard let row = self.delivery.unsettledMessage(event) else { return }
         self.settleOutbox(row.id, &step)
-        self.takeEffect(of: row, &step)
+        self.applyAcceptance(of: row, &step)
     }
 
     /// Settles a row that some relay has. The caller applies its effects.
@@ -50,7 +50,7 @@ extension CoreModel {
     }
 
     /// Applies the effects that hold as soon as one relay has an event.
-    private mutating func takeEffect(of row: OutboxRow, _ step: inout CoreStep) {
+    private mutating func applyAcceptance(of row: OutboxRow, _ step: inout CoreStep) {
         switch row.purpose {
         case .commit:
             if let groupID = row.groupID {
@@ -77,13 +77,13 @@ extension CoreModel {
         case .none: break
         case .unanswered: self.noteUnanswered(id)
         case .refused(let row, let reason):
-            self.takeRefusal(of: row, reason, &step)
+            self.applyRefusal(of: row, reason, &step)
             self.flushOutbox(&step)
         }
     }
 
     /// Applies the effects of a refusal by every relay.
-    private mutating func takeRefusal(of row: OutboxRow, _ reason: String, _ step: inout CoreStep) {
+    private mutating func applyRefusal(of row: OutboxRow, _ reason: String, _ step: inout CoreStep) {
         switch row.purpose {
         case .commit: self.dropRefusedCommit(row, reason: reason, &step)
         case .callSignal: self.concludeSignal(row, failure: reason, &step)

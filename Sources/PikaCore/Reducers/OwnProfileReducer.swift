@@ -55,7 +55,7 @@ extension CoreModel {
     private mutating func keep(followList event: Event, _ step: inout CoreStep) {
         self.people.own.set(followList: event, &step)
         self.showFollowList()
-        self.wantProfiles(of: self.everybody, &step)
+        self.queueProfileRequests(of: self.everybody, &step)
     }
 
     mutating func showFollowList() {
@@ -173,7 +173,7 @@ extension CoreModel {
             DuePublication(
                 row: "\(purpose.rawValue)/\(draft.id.hex)", draft: draft, relays: self.configuration.relays,
                 purpose: purpose))
-        try self.attempt(task, &step)
+        try self.tryKeyTask(task, &step)
         return task
     }
 

@@ -27,14 +27,14 @@ extension CoreModel {
         try self.requireRelays()
         self.people.own.addRefresh(request)
         self.readOwn(&step)
-        self.wantProfiles(of: self.everybody, isUrgent: true, &step)
+        self.queueProfileRequests(of: self.everybody, isUrgent: true, &step)
     }
 
     /// Shows the known profile of a person, and requests a newer one.
     private mutating func openPeerProfile(_ key: PublicKey, _ step: inout CoreStep) {
         self.state.peerProfile = AppState.PeerProfile(
             profile: self.profile(of: key), isFollowed: self.state.followList.contains { $0.profile.publicKey == key })
-        self.wantProfiles(of: [key], isUrgent: true, &step)
+        self.queueProfileRequests(of: [key], isUrgent: true, &step)
     }
 
     // MARK: Writing
@@ -79,15 +79,15 @@ extension CoreModel {
 extension ProfileDraft {
     /// Throws ``AppCoreError/Code/notAllowed`` if a field is too long for others to show in full.
     func check() throws(AppCoreError) {
-        guard self.name?.unicodeScalars.count ?? 0 <= ShownText.nameLimit,
-            self.about?.unicodeScalars.count ?? 0 <= ShownText.aboutLimit,
-            self.picture?.utf8.count ?? 0 <= ShownText.addressLimit
+        guard self.name?.unicodeScalars.count ?? 0 <= DisplayText.nameLimit,
+            self.about?.unicodeScalars.count ?? 0 <= DisplayText.aboutLimit,
+            self.picture?.utf8.count ?? 0 <= DisplayText.addressLimit
         else {
             throw AppCoreError(
                 .notAllowed,
                 """
-                a name can have at most \(ShownText.nameLimit) characters, a text \(ShownText.aboutLimit), \
-                an address \(ShownText.addressLimit)
+                a name can have at most \(DisplayText.nameLimit) characters, a text \(DisplayText.aboutLimit), \
+                an address \(DisplayText.addressLimit)
                 """)
         }
     }

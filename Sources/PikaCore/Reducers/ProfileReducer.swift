@@ -27,7 +27,7 @@ extension CoreModel {
     /// Requests the profiles of these people that are unknown or outdated.
     ///
     /// - Parameter isUrgent: whether recent profiles are fetched again too.
-    mutating func wantProfiles(
+    mutating func queueProfileRequests(
         of keys: some Sequence<PublicKey>, isUrgent: Bool = false, _ step: inout CoreStep
     ) {
         guard self.configuration.readsProfiles || isUrgent else { return }
@@ -72,7 +72,7 @@ extension CoreModel {
         let isRead = self.people.own.result.map { $0.isComplete && step.now - $0.at < ProfileDirectory.lifetime }
         let isConnected = self.state.relays.contains { $0.connection == .connected }
         if isConnected, isRead != true { self.readOwn(&step) }
-        self.wantProfiles(of: self.everybody, &step)
+        self.queueProfileRequests(of: self.everybody, &step)
     }
 
     private mutating func removeStrangers(_ step: inout CoreStep) {

@@ -6,14 +6,14 @@ import Nostr
 extension CoreModel {
     /// Whether an event must be skipped because it is quarantined. Its content is stored on first receipt, for a
     /// release.
-    func isSetAside(_ event: Event, _ step: inout CoreStep) -> Bool {
+    func isQuarantined(_ event: Event, _ step: inout CoreStep) -> Bool {
         let subject = CrashSubject.event(event.id)
         guard self.crashes.holds(subject) else {
             guard event.kind == .giftWrap, self.crashes.holds(.giftWraps) else { return false }
             step.refuse("quarantined", "gift wraps are quarantined", event.id)
             return true
         }
-        step.effects.append(.keepSetAside(subject, event))
+        step.effects.append(.storeQuarantined(subject, event))
         step.refuse("quarantined", "it crashed the process", event.id)
         return true
     }
@@ -30,7 +30,7 @@ extension CoreModel {
     }
 
     /// Completes releases after a successful restore, which included the released subjects.
-    mutating func settleReleased(_ step: inout CoreStep) {
+    mutating func completeReleases(_ step: inout CoreStep) {
         for entry in self.crashes.quarantine where entry.isReleased {
             if entry.subject.kind == .group {
                 let groups = self.groups.values.filter {
@@ -40,7 +40,7 @@ extension CoreModel {
             }
             step.effects.append(.changeQuarantine(.forget, entry.subject))
         }
-        for event in self.quarantine.waiting { step.effects.append(.keepSetAside(.event(event.id), event)) }
+        for event in self.quarantine.waiting { step.effects.append(.storeQuarantined(.event(event.id), event)) }
     }
 
     mutating func order(

@@ -100,9 +100,9 @@ extension CoreModel {
         self.enterCopied(groupID, by: invitation, &step)
         self.beginChat(of: groupID, &step)
         self.resubscribe(&step)
-        self.wantProfiles(of: group.members, &step)
+        self.queueProfileRequests(of: group.members, &step)
         if let invitation {
-            self.distrustGroupProfiles(of: groupID, &step)
+            self.markGroupProfilesIndirect(of: groupID, &step)
             // Events between this cursor and now are read: a time in the future would hide them.
             self.catchUp.cursors.noteInvitation(to: groupID, at: min(invitation.createdAt, step.now), &step)
             self.remember(self.welcomeKey(invitation), &step)
@@ -119,11 +119,11 @@ extension CoreModel {
     }
 
     /// Processes a late message of an earlier membership, which ended with this account's removal.
-    mutating func takeForEarlierMembership(_ event: Event, of groupID: GroupID, _ step: inout CoreStep) -> Bool {
+    mutating func openForEarlierMembership(_ event: Event, of groupID: GroupID, _ step: inout CoreStep) -> Bool {
         guard let (message, role) = self.convergence.branches.openLate(event, of: groupID, &step) else { return false }
         self.remember(event.id, &step)
         self.forgetWaiting(event.id, &step)
-        self.take(message, role, of: groupID, &step)
+        self.receiveMessage(message, role, of: groupID, &step)
         return true
     }
 
@@ -143,7 +143,7 @@ extension CoreModel {
     /// Resumes pending invitations to groups that this account is in.
     mutating func resumeRivals(_ step: inout CoreStep) {
         for entry in self.state.invites where self.configuration.invites.admits(entry.inviter) {
-            if let invite = self.invitations[entry.wrapper] { self.takeUp(invite, &step) }
+            if let invite = self.invitations[entry.wrapper] { self.resumeInvite(invite, &step) }
         }
     }
 }

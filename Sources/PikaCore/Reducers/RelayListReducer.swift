@@ -12,7 +12,7 @@ extension CoreModel {
         switch self.keyPackages.relayLists.publication(of: kind, naming: self.relays(ofList: kind)) {
         case .none: break
         case .send(let list): self.send(list, &step)
-        case .sign: self.use(.relayList(kind), &step)
+        case .sign: self.performKeyTask(.relayList(kind), &step)
         }
     }
 

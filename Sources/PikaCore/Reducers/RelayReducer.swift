@@ -18,7 +18,7 @@ extension CoreModel {
     private var relaySelection: RelaySelection {
         RelaySelection(
             own: self.configuration.relays,
-            ofGroups: self.groups.values.filter(self.isHeard).sorted { $0.groupID < $1.groupID }
+            ofGroups: self.groups.values.filter(self.isSubscribed).sorted { $0.groupID < $1.groupID }
                 .map(\.data.relays))
     }
 
@@ -30,10 +30,12 @@ extension CoreModel {
     }
 
     private var groupTags: [String] {
-        self.groups.routes.ids { self.groups[$0].map(self.isHeard) == true }.map(\.hex)
+        self.groups.routes.ids { self.groups[$0].map(self.isSubscribed) == true }.map(\.hex)
     }
 
-    private func isHeard(_ group: MarmotGroup) -> Bool { group.isActive || self.convergence.isLingering(group.groupID) }
+    private func isSubscribed(_ group: MarmotGroup) -> Bool {
+        group.isActive || self.convergence.isLingering(group.groupID)
+    }
 
     // Live subscriptions request one stored event only: catching up reads stored events, in pages and in order.
     func subscribeToGiftWraps(_ step: inout CoreStep) {
@@ -70,14 +72,14 @@ extension CoreModel {
         self.subscribeToGroups(&step)
     }
 
-    mutating func take(_ update: RelayUpdate, _ step: inout CoreStep) {
+    mutating func receiveUpdate(_ update: RelayUpdate, _ step: inout CoreStep) {
         switch update {
         case .event(let relay, _, let event):
             if self.mustHold(event, from: relay) {
                 self.hold(event, from: relay, &step)
                 return
             }
-            self.take(event, &step)
+            self.receiveEvent(event, &step)
             self.advanceCursor(of: relay, to: event, &step)
         case .state(let relay, let connection): self.note(connection, of: relay, &step)
         case .refused(_, let reason):
@@ -90,8 +92,8 @@ extension CoreModel {
     }
 
     /// Processes an event from a relay; repeats are dropped.
-    mutating func take(_ event: Event, _ step: inout CoreStep) {
-        guard !self.inbound.seen.contains(event.id), !self.isSetAside(event, &step) else { return }
+    mutating func receiveEvent(_ event: Event, _ step: inout CoreStep) {
+        guard !self.inbound.seen.contains(event.id), !self.isQuarantined(event, &step) else { return }
         self.ingest(event, &step)
     }
 
@@ -101,9 +103,9 @@ extension CoreModel {
         let outer = crashes.enter(.event(event.id), of: self.crashScope(of: event), .ingest)
         defer { crashes.leave(outer) }
         switch event.kind {
-        case .groupEvent: self.takeGroupEvent(event, &step)
-        case .giftWrap: self.takeGiftWrap(event, &step)
-        case .applicationData: self.takeNotice(event, &step)
+        case .groupEvent: self.receiveGroupEvent(event, &step)
+        case .giftWrap: self.receiveGiftWrap(event, &step)
+        case .applicationData: self.receiveNotice(event, &step)
         default: step.refuse("unexpected_kind", "kind \(event.kind.rawValue)", event.id)
         }
     }
@@ -132,7 +134,7 @@ extension CoreModel {
         self.catchUp(relay, &step)
         self.readDueBacklogs(from: relay, &step)
         self.notePeople(&step)
-        self.delivery.hurry(relay)
+        self.delivery.makeDue(relay)
         self.flushOutbox(&step)
     }
 
@@ -151,7 +153,7 @@ extension CoreModel {
         step.effects.append(.fetch(.catchUp(relay), filters, from: [relay]))
     }
 
-    mutating func takeFetched(
+    mutating func receiveFetched(
         _ purpose: FetchPurpose, _ outcomes: [RelayURL: FetchOutcome], _ step: inout CoreStep
     ) {
         var events: [EventID: Event] = [:]
@@ -162,24 +164,24 @@ extension CoreModel {
         case .own(let reading): self.receiveOwn(ofReading: reading, outcomes, &step)
         case .backlog(let groupID):
             self.endBacklog(of: groupID, outcomes, &step)
-            self.takeStored(Array(events.values) + self.releaseHeld(), &step)
+            self.processStored(Array(events.values) + self.releaseHeld(), &step)
             self.endReading(nil, &step)
         case .catchUp(let relay):
             guard case .events = outcomes[relay] else {
                 let delay = self.catchUp.failRead(of: relay)
                 self.noteFailedRead(of: relay, &step)
-                self.takeStored(self.releaseHeld(), &step)
+                self.processStored(self.releaseHeld(), &step)
                 if !self.catchUp.relays.contains(relay) { self.endReading(relay, &step) }
                 step.effects.append(.wake(.catchUp(relay), atMilliseconds: step.nowMilliseconds + delay))
                 return
             }
             // Before its groups count as read, so that no event of a past epoch is sent.
-            self.takeNotices(Array(events.values), from: relay, &step)
+            self.receiveNotices(Array(events.values), from: relay, &step)
             if self.failure != nil { return }
             self.catchUp.endRead(of: relay)
             events = events.filter { $0.value.kind != .applicationData }
             self.noteRead(of: relay, events.values.map(\.id), &step)
-            self.takeStored(Array(events.values) + self.releaseHeld(), &step)
+            self.processStored(Array(events.values) + self.releaseHeld(), &step)
             guard let position = self.state.relays.firstIndex(where: { $0.url == relay }) else {
                 self.endReading(relay, &step)
                 return
@@ -192,7 +194,7 @@ extension CoreModel {
     }
 
     /// Processes stored events, oldest first, with invitations before their groups' messages.
-    private mutating func takeStored(_ events: [Event], _ step: inout CoreStep) {
+    private mutating func processStored(_ events: [Event], _ step: inout CoreStep) {
         let ordered = events.sorted {
             ($0.kind == .giftWrap ? 0 : 1, $0.createdAt, $0.id) < ($1.kind == .giftWrap ? 0 : 1, $1.createdAt, $1.id)
         }
@@ -201,7 +203,7 @@ extension CoreModel {
                 if self.mustHold(event, from: nil) {
                     self.hold(event, from: nil, &step)
                 } else {
-                    self.take(event, &step)
+                    self.receiveEvent(event, &step)
                 }
             }
         }

@@ -30,7 +30,7 @@ extension CoreModel {
     mutating func acceptRestore(_ step: inout CoreStep) {
         if self.convergence.instance.isRestored {
             let count = self.markAllCopied(&step)
-            step.changes.append(.settleRestore)
+            step.changes.append(.markRestoreHandled)
             step.effects.append(.note(.restored(groups: count)))
         }
         for (groupID, epoch) in self.convergence.copies.resealing {
@@ -74,7 +74,7 @@ extension CoreModel {
         guard self.state.relays.contains(where: { relays.contains($0.url) && $0.isCaughtUp }) else { return }
         self.convergence.copies.renew(groupID, &step)
         let goal = GroupIntent.Goal.selfUpdate(isAutomatic: false)
-        if !self.intents.hasOpen(goal, in: groupID) { self.intend(goal, groupID, nil, &step) }
+        if !self.intents.hasOpen(goal, in: groupID) { self.addIntent(goal, groupID, nil, &step) }
         self.intents.resume(groupID)
     }
 
@@ -123,7 +123,7 @@ extension CoreModel {
         }
         if group.pending != nil {
             self.groups[groupID]?.clearPending()
-            self.convergence.endUnsureCommit(of: groupID)
+            self.convergence.endUnconfirmedCommit(of: groupID)
             self.groups.markChanged(groupID)
         }
         self.state.toast = AppCoreError.overtaken.message

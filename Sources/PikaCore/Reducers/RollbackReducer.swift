@@ -22,13 +22,13 @@ extension CoreModel {
     }
 
     /// Leaves a group in which a storm has begun, if the configuration says so; queued changes are abandoned.
-    mutating func answerStorm(in groupID: GroupID, _ step: inout CoreStep) {
+    mutating func leaveOnStorm(in groupID: GroupID, _ step: inout CoreStep) {
         guard self.configuration.onRollbackStorm == .leave, self.groups[groupID]?.isActive == true else { return }
         for intent in self.intents.all(in: groupID) where intent.phase == .queued && intent.goal != .leave {
             self.abandon(intent, AppCoreError.contested, &step)
         }
         guard !self.intents.contains(.leave, in: groupID) else { return }
-        self.intend(.leave, groupID, nil, &step)
+        self.addIntent(.leave, groupID, nil, &step)
     }
 
     func rollbackStorms(now: Int64) -> [RollbackStorm] {

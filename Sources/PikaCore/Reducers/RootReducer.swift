@@ -9,16 +9,16 @@ extension CoreModel {
         switch input {
         case .started: self.start(&step)
         case .action(let action, let request): self.act(action, request, &step)
-        case .relay(let update): self.take(update, &step)
-        case .published(let row, let report): self.takeReport(report, row: row, &step)
+        case .relay(let update): self.receiveUpdate(update, &step)
+        case .published(let row, let report): self.receivePublishReport(report, row: row, &step)
         case .publishEnded(let row, let relays): self.endAttempt(row: row, relays: relays, &step)
-        case .fetched(let purpose, let outcomes): self.takeFetched(purpose, outcomes, &step)
+        case .fetched(let purpose, let outcomes): self.receiveFetched(purpose, outcomes, &step)
         case .messagesLoaded(let messages, let opening, let reachedStart, let request):
             self.show(messages, opening: opening, reachedStart: reachedStart, request, &step)
         case .messageLoaded(let groupID, let id, let message, let request):
             self.retry(message, id, of: groupID, request, &step)
         case .downloaded(let file, let groupID, let result, let request):
-            self.takeDownloaded(file, of: groupID, result, request, &step)
+            self.receiveDownloaded(file, of: groupID, result, request, &step)
         case .sentLoaded(let groupID, let messages): self.reseal(messages, of: groupID, &step)
         case .unsentLoaded(let groupID, let epoch, let messages):
             self.resealCopied(messages, of: groupID, upToEpoch: epoch, &step)
@@ -31,7 +31,7 @@ extension CoreModel {
                 self.finish(request, .done(chatID: nil), &step)
             }
         case .timer(.outbox):
-            self.readForUnsureCommits(&step)
+            self.readForUnconfirmedCommits(&step)
             self.flushOutbox(&step)
         case .timer(.catchUp(let relay)):
             // A relay that has disconnected is read when it reconnects.
@@ -50,20 +50,20 @@ extension CoreModel {
             self.readUnopenedBacklogs(&step)
             self.maintain(&step)
         case .timer(.welcomes(let delivery)): self.endDelivery(delivery, &step)
-        case .uploaded(let operation, let result): self.takeUploaded(operation, result, &step)
+        case .uploaded(let operation, let result): self.receiveUploaded(operation, result, &step)
         case .timer(.retention): self.retain(&step)
         case .timer(.typing): self.endTyping(&step)
         case .timer(.backOff(let groupID)): self.endBackOff(of: groupID, &step)
-        case .timer(.call(let id)): self.followCall(.timeUp(callID: id), &step)
-        case .callMedia(let report): self.takeCallMedia(report, &step)
-        case .examine(let number): self.examine(number, &step)
+        case .timer(.call(let id)): self.followCall(.timedOut(callID: id), &step)
+        case .callMedia(let report): self.receiveCallMedia(report, &step)
+        case .queryVitals(let number): self.queryVitals(number, &step)
         case .quarantine(let order, let subject, let request): self.order(order, subject, request, &step)
         case .keyUsed(let job, let result): self.receiveKeyUse(job, result, &step)
         case .signerChallenge(let url): self.noteChallenge(url, &step)
         case .timer(.signer): self.askSigner(&step)
         }
-        self.tellDueProfiles(&step)
-        self.pursueDueIntents(&step)
+        self.announceDueProfiles(&step)
+        self.advanceDueIntents(&step)
     }
 
     /// Milliseconds between two runs of ``maintain(_:)``.
@@ -73,10 +73,10 @@ extension CoreModel {
         self.acceptRestore(&step)
         self.groups.storeMigratedChatIDs(&step)
         self.groups.noteCollisions(&step)
-        self.settleReleased(&step)
+        self.completeReleases(&step)
         self.resumeLingering(&step)
         self.keyPackages.start(at: step.now)
-        self.nameEndpoints(&step)
+        self.setEndpoints(&step)
         self.connectToRelays(&step)
         step.effects.append(.loadNextExpiry)
         self.subscribeToGiftWraps(&step)
@@ -139,10 +139,11 @@ extension CoreModel {
             self.search(for: peers, by: .request(request), &step)
             return nil
         case .createGroupChat(let name, let peers, let missing):
-            self.intend(.found(name: name, peers: peers, isDirect: false), .unfounded, missing: missing, request, &step)
+            self.addIntent(
+                .found(name: name, peers: peers, isDirect: false), .notYetCreated, missing: missing, request, &step)
             return nil
         case .createChat(let peer, let name):
-            self.intend(.found(name: name, peers: [peer], isDirect: true), .unfounded, request, &step)
+            self.addIntent(.found(name: name, peers: [peer], isDirect: true), .notYetCreated, request, &step)
             return nil
         case .addGroupMembers, .removeGroupMembers, .renameGroup, .setGroupDescription, .setGroupRelays,
             .setGroupAdmins, .rotateGroupID, .setDisappearingMessages, .selfDemote, .upgradeGroup, .updateGroupKeys,

@@ -10,7 +10,7 @@ extension CoreModel {
             if let target { self.react(message, to: target) }
             return
         }
-        if message.rumor.kind == .hypernoteResponse { return self.takeHypernoteResponse(message, to: target) }
+        if message.rumor.kind == .hypernoteResponse { return self.receiveHypernoteResponse(message, to: target) }
         guard Self.isShown(message.rumor.kind), self.chats.open?.shows(message.id) != true else { return }
         let entry = AppState.ChatMessage(
             id: message.id, sender: message.rumor.pubkey,
@@ -23,7 +23,7 @@ extension CoreModel {
         self.chats.open?.show(message)
         let place = self.shownPlace(message.time, message.id)
         self.state.currentChat?.messages.insert(entry, at: place)
-        let reactions = self.chats.open?.takeReactions(to: message.id) ?? []
+        let reactions = self.chats.open?.removeReactions(to: message.id) ?? []
         for reaction in reactions { self.add(reaction, to: message.id) }
     }
 
@@ -62,7 +62,7 @@ extension CoreModel {
     private mutating func react(_ message: StoredMessage, to target: EventID) {
         let emoji = message.rumor.content.trimmed
         guard (1...Self.maximumReactionBytes).contains(emoji.utf8.count) else { return }
-        let reaction = OpenChat.LooseReaction(
+        let reaction = OpenChat.PendingReaction(
             position: message.position, sender: message.rumor.pubkey, emoji: emoji)
         if self.chats.open?.shows(target) == true {
             self.add(reaction, to: target)
@@ -71,7 +71,7 @@ extension CoreModel {
         }
     }
 
-    private mutating func add(_ reaction: OpenChat.LooseReaction, to target: EventID) {
+    private mutating func add(_ reaction: OpenChat.PendingReaction, to target: EventID) {
         guard let groupID = self.chats.open?.groupID else { return }
         let isOwn = reaction.sender == self.account.publicKey
         self.changeShown(target, in: groupID) { message in

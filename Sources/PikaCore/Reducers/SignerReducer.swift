@@ -53,7 +53,7 @@ extension CoreModel {
 
     private mutating func advance(_ job: KeyJob, _ answer: KeyAnswer, _ step: inout CoreStep) {
         do {
-            if let next = try self.take(answer, of: job, &step) { return self.signer.advance(job, to: next) }
+            if let next = try self.applyAnswer(answer, of: job, &step) { return self.signer.advance(job, to: next) }
             self.end(job, &step)
             for request in job.requests { self.finish(request, .done(chatID: nil), &step) }
             try self.renewOutdated(job.task, &step)
@@ -114,7 +114,7 @@ extension CoreModel {
         case .local:
             for job in self.signer.inOrder {
                 self.end(job, &step)
-                self.use(job.task, &step)
+                self.performKeyTask(job.task, &step)
             }
         }
     }

@@ -5,7 +5,7 @@ import Nostr
 /// Treats a rolled-back state like a restored one: every group gets fresh keys before any own event is sent.
 extension CoreModel {
     /// Reacts to an own message on a relay that this state never sent (``StateRollbackGuard``).
-    mutating func takeUnsent(epoch: Epoch, of groupID: GroupID, _ step: inout CoreStep) {
+    mutating func receiveUnsentMessage(epoch: Epoch, of groupID: GroupID, _ step: inout CoreStep) {
         // That message's key counts as used.
         self.groups.markChanged(groupID)
         switch self.convergence.copies.phase(of: groupID) {

@@ -32,7 +32,7 @@ extension CoreModel {
     }
 
     /// Applies another member's notice; a late one is ignored.
-    mutating func takeTyping(_ rumor: UnsignedEvent, of groupID: GroupID, _ step: inout CoreStep) {
+    mutating func receiveTyping(_ rumor: UnsignedEvent, of groupID: GroupID, _ step: inout CoreStep) {
         // A sender's clock that is ahead does not extend the notice.
         let end = min(rumor.createdAt, step.now) + TypingNotices.lifetime
         guard rumor.pubkey != self.account.publicKey, end > step.now, self.groups[groupID]?.isActive == true else {
@@ -52,12 +52,12 @@ extension CoreModel {
     /// Drops expired typing states and notices.
     mutating func endTyping(_ step: inout CoreStep) {
         guard let (rows, groups) = self.chats.typing.wakeUp(step) else { return }
-        for row in rows { self.giveUpTyping(row, &step) }
+        for row in rows { self.dropTypingNotice(row, &step) }
         for groupID in groups { self.showTyping(in: groupID) }
         self.chats.typing.schedule(&step)
     }
 
-    private mutating func giveUpTyping(_ row: String, _ step: inout CoreStep) {
+    private mutating func dropTypingNotice(_ row: String, _ step: inout CoreStep) {
         guard self.delivery.removeTyping(row) else { return }
         self.countOutbox()
         self.flushOutbox(&step)

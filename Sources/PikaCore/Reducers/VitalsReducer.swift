@@ -7,10 +7,10 @@ extension CoreModel {
     static let vitalsScope = "pikabot/vitals"
 
     /// Answers after a row was written, which proves that the store accepts writes.
-    func examine(_ number: Int, _ step: inout CoreStep) {
+    func queryVitals(_ number: Int, _ step: inout CoreStep) {
         let time = withUnsafeBytes(of: step.now.bigEndian) { Array($0) }
         step.changes.append(.putValue(scope: Self.vitalsScope, key: "asked", value: time))
-        step.effects.append(.examined(number, self.vitals(step.now)))
+        step.effects.append(.answerVitals(number, self.vitals(step.now)))
     }
 
     private func vitals(_ now: Int64) -> CoreVitals {

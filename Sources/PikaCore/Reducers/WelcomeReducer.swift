@@ -14,7 +14,7 @@ extension CoreModel {
             }
             // An add that lost a race is made again, possibly in an epoch of the same number.
             let id = "\(Self.welcomeRows(of: group.groupID))\(welcome.rumor.id.hex)/\(welcome.recipient.hex)"
-            try self.attempt(
+            try self.tryKeyTask(
                 .seal(DueSeal(row: id, rumor: welcome.rumor, recipient: welcome.recipient, relays: relays)), &step)
             self.invitations.forgetRelays(of: welcome.recipient, &step)
         }
@@ -27,7 +27,7 @@ extension CoreModel {
 
     /// Completes an action that invited others once relays have the invitations, or at a deadline.
     mutating func finishInviting(
-        _ request: RequestID?, into groupID: GroupID, left: [PublicKey: LeftOut] = [:], _ step: inout CoreStep
+        _ request: RequestID?, into groupID: GroupID, left: [PublicKey: InviteFailure] = [:], _ step: inout CoreStep
     ) {
         guard let request, let chatID = self.chatID(of: groupID) else { return }
         let prefix = Self.welcomeRows(of: groupID)

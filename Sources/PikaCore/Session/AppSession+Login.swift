@@ -94,7 +94,7 @@ extension AppSession {
     private func keep(_ account: OpenAccount) async -> OpenAccount? {
         guard let identity = account.unlocked.identity else { return account }
         do {
-            try await self.requireRoom(for: identity.account)
+            try await self.requireNoOtherIdentity(for: identity.account)
             try await self.identities.save(identity)
             self.introduction = nil
             return account
@@ -109,7 +109,7 @@ extension AppSession {
 
     /// Throws if another account's identity is stored: it may hold the only copy of a key, so it is replaced only after
     /// a logout or wipe.
-    private func requireRoom(for account: PublicKey) async throws(AppCoreError) {
+    private func requireNoOtherIdentity(for account: PublicKey) async throws(AppCoreError) {
         guard let kept = try await self.loadIdentity(), kept.account != account else { return }
         throw AppCoreError(
             .notAllowed,

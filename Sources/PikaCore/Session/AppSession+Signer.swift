@@ -3,14 +3,14 @@ import Nostr
 /// The deadline of the handshake with a remote signer during a login.
 struct SignerContact: Sendable {
     /// Milliseconds for the signer to name its account.
-    static let patience: Int64 = 30_000
+    static let timeout: Int64 = 30_000
     /// Additional milliseconds if it first asks for a user's approval.
-    static let approvalPatience: Int64 = 300_000
+    static let approvalTimeout: Int64 = 300_000
 
     /// Unix milliseconds.
     let start: Int64
     /// Milliseconds after `start`.
-    var patience = Self.patience
+    var timeout = Self.timeout
     /// The address where a user approves this client.
     var approval: String?
 }
@@ -39,7 +39,7 @@ extension AppSession {
         do { url = try BunkerURL(address) } catch { throw AppCoreError(.badCredential, "\(error.message)") }
         let introduction = try await self.introduction(to: url)
         self.introduction = introduction
-        let account = try await self.meet(url, introduction)
+        let account = try await self.connect(url, introduction)
         self.introduction?.account = account
         var unlocked = try await self.remoteKey(of: account, url, client: introduction.client)
         unlocked.identity = .bunker(account, url, client: introduction.client)
@@ -82,7 +82,7 @@ extension AppSession {
     // MARK: Handshake
 
     /// Asks the signer for its account, over separate connections: those of the account start with its session.
-    private func meet(_ url: BunkerURL, _ introduction: SignerIntroduction) async throws(AppCoreError) -> PublicKey {
+    private func connect(_ url: BunkerURL, _ introduction: SignerIntroduction) async throws(AppCoreError) -> PublicKey {
         let link = try await self.link(to: url, client: introduction.client, account: introduction.account)
         self.contact = SignerContact(start: self.clock.nowMilliseconds)
         let step = await withTaskGroup(of: Step.self) { group in
@@ -92,7 +92,7 @@ extension AppSession {
                     return .answered(.failure(error))
                 }
             }
-            group.addTask { await self.loseAllPatience(with: link.signer) }
+            group.addTask { await self.awaitSignerDeadline(with: link.signer) }
             group.addTask {
                 for await url in link.signer.challenges { await self.noteApproval(url) }
                 return .over
@@ -120,11 +120,11 @@ extension AppSession {
         return .over
     }
 
-    private func loseAllPatience(with signer: BunkerSigner) async -> Step {
+    private func awaitSignerDeadline(with signer: BunkerSigner) async -> Step {
         while let contact = self.contact {
-            let deadline = contact.start + contact.patience
+            let deadline = contact.start + contact.timeout
             guard self.clock.nowMilliseconds < deadline else {
-                return .answered(.failure(await signer.silence(of: contact.patience)))
+                return .answered(.failure(await signer.timeoutError(after: contact.timeout)))
             }
             do { try await self.clock.sleep(untilMilliseconds: deadline) } catch { return .over }
         }
@@ -134,7 +134,7 @@ extension AppSession {
     /// Publishes an approval address. Repeated requests extend the deadline only once.
     private func noteApproval(_ url: String) {
         guard var contact = self.contact else { return }
-        if contact.approval == nil { contact.patience += SignerContact.approvalPatience }
+        if contact.approval == nil { contact.timeout += SignerContact.approvalTimeout }
         contact.approval = url
         self.contact = contact
         self.toast = "the signer requires approval of this login: \(url)"

@@ -138,7 +138,7 @@ public actor AppSession {
         let inputs = SessionInputs(self.stream)
         do { try await self.finishWipe() } catch { self.toast = error.message }
         self.publish()
-        while let account = await self.awaitAccount(inputs) { await self.live(account, inputs) }
+        while let account = await self.awaitAccount(inputs) { await self.runAccount(account, inputs) }
         self.send.finish()
         for request in await inputs.drain() {
             self.finish(request, .failed(AppCoreError(.sessionEnded, "the session has ended")))

@@ -83,21 +83,21 @@ public actor BunkerSigner: RemoteSigner {
             authors: [self.url.remoteSigner], kinds: [.remoteSigning], tags: ["p": [self.clientKey.publicKey.hex]])
         await self.transport.subscribe(
             RelaySubscription(id: Self.subscription, filters: [filter], overlap: 60))
-        for await update in self.transport.updates { self.take(update) }
+        for await update in self.transport.updates { self.receive(update) }
         for question in self.questions.values { question.answers.finish() }
         self.challenge.finish()
     }
 
-    private func take(_ update: RelayUpdate) {
+    private func receive(_ update: RelayUpdate) {
         switch update {
-        case .event(_, _, let event): self.take(event)
+        case .event(_, _, let event): self.receive(event)
         case .state(let relay, .connected): self.connectedRelays.insert(relay)
         case .state(let relay, _): self.connectedRelays.remove(relay)
         case .endOfStoredEvents, .closed, .refused, .clock: break
         }
     }
 
-    private func take(_ event: Event) {
+    private func receive(_ event: Event) {
         do {
             let message = try NIP46.message(in: event, from: self.url.remoteSigner, to: self.clientKey)
             let response = try NIP46.Response(json: message)
@@ -125,7 +125,7 @@ extension BunkerSigner {
             }.get()
         case .new:
             self.stage = .connecting([])
-            let result = await self.shakeHands()
+            let result = await self.performHandshake()
             guard case .connecting(let waiting) = self.stage else { return try result.get() }
             if case .success(let account) = result {
                 self.account = account
@@ -140,16 +140,16 @@ extension BunkerSigner {
 
     /// Performs the handshake. A signer that knows this client is not sent the secret again, which may be valid only
     /// once.
-    private func shakeHands() async -> Result<PublicKey, SignerError> {
+    private func performHandshake() async -> Result<PublicKey, SignerError> {
         do throws(SignerError) {
             var failure: SignerError?
             if self.account == nil { failure = await self.introduce() }
-            do throws(SignerError) { return .success(try await self.askForAccount()) } catch {
+            do throws(SignerError) { return .success(try await self.requestAccount()) } catch {
                 guard error.code == .refused else { throw error }
                 if let failure { throw failure }
             }
             if let failure = await self.introduce() { throw failure }
-            return .success(try await self.askForAccount())
+            return .success(try await self.requestAccount())
         } catch { return .failure(error) }
     }
 
@@ -163,7 +163,7 @@ extension BunkerSigner {
         } catch { return error }
     }
 
-    private func askForAccount() async throws(SignerError) -> PublicKey {
+    private func requestAccount() async throws(SignerError) -> PublicKey {
         let text = try await self.ask(.getPublicKey, [])
         guard let key = try? PublicKey(parsing: text) else {
             throw SignerError(.wrongAnswer, "the signer's answer to get_public_key must be a public key")
@@ -231,11 +231,11 @@ extension BunkerSigner {
         defer { self.questions[id] = nil }
         let result = await withTaskGroup(of: Result<String, SignerError>.self) { group in
             group.addTask { await self.answer(to: id, among: answers) }
-            group.addTask { await self.keepAsking(id, message) }
+            group.addTask { await self.repeatRequest(id, message) }
             defer { group.cancelAll() }
             return await group.next()
         }
-        return try (result ?? .failure(self.silence(of: self.timing.answer))).get()
+        return try (result ?? .failure(self.timeoutError(after: self.timing.answer))).get()
     }
 
     private func answer(
@@ -252,7 +252,7 @@ extension BunkerSigner {
     }
 
     /// Sends a request repeatedly until its deadline; returns the failure to report then.
-    private func keepAsking(_ id: String, _ message: [UInt8]) async -> Result<String, SignerError> {
+    private func repeatRequest(_ id: String, _ message: [UInt8]) async -> Result<String, SignerError> {
         while let question = self.questions[id], self.clock.nowMilliseconds < question.deadline, !Task.isCancelled {
             if !question.isChallenged {
                 do { try await self.send(message) } catch {
@@ -262,7 +262,7 @@ extension BunkerSigner {
             let next = self.clock.nowMilliseconds + self.timing.repetition
             try? await self.clock.sleep(untilMilliseconds: min(next, self.questions[id]?.deadline ?? next))
         }
-        return .failure(self.silence(of: self.timing.answer))
+        return .failure(self.timeoutError(after: self.timing.answer))
     }
 
     private func send(_ message: [UInt8]) async throws(NostrError) {
@@ -273,7 +273,7 @@ extension BunkerSigner {
     }
 
     /// Returns the error for a signer that did not answer within this number of milliseconds.
-    func silence(of time: Int64) -> SignerError {
+    func timeoutError(after time: Int64) -> SignerError {
         let relays = self.url.relays.map(\.string).joined(separator: ", ")
         return self.connectedRelays.isEmpty
             ? SignerError(.away, "none of the signer's relays can be reached (\(relays))")
@@ -295,7 +295,7 @@ extension BunkerSigner {
 
     /// Sanitizes a text of the signer for logs and display.
     private static func printable(_ text: String) -> String {
-        let cleaned = ShownText.reason(text, limit: 200)
+        let cleaned = DisplayText.reason(text, limit: 200)
         return cleaned.isEmpty ? "no reason given" : cleaned
     }
 }

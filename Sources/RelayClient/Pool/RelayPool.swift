@@ -146,7 +146,7 @@ extension RelayPool {
 
 extension RelayPool {
     // Async, because a direct call would prefer the protocol's empty default implementation.
-    public func nameRelays(_ relays: [RelayURL]) async { environment.addresses.nameRelays(relays) }
+    public func setConfiguredRelays(_ relays: [RelayURL]) async { environment.addresses.setConfiguredRelays(relays) }
 
     public func setRelays(_ relays: [RelayURL]) {
         let wanted = Set(relays)

@@ -109,8 +109,8 @@ private func runLocalAccount<Result: Sendable>(
     ports.media = media
     let core = AppCore(account: key, configuration: settings.core, ports: ports)
     // The core also names them when it starts, but `body` may download a file before that.
-    await pool.nameRelays(settings.core.homeRelays)
-    await media.nameServers(settings.core.mediaServers)
+    await pool.setConfiguredRelays(settings.core.homeRelays)
+    await media.setConfiguredServers(settings.core.mediaServers)
     let account = LocalAccount(core: core, relays: pool, media: media)
     let updates = core.updates()
     return try await withThrowingTaskGroup(of: Result?.self) { group in

@@ -156,7 +156,7 @@ extension CommandError {
     }
 }
 
-extension LeftOut {
+extension InviteFailure {
     fileprivate var words: String {
         switch self {
         case .keyPackage(let verdict): verdict.description

@@ -20,7 +20,7 @@ final class RecordedMedia: MediaStore {
     /// All uploads, in order.
     var uploads: [Upload] { recorded.withLock { $0 } }
 
-    func nameServers(_ servers: [MediaURL]) async { await self.servers.nameServers(servers) }
+    func setConfiguredServers(_ servers: [MediaURL]) async { await self.servers.setConfiguredServers(servers) }
 
     func upload(_ blob: MediaUpload, to server: MediaURL) async throws -> StoredBlob {
         let stored = try await servers.upload(blob, to: server)

@@ -21,7 +21,7 @@ import Testing
         #expect(program.cursors == [1, 2] && program.contents == ["early"])
     }
 
-    @Test func sendsEventsWithoutHelloAfterFirstCommandOrTimeout() async throws {
+    @Test func startsWithoutHelloAfterCommandOrTimeout() async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 2)
         let first = try await world.start()
         let sent = try await world.command(

@@ -149,10 +149,10 @@ import Testing
 
     @Test func countersEndAndDoNotWrap() {
         var counter = CallFrameCounter(next: UInt32.max - 1)
-        #expect(counter.take() == UInt32.max - 1)
-        #expect(counter.take() == UInt32.max)
-        #expect(counter.take() == nil)
-        #expect(counter.take() == nil && counter.isExhausted)
+        #expect(counter.nextNumber() == UInt32.max - 1)
+        #expect(counter.nextNumber() == UInt32.max)
+        #expect(counter.nextNumber() == nil)
+        #expect(counter.nextNumber() == nil && counter.isExhausted)
     }
 
     @Test func admitsEachOfNewest128NumbersOnce() {

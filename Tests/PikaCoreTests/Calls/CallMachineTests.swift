@@ -23,7 +23,7 @@ import Testing
         case accept, acceptUnproven, acceptWithOtherToken, acceptByThird, acceptOfOtherCall, acceptInOtherChat
         case termination, terminationByThird, terminationOfOtherCall, terminationInOtherChat
         case userAccepts, userAcceptsUnproven, userAcceptsOther, userDeclines, userDeclinesOther, userEnds
-        case userEndsOther, timeUp, timeUpEarly, timeUpOfOther, publishFailed, publishFailedOfOther
+        case userEndsOther, timedOut, timedOutEarly, timedOutOfOther, publishFailed, publishFailedOfOther
         case mediaConnected, mediaConnectedOfOther, mediaFailed, mediaFailedOfOther, toggleMute, toggleCamera
     }
 
@@ -124,8 +124,8 @@ import Testing
         case .userDeclinesOther: .userDeclines(callID: "other", reason: "declined")
         case .userEnds: .userEnds(callID: "call", reason: "user_hangup")
         case .userEndsOther: .userEnds(callID: "other", reason: "user_hangup")
-        case .timeUp, .timeUpEarly: .timeUp(callID: "call")
-        case .timeUpOfOther: .timeUp(callID: "other")
+        case .timedOut, .timedOutEarly: .timedOut(callID: "call")
+        case .timedOutOfOther: .timedOut(callID: "other")
         case .publishFailed: .publishFailed(callID: "call")
         case .publishFailedOfOther: .publishFailed(callID: "other")
         case .mediaConnected: .mediaConnected(callID: "call")
@@ -139,8 +139,8 @@ import Testing
 
     private static func time(_ trigger: Trigger) -> Int64 {
         switch trigger {
-        case .timeUp, .timeUpOfOther: self.deadline
-        case .timeUpEarly: self.deadline - 1
+        case .timedOut, .timedOutOfOther: self.deadline
+        case .timedOutEarly: self.deadline - 1
         default: self.now
         }
     }
@@ -184,7 +184,7 @@ import Testing
             return place == .ringing ? self.over(place, "declined", .reject(reason: "declined")) : unknown
         case .userEnds: return isLive ? self.over(place, "user_hangup", .end(reason: "user_hangup")) : unknown
         case .userAcceptsOther, .userDeclinesOther, .userEndsOther: return unknown
-        case .timeUp:
+        case .timedOut:
             guard place == .offering || place == .ringing else { return nothing }
             return self.over(place, "timeout", .end(reason: "timeout"))
         case .publishFailed: return isLive ? self.over(place, "publish_failed", nil) : nothing
@@ -198,7 +198,7 @@ import Testing
         case .toggleMute: return isLive ? self.switched(place) { $0.isMuted = true } : unknown
         case .toggleCamera: return isLive ? self.switched(place) { $0.isCameraOn = false } : unknown
         case .acceptByThird, .acceptOfOtherCall, .acceptInOtherChat, .terminationByThird, .terminationOfOtherCall,
-            .terminationInOtherChat, .timeUpEarly, .timeUpOfOther, .publishFailedOfOther, .mediaConnectedOfOther,
+            .terminationInOtherChat, .timedOutEarly, .timedOutOfOther, .publishFailedOfOther, .mediaConnectedOfOther,
             .mediaFailedOfOther:
             return nothing
         }
@@ -253,7 +253,7 @@ import Testing
         return Outcome(state: state, actions: [.setMedia(call)])
     }
 
-    @Test func everyStateMeetsEveryEvent() throws {
+    @Test func coversEveryStateAndEvent() throws {
         for place in Place.allCases {
             for trigger in Trigger.allCases {
                 var machine = try Self.machine(place)
@@ -272,7 +272,7 @@ import Testing
     }
 
     /// Group, then video, then data, then busy, then the token: the first objection is the one that is named.
-    @Test func objectionsComeInOrder() throws {
+    @Test func rejectionReasonsFollowOrder() throws {
         let call = Self.call("other", peer: Self.third, tracks: [.video])
         let open = CallPolicy(allowsGroups: true, allowsVideo: true, allowsData: true)
         var steps: [(CallPolicy, Place, String)] = []

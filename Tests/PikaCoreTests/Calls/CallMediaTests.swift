@@ -44,7 +44,7 @@ import Testing
         return Pair(lab: lab, alice: alice, bob: bob, chat: chat, callID: callID)
     }
 
-    @Test func deliversSoundBothWays() async throws {
+    @Test func deliversAudioBothWays() async throws {
         let pair = try await Self.talking(seed: 100)
         let alice = try await pair.alice.call()
         let bob = try await pair.bob.call()
@@ -69,7 +69,7 @@ import Testing
         #expect(alice.media.publishPath == "pika/calls/\(pair.callID)/\(alice.media.ownLabel)")
     }
 
-    @Test func soundLeavesAtItsPace() async throws {
+    @Test func sendsAudioAtItsPace() async throws {
         let pair = try await Self.talking(seed: 101)
         let alice = try await pair.alice.call()
         let bob = try await pair.bob.call()
@@ -84,7 +84,7 @@ import Testing
         #expect(bob.chunks.count == 100)
     }
 
-    @Test func mutedMemberSendsNoSound() async throws {
+    @Test func mutedMemberSendsNoAudio() async throws {
         let pair = try await Self.talking(seed: 102)
         let alice = try await pair.alice.call()
         let bob = try await pair.bob.call()
@@ -144,7 +144,7 @@ import Testing
         #expect(bob.media.statistics.dropped == 13)
     }
 
-    @Test func dataGoesBothWays() async throws {
+    @Test func deliversDataBothWays() async throws {
         let pair = try await Self.talking(seed: 105, tracks: [.data])
         let alice = try await pair.alice.call()
         let bob = try await pair.bob.call()
@@ -174,7 +174,7 @@ import Testing
         try alice.media.sendData([1])
     }
 
-    @Test func picturesStopWithTheCamera() async throws {
+    @Test func videoStopsWithCamera() async throws {
         let pair = try await Self.talking(seed: 107, tracks: [.audio, .video])
         let alice = try await pair.alice.call()
         let bob = try await pair.bob.call()

@@ -208,7 +208,7 @@ import Testing
         #expect(world[0].model.state.activeCall?.phase == .ended(reason: "because"))
     }
 
-    @Test func reasonsAreCutShort() throws {
+    @Test func truncatesReasons() throws {
         var (world, id) = try Self.ringing()
         let reason = "no\u{0}\u{1B}[31m" + String(repeating: "e", count: 5000)
         world.receive(0, try Self.forge(&world, from: 1, Self.signal(id, .reject(reason: reason))))
@@ -247,7 +247,7 @@ import Testing
         #expect(world[0].model.state.activeCall?.phase == .ended(reason: "auth_failed"))
     }
 
-    @Test func bothSidesPlanTheSameMedia() throws {
+    @Test func bothSidesDeriveSameMediaPlan() throws {
         var (world, id) = try Self.ringing()
         world.act(1, .toggleMute, "mute")
         world.act(1, .acceptCall(chatID: world[1].chatID, callID: id), "accept")

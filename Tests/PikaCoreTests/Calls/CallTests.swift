@@ -190,7 +190,7 @@ import Testing
         for member in [alice, bob] { #expect(try await Self.phase(member) == .ended(reason: "runtime_error")) }
     }
 
-    @Test func policiesRefuse() async throws {
+    @Test func policiesRefuseCalls() async throws {
         let lab = try GroupLab(seed: 78)
         let alice = try await lab.member("alice")
         let person = try await lab.member("person", calls: .app)

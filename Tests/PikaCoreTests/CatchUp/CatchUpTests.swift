@@ -44,11 +44,11 @@ import Testing
     }
 
     @Test mutating func stopsHoldingAfterRepeatedFailures() {
-        for attempt in 1...ReadPatience.attempts {
+        for attempt in 1...ReadRetries.attempts {
             self.catchUp.beginRead(of: self.relay)
             #expect(self.mustHold())
             let delay = self.catchUp.failRead(of: self.relay)
-            #expect(delay == ReadPatience.firstDelay && self.mustHold() == (attempt < ReadPatience.attempts))
+            #expect(delay == ReadRetries.firstDelay && self.mustHold() == (attempt < ReadRetries.attempts))
         }
         // A reconnect allows one more attempt.
         self.catchUp.reconnect(self.relay, cursor: nil)

@@ -131,7 +131,7 @@ import Testing
         #expect(world[2].model.state.currentChat?.endReason == nil)
     }
 
-    @Test func leavingHasItsOwnEndReason() throws {
+    @Test func leavingIsItsOwnEndReason() throws {
         var world = try ReducerWorld.group(3)
         world.act(1, .leaveGroup(chatID: world[1].chatID))
         world.advance(seconds: 60)

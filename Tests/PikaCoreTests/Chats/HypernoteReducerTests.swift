@@ -36,7 +36,7 @@ import Testing
         world.settle()
     }
 
-    @Test func aHypernoteIsShownAndCounted() throws {
+    @Test func showsAndCountsHypernote() throws {
         let (world, id) = try self.world()
         let shown = try #require(world[1].model.state.currentChat?.messages.first)
         #expect(shown.id == id && shown.kind.rawValue == 9467 && shown.content == Self.poll.content)
@@ -58,7 +58,7 @@ import Testing
         #expect(world[1].model.state.chatList.first?.lastMessage == "Hi all")
     }
 
-    @Test func theLatestAnswerOfEachMemberCounts() throws {
+    @Test func keepsLatestAnswerOfEachMember() throws {
         var (world, id) = try self.world()
         self.answer(&world, 0, id, "yes")
         self.answer(&world, 1, id, "yes", form: ["note": "late"])

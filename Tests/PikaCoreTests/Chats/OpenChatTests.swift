@@ -74,7 +74,7 @@ import Testing
         #expect(world[1].model.state.currentChat == nil)
     }
 
-    @Test func olderMessagesComeInPages() throws {
+    @Test func loadsOlderMessagesInPages() throws {
         var world = try self.world(130)
         let chatID = world[1].chatID
         let all = (0..<130).map(String.init)
@@ -102,7 +102,7 @@ import Testing
         #expect(!step.effects.contains { if case .loadMessages = $0 { true } else { false } })
     }
 
-    @Test func olderMessagesNeedTheOpenChat() throws {
+    @Test func loadsOlderMessagesOnlyIntoOpenChat() throws {
         var world = try self.world(1)
         let chatID = world[1].chatID
         world.act(1, .loadOlderMessages(chatID: chatID), "closed")

@@ -25,11 +25,11 @@ import Testing
         typing.receive(self.member, in: self.group, until: 10)
         typing.track(row: "row", 0)
         typing.schedule(&step)
-        #expect(step.effects == [.wake(.typing, atMilliseconds: TypingNotices.patience)])
+        #expect(step.effects == [.wake(.typing, atMilliseconds: TypingNotices.deliveryTimeout)])
         #expect(typing.members(of: self.group) == [self.member])
-        let isEarly = typing.wakeUp(.at(TypingNotices.patience - 1)) == nil
+        let isEarly = typing.wakeUp(.at(TypingNotices.deliveryTimeout - 1)) == nil
         #expect(isEarly)
-        let first = typing.wakeUp(.at(TypingNotices.patience))
+        let first = typing.wakeUp(.at(TypingNotices.deliveryTimeout))
         #expect(first?.rows == ["row"] && first?.groups.isEmpty == true)
         typing.schedule(&step)
         let last = typing.wakeUp(.at(10_000))

@@ -16,7 +16,7 @@ import Testing
         self.oscar = KeyPair.generate(using: &self.random).publicKey
     }
 
-    @Test func firstLossIsAnsweredAtOnce() {
+    @Test func retriesFirstLossAtOnce() {
         var (record, random) = (RollbackRecord(), self.random)
         #expect(!record.noteRollback(by: self.mallory, .member, nowMilliseconds: Self.start, using: &random))
         #expect(record.waitsUntil(nowMilliseconds: Self.start) == nil)
@@ -65,14 +65,14 @@ import Testing
         #expect(record.reportedStorms(now: now + RollbackRecord.stormMemory + 1).isEmpty)
     }
 
-    @Test func onlyOneWakeIsPlannedAtATime() {
+    @Test func schedulesOneWakeUpAtATime() {
         var (record, random) = (RollbackRecord(), self.random)
         for _ in 0..<8 { record.noteLostRace(nowMilliseconds: Self.start, using: &random) }
-        let end = record.planWake(nowMilliseconds: Self.start)
+        let end = record.nextWakeUp(nowMilliseconds: Self.start)
         #expect(end != nil && end == record.waitsUntil(nowMilliseconds: Self.start))
         record.noteLostRace(nowMilliseconds: Self.start, using: &random)
-        #expect(record.planWake(nowMilliseconds: Self.start) == nil)
-        #expect(record.planWake(nowMilliseconds: end ?? 0) != nil)
+        #expect(record.nextWakeUp(nowMilliseconds: Self.start) == nil)
+        #expect(record.nextWakeUp(nowMilliseconds: end ?? 0) != nil)
     }
 
     @Test func memoryStaysBounded() {

@@ -88,7 +88,7 @@ import Testing
         _ = self.report(&queue, "1/0", self.b, .unreachable("down"))
         #expect(queue.end("1/0", relays: [self.a, self.b], nowMilliseconds: 0) == .retry(atMilliseconds: 500))
         #expect(self.start(&queue, at: 499).isEmpty)
-        queue.hurry(self.b)
+        queue.makeDue(self.b)
         #expect(queue.start(nowMilliseconds: 499).map(\.row.attempts) == [2])
         #expect(queue.end("unknown", relays: [self.a], nowMilliseconds: 0) == .none)
     }
@@ -117,7 +117,7 @@ import Testing
         #expect(self.start(&queue, at: 4999).isEmpty)
         #expect(self.start(&queue, at: 5000) == ["1/0 b"])
         #expect(self.report(&queue, "1/0", self.b, .unreachable("x"), at: 5000) == .retry(atMilliseconds: 15_000))
-        queue.hurry(self.b)
+        queue.makeDue(self.b)
         #expect(self.start(&queue, at: 5001) == ["1/0 b"])
         #expect(self.report(&queue, "1/0", self.b, .accepted, at: 5002) == .delivered(row: "1/0"))
         #expect(queue.row("1/0") == nil && queue.backlog.count == 0)
@@ -155,7 +155,7 @@ import Testing
         _ = self.report(&queue, "1/1", self.a, .accepted)
         _ = self.report(&queue, "1/2", self.a, .accepted)
         // The relay is back: the commit alone, and the rest in order when it is there.
-        queue.hurry(self.b)
+        queue.makeDue(self.b)
         #expect(self.start(&queue) == ["1/0 b"])
         #expect(self.start(&queue).isEmpty)
         #expect(self.report(&queue, "1/0", self.b, .accepted) == .delivered(row: "1/0"))
@@ -171,7 +171,7 @@ import Testing
         #expect(self.start(&queue) == ["1/1 a"])
     }
 
-    @Test func leftoversTakeNoPlaceInTheWindow() throws {
+    @Test func leftoversDoNotFillWindow() throws {
         let old = try self.rows(40, relays: [self.a, self.b]).map { row in
             var row = row
             row.leftover = OutboxRow.Leftover(settledAt: 0, relays: [self.b])

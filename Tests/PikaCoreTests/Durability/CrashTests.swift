@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func handlersValuesAreDurableWithTheirEvent() async throws {
+    @Test func handlerValuesCommitWithTheirEvent() async throws {
         let lab = try GroupLab(seed: 102)
         let alice = try await lab.member("alice")
         let bot = try await lab.member("bot") { event in

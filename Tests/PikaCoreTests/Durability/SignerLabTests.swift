@@ -20,7 +20,7 @@ import Testing
         #expect(bob.signer?.questions == before)
     }
 
-    @Test func goesOnWhileTheSignerIsAway() async throws {
+    @Test func continuesWhileSignerIsAway() async throws {
         let lab = try GroupLab(seed: 12)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob", remoteSigner: true)
@@ -41,7 +41,7 @@ import Testing
         #expect(bob.heard(in: second) == ["two"])
     }
 
-    @Test(arguments: 0..<4) func diesBetweenQuestionAndAnswer(_ answered: Int) async throws {
+    @Test(arguments: 0..<4) func survivesCrashBeforeSignersAnswer(_ answered: Int) async throws {
         let lab = try GroupLab(seed: 13)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob", remoteSigner: true)

@@ -76,7 +76,7 @@ import Testing
         #expect(world[1].texts.isEmpty)
     }
 
-    @Test func anInnerEventsOwnExpirationCounts() throws {
+    @Test func honoursExpirationOfInnerEvent() throws {
         var world = try self.world(timer: nil)
         let end = world.now / 1000 + 10
         world.act(

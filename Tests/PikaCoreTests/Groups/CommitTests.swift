@@ -60,7 +60,7 @@ import Testing
         #expect(trio.carol.heard() == ["on"])
     }
 
-    @Test func aSecondChangeWaitsForTheFirst() async throws {
+    @Test func secondChangeWaitsForFirst() async throws {
         let trio = try await trio(32)
         trio.lab.network.onPublish { $0.event.kind == .groupEvent ? .hold : .deliver }
         let first = trio.alice.begin(.renameGroup(chatID: trio.chat, name: "one"))
@@ -107,7 +107,7 @@ import Testing
         #expect(try await trio.lab.expectAgreement([trio.alice, trio.bob, trio.carol], in: trio.chat) == 2)
     }
 
-    @Test func aMessageBeforeItsCommitWaits() async throws {
+    @Test func holdsMessageUntilItsCommit() async throws {
         let trio = try await trio(35, relays: 2)
         let (one, two) = (trio.lab.relays[0], trio.lab.relays[1])
         // Bob is told of the commit late: the relay that has it passes it on to nobody.

@@ -49,7 +49,7 @@ import Testing
         #expect(bob.heard() == ["back"])
     }
 
-    @Test func newcomersRenewTheirKeysWithoutAFork() async throws {
+    @Test func newMembersRenewKeysWithoutFork() async throws {
         let policy = SelfUpdatePolicy(afterJoining: .seconds(5) ... .seconds(20), every: nil)
         let lab = try GroupLab(seed: 81, schedule: .shuffled, selfUpdate: policy)
         let alice = try await lab.member("alice")

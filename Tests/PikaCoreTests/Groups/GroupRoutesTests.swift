@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func exactIdsWinOverClaims() throws {
+    @Test func exactIDTakesPrecedenceOverClaims() throws {
         var routes = GroupRoutes()
         let id = try Self.id(9)
         let victim = GroupID(id.bytes)

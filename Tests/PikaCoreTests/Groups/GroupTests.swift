@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct GroupTests {
     @Test(arguments: [GroupLab.Schedule.inOrder, .shuffled])
-    func threeMembersHearEachOther(_ schedule: GroupLab.Schedule) async throws {
+    func threeMembersReceiveEachOthersMessages(_ schedule: GroupLab.Schedule) async throws {
         let lab = try GroupLab(seed: 1, relays: 2, schedule: schedule)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")
@@ -46,7 +46,7 @@ import Testing
         #expect(alice.commits.last?.isOwn == true)
     }
 
-    @Test func aRenameReachesAll() async throws {
+    @Test func renameReachesAllMembers() async throws {
         let lab = try GroupLab(seed: 3)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")
@@ -72,7 +72,7 @@ import Testing
         #expect(try await lab.expectAgreement([alice, bob], in: chat) == 1)
     }
 
-    @Test func aRemovedMemberHearsNothingMore() async throws {
+    @Test func removedMemberReceivesNothingMore() async throws {
         let lab = try GroupLab(seed: 5)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")
@@ -121,7 +121,7 @@ import Testing
         #expect(alice.heard(in: chat) == ["six"])
     }
 
-    @Test func aStoreThatFailsEndsTheCore() async throws {
+    @Test func storeFailureEndsCore() async throws {
         let lab = try GroupLab(seed: 8)
         let alice = try await lab.member("alice")
         alice.store.failNextCommit()

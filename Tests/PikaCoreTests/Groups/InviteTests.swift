@@ -4,7 +4,7 @@ import PikaCore
 import Testing
 
 @Suite struct InviteTests {
-    @Test func nobodyMayInvite() async throws {
+    @Test func nobodyPolicyKeepsInvitationsPending() async throws {
         let lab = try GroupLab(seed: 20)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob", invites: .nobody)
@@ -19,7 +19,7 @@ import Testing
         #expect(try await bob.state().invites.isEmpty)
     }
 
-    @Test func aDeclinedInvitationIsGone() async throws {
+    @Test func removesDeclinedInvitation() async throws {
         let lab = try GroupLab(seed: 21)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob", invites: .nobody)
@@ -37,7 +37,7 @@ import Testing
         #expect(error.code == .unknownInvite)
     }
 
-    @Test func onlyThoseNamedMayInvite() async throws {
+    @Test func allowlistAdmitsOnlyNamedInviters() async throws {
         let lab = try GroupLab(seed: 22)
         let alice = try await lab.member("alice")
         let mallory = try await lab.member("mallory")
@@ -49,7 +49,7 @@ import Testing
         #expect(state.invites.map(\.inviter) == [mallory.publicKey])
     }
 
-    @Test func anOpenInvitationOutlivesACrash() async throws {
+    @Test func pendingInvitationSurvivesCrash() async throws {
         let lab = try GroupLab(seed: 23)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob", invites: .nobody)

@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 3]) func endlessBackDatingIsAnsweredBounded(depth: Int) async throws {
+    @Test(arguments: [1, 3]) func boundsReactionToRepeatedBackDating(depth: Int) async throws {
         var scene = try await Scene(seed: 41, depth: depth)
         let before = scene.published(by: "alice")
         try await scene.alice.rename(scene.chat, to: "renamed")

@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func keyDecidesTheChat() throws {
+    @Test func keySelectsChat() throws {
         var scene = try Scene()
         let late = try scene.prepare(Scene.mallory, "old tag")
         try scene.attack()
@@ -104,7 +104,7 @@ import Testing
         #expect(scene.heard() == wanted && scene.world[Scene.bot].durable.state.waiting.isEmpty)
     }
 
-    @Test func restartGivesTheSameChats() throws {
+    @Test func restartKeepsChats() throws {
         var scene = try Scene()
         let late = try scene.prepare(Scene.mallory, "old tag")
         try scene.attack()
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func sharedIdsNameNoChat() throws {
+    @Test func ambiguousIDNamesNoChat() throws {
         var scene = try Scene()
         scene.world.act(Scene.bot, .sendMessage(chatID: scene.bobsID.hex, .text("before")), "before")
         scene.world.settle()
@@ -212,7 +212,7 @@ import Testing
         #expect(scene.world[Scene.bot].durable.state.waiting.isEmpty)
     }
 
-    @Test func refusesGroupIdsThatNameOthers() throws {
+    @Test func refusesGroupIDsOfOtherGroups() throws {
         var scene = try Scene()
         let (bot, world) = (Scene.bot, scene.world)
         let keyPackage = try #require(world.relayed.last { $0.kind == .keyPackage && $0.pubkey == world[bot].key })

@@ -14,7 +14,7 @@ import Testing
                 children: children))
     }
 
-    @Test func everyComponentOfTheCatalogueIsRead() {
+    @Test func parsesEveryCatalogueComponent() {
         let content = """
             # Checkout
             <Card>
@@ -213,7 +213,7 @@ import Testing
 }
 
 @Suite struct HypernoteMessageTests {
-    @Test func aHypernoteIsAMessageWithTags() throws {
+    @Test func hypernoteIsMessageWithTags() throws {
         let note = Hypernote(content: "hi", title: "T", state: #"{"a":1,"b":"x","c":true,"d":null,"e":{"f":2}}"#)
         let message = note.message
         #expect(message.kind.rawValue == 9467)

@@ -69,13 +69,13 @@ import Testing
         let bytes = world[1].durable.state.waiting.reduce(0) { $0 + $1.event.content.utf8.count }
         #expect(bytes <= PendingEvents.standardGroup.bytes)
         #expect(world[1].durable.state.waiting.count >= 90)
-        #expect(world[1].notes.contains(.gaveUpWaiting))
+        #expect(world[1].notes.contains(.droppedWaiting))
         // A restart does not restore more either.
         try world.restart(1)
         #expect(world[1].model.inbound.waiting.total.bytes <= PendingEvents.standardGroup.bytes)
     }
 
-    @Test func junkDoesNotPushOpenableEventsOut() throws {
+    @Test func junkNeverEvictsOpenableEvents() throws {
         var world = try ReducerWorld(2)
         for index in 0..<2 { world.reduce(index, .started) }
         world.settle()
@@ -110,7 +110,7 @@ import Testing
 
     // MARK: Ids
 
-    @Test func refusedEventsAreRememberedApart() throws {
+    @Test func remembersRefusedEventsSeparately() throws {
         var world = try ReducerWorld.group(2)
         let signer = KeyPair.generate(using: &world.random)
         let event = UnsignedEvent(

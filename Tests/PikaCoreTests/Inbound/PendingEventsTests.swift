@@ -90,7 +90,7 @@ import Testing
         #expect(pending.total == ParkingBudget(events: 1, bytes: other.parkedBytes))
     }
 
-    @Test func oldestJunkGivesWayToCount() throws {
+    @Test func evictsOldestJunkForCount() throws {
         var pending = PendingEvents(group: ParkingBudget(events: 3, bytes: .max))
         let genuine = try self.event(0)
         let junk = try (1...4).map { try self.event($0) }
@@ -103,7 +103,7 @@ import Testing
         #expect(self.trim(&pending) == [junk[2].id, junk[3].id, genuine.id])
     }
 
-    @Test func largestJunkGivesWayToBytes() throws {
+    @Test func evictsLargestJunkForBytes() throws {
         let small = try self.event(1, bytes: 100)
         let large = try self.event(2, bytes: 20_000)
         let genuine = try self.event(3, bytes: 30_000)
@@ -114,7 +114,7 @@ import Testing
         #expect(self.trim(&pending) == [large.id])
     }
 
-    @Test func floodedGroupPaysForTheAccount() throws {
+    @Test func evictsFromFloodedGroupFirst() throws {
         var pending = PendingEvents(
             group: ParkingBudget(events: 100, bytes: .max), account: ParkingBudget(events: 10, bytes: .max))
         let quiet = try (0..<4).map { try self.event($0) }

@@ -32,7 +32,7 @@ import Testing
         #expect(self.isNew(status) && step.changes.isEmpty)
     }
 
-    @Test func otherRequestsAreAlwaysNew() {
+    @Test func ordinaryRequestsAreAlwaysNew() {
         var outcomes = IdempotentOutcomes()
         let statuses = (0..<2).map { _ in outcomes.begin(RequestID(rawValue: "a")) }
         #expect(statuses.allSatisfy(self.isNew))

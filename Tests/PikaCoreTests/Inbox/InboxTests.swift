@@ -32,7 +32,7 @@ import Testing
         #expect(self.handOut(&inbox) == [6], "chat a has its share")
         inbox.remove(1)
         #expect(self.handOut(&inbox) == [3])
-        #expect(inbox.countOut == 4 && inbox.count == 4)
+        #expect(inbox.handedOutCount == 4 && inbox.count == 4)
     }
 
     @Test func boundsBytesHandedOut() throws {
@@ -73,6 +73,6 @@ import Testing
         inbox.add(try self.event(2), bytes: 9)
         #expect(self.handOut(&inbox) == [1, 2] && inbox.bytes == 6)
         for id in [Int64(1), 2, 2, 7] { inbox.remove(id) }
-        #expect(inbox.isEmpty && inbox.bytes == 0 && inbox.countOut == 0)
+        #expect(inbox.isEmpty && inbox.bytes == 0 && inbox.handedOutCount == 0)
     }
 }

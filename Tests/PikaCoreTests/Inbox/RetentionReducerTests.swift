@@ -67,7 +67,7 @@ import Testing
         #expect(self.texts(world).count == 300)
     }
 
-    @Test func screensForgetWhatTheStoreForgets() throws {
+    @Test func screensDropDeletedMessages() throws {
         var world = try self.world(self.policy(messages: .seconds(3600)))
         try world.restart(1)
         world.act(1, .openChat(chatID: world[1].chatID))
@@ -93,7 +93,7 @@ import Testing
         #expect(world[1].durable.state.inbox.count == rows)
         try world.restart(1)
         #expect(world[1].durable.state.inbox.isEmpty && world[1].model.inbox.isEmpty)
-        #expect(world[1].notes.count { $0 == .gaveUpEvent(reason: "too_old") } == rows)
+        #expect(world[1].notes.count { $0 == .droppedEvent(reason: "too_old") } == rows)
         // A handler that is done after all changes nothing.
         let effect = HandlerEffect(
             id: "late", operation: .send(chatID: world[1].chatID, OutgoingMessage(content: "late")))
@@ -112,10 +112,10 @@ import Testing
         #expect(world[1].durable.state.inbox.count == 601 - HandlerInbox.retentionBatch)
         world.advance(seconds: 2)
         #expect(world[1].durable.state.inbox.isEmpty)
-        #expect(world[1].notes.count { $0 == .gaveUpEvent(reason: "too_old") } == 601)
+        #expect(world[1].notes.count { $0 == .droppedEvent(reason: "too_old") } == 601)
     }
 
-    @Test func theInboxIsBounded() throws {
+    @Test func boundsInbox() throws {
         var world = try self.world(self.policy(maximum: 3))
         try world.restart(1)
         world.accounts[1].delivered = []
@@ -123,7 +123,7 @@ import Testing
         world.settle()
         let ids = world[1].model.inbox.ids
         #expect(world[1].durable.state.inbox.map(\.id).sorted() == ids && ids.count == 3)
-        #expect(world[1].notes.contains(.gaveUpEvent(reason: "too_many")))
+        #expect(world[1].notes.contains(.droppedEvent(reason: "too_many")))
         // What handlers have stays, and the newest: they get those as they finish, and none that was given up.
         for id in ids { world.reduce(1, .handled(inboxID: id, [])) }
         #expect(world[1].texts == ["4", "5"])
@@ -134,7 +134,7 @@ import Testing
         try world.restart(1)
         for number in 0..<30 { world.say(0, "\(number)") }
         world.settle()
-        let out = world[1].delivered.suffix(world[1].model.inbox.countOut).map(\.inboxID)
+        let out = world[1].delivered.suffix(world[1].model.inbox.handedOutCount).map(\.inboxID)
         #expect(out.count == 1 && Set(out).isSubset(of: world[1].durable.state.inbox.map(\.id)))
         #expect(world[1].model.inbox.count == 8)
     }
@@ -146,7 +146,7 @@ import Testing
         let earlier = world[1].model.inbox.ids
         for number in 0..<80 { world.say(0, "\(number)") }
         world.settle()
-        #expect(world[1].model.inbox.countOut == 6, "an eighth of the places is for one chat")
+        #expect(world[1].model.inbox.handedOutCount == 6, "an eighth of the places is for one chat")
         var done = 0
         for id in earlier { world.reduce(1, .handled(inboxID: id, [])) }
         while done < world[1].delivered.count {

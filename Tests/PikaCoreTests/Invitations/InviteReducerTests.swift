@@ -20,7 +20,7 @@ import Testing
         return world
     }
 
-    @Test func nobodyMeansAskingFirst() throws {
+    @Test func nobodyPolicyAsksFirst() throws {
         var world = try self.invited { _ in .nobody }
         #expect(world[1].model.groups.isEmpty)
         let invite = try #require(world[1].model.state.invites.first)
@@ -38,7 +38,7 @@ import Testing
         #expect(world[1].outcomes["twice"]?.failure == .unknownInvite)
     }
 
-    @Test func aDeclinedInvitationIsGone() throws {
+    @Test func removesDeclinedInvitation() throws {
         var world = try self.invited { _ in .nobody }
         let invite = try #require(world[1].model.state.invites.first)
         world.act(1, .declineInvite(wrapper: invite.wrapper), "decline")

@@ -114,13 +114,13 @@ import Testing
         #expect(error.code == .noKeyPackage && error.peers == [stranger: .missing])
         #expect(error.message.contains(stranger.npub) && !error.message.contains(world[1].key.npub))
         #expect(world[0].model.groups.isEmpty)
-        world.act(0, .createGroupChat(name: "some", peers: peers, missing: .goOnWithout), "some")
+        world.act(0, .createGroupChat(name: "some", peers: peers, missing: .proceedWithout), "some")
         world.settle()
         #expect(
             world[0].outcomes["some"]
                 == .partlyDone(chatID: world[0].chatID, left: [stranger: .keyPackage(.missing)]))
         #expect(world[1].group?.members.count == 2)
-        world.act(0, .addGroupMembers(chatID: world[0].chatID, peers: [stranger], missing: .goOnWithout), "add")
+        world.act(0, .addGroupMembers(chatID: world[0].chatID, peers: [stranger], missing: .proceedWithout), "add")
         world.settle()
         #expect(world[0].outcomes["add"]?.failure == .noKeyPackage)
         #expect(world[0].group?.pending == nil)
@@ -132,14 +132,15 @@ import Testing
         world.settle()
         let stranger = KeyPair.generate(using: &world.random).publicKey
         world.act(
-            0, .addGroupMembers(chatID: world[0].chatID, peers: [stranger, world[2].key], missing: .goOnWithout), "add")
+            0, .addGroupMembers(chatID: world[0].chatID, peers: [stranger, world[2].key], missing: .proceedWithout),
+            "add")
         world.settle()
         #expect(
             world[0].outcomes["add"] == .partlyDone(chatID: world[0].chatID, left: [stranger: .keyPackage(.missing)]))
         #expect(world[2].group?.members.count == 3)
     }
 
-    @Test func aSearchGivesAVerdictForEverybody() throws {
+    @Test func searchReturnsVerdictForEachPeer() throws {
         var world = try self.started(2)
         let stranger = KeyPair.generate(using: &world.random).publicKey
         world.act(0, .findKeyPackages([world[1].key, stranger, stranger]), "find")

@@ -29,7 +29,7 @@ import Testing
 
     // MARK: Announcing
 
-    @Test func aRestartSendsTheSameEventsAgain() throws {
+    @Test func resendsSameEventsAfterRestart() throws {
         var world = try self.started()
         let first = world.relayed
         #expect(first.map(\.kind.rawValue).sorted() == [443, 10050, 10051, 30443])
@@ -111,7 +111,7 @@ import Testing
         #expect(world.relayed.filter { $0.kind == .deletion }.count == 1)
     }
 
-    @Test func publishingAgainAsksTheRelaysAtOnce() throws {
+    @Test func republishingRetriesRelaysAtOnce() throws {
         var world = try ReducerWorld(1)
         world.reduce(0, .started)
         for (row, _) in world[0].publishing { world.answer(0, row, .unreachable("no connection")) }
@@ -131,7 +131,7 @@ import Testing
         #expect(world[0].publishing.isEmpty)
     }
 
-    @Test func keyPackagesHaveRelaysOfTheirOwn() throws {
+    @Test func keyPackagesUseTheirOwnRelays() throws {
         var world = try ReducerWorld(1)
         let other = try RelayURL("wss://packages.example")
         world.accounts[0].configuration.keyPackageRelays = [other]

@@ -91,7 +91,7 @@ import Testing
         #expect(found.event == new.legacy.id && found.kind == .keyPackage)
     }
 
-    @Test func eachProblemHasItsVerdict() throws {
+    @Test func returnsVerdictForEachProblem() throws {
         var peer = try Peer(2)
         let event = peer.package().addressable
         #expect(self.verdict(peer, []) == .missing)
@@ -174,7 +174,7 @@ import Testing
         #expect(finding?.relays == [Self.far[2], Self.far[0], Self.far[1], Self.home])
     }
 
-    @Test func unknownIsNotMissing() throws {
+    @Test func unansweredIsNotMissing() throws {
         var peer = try Peer(8)
         let list = peer.list(.keyPackageRelays, [Self.far[0]])
         for (relays, expected) in [

@@ -22,7 +22,7 @@ private struct PoliteBot: Bot {
 }
 
 @Suite struct GroupLabTests {
-    @Test func aBotAnswersInAFewLines() async throws {
+    @Test func labBotAnswersAfterRestart() async throws {
         let lab = try GroupLab(seed: 90)
         let alice = try await lab.member("alice")
         let bot = try await lab.bot(PoliteBot.self, settings: .object(["word": .string("good day")]))
@@ -36,7 +36,7 @@ private struct PoliteBot: Bot {
         try await lab.expect(bot, replied: "good day 1", "good day 2")
     }
 
-    @Test func anUnmetExpectationNamesTheSeed() async throws {
+    @Test func failedExpectationNamesSeed() async throws {
         let lab = try GroupLab(seed: 91)
         let alice = try await lab.member("alice")
         let bot = try await lab.bot(PoliteBot.self)
@@ -46,7 +46,7 @@ private struct PoliteBot: Bot {
         #expect(error?.message.contains("seed 91") == true)
     }
 
-    @Test func aSeedRepeatsEverything() async throws {
+    @Test func seedRepeatsRun() async throws {
         func run(_ seed: UInt64) async throws -> [EventID] {
             let lab = try GroupLab(seed: seed, relays: 2, schedule: .shuffled)
             let alice = try await lab.member("alice")

@@ -134,7 +134,7 @@ import Testing
         #expect(network.publications.map(\.verdict) == [.refuse("blocked: no"), .hold])
     }
 
-    @Test func askingADownRelayFails() async throws {
+    @Test func fetchFromOfflineRelayFails() async throws {
         let network = LabNetwork(relays: [url])
         let transport = network.transport(name: "reader")
         network.inject(event("x"), at: url)

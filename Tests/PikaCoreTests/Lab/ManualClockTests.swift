@@ -12,7 +12,7 @@ import Testing
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func sleepersWakeInOrderOfTheirDeadlines() async throws {
+    @Test func sleepersWakeInDeadlineOrder() async throws {
         let clock = ManualClock(milliseconds: 0)
         let times = try await withThrowingTaskGroup(of: Int64.self) { group in
             for deadline in [Int64(30), 10, 20] {
@@ -34,7 +34,7 @@ import Testing
         #expect(clock.nowMilliseconds == 1010)
     }
 
-    @Test func cancellationEndsASleep() async throws {
+    @Test func cancellationEndsSleep() async throws {
         let clock = ManualClock(milliseconds: 0)
         let task = Task { try await clock.timeline.sleep(for: .seconds(5)) }
         try await eventually("one sleeps") { clock.sleeperCount == 1 }
@@ -49,7 +49,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await late.value }
     }
 
-    @Test func aSeedRepeatsItsNumbers() {
+    @Test func seedRepeatsItsNumbers() {
         var generator = SeededGenerator(seed: 1_234_567)
         // SplitMix64's published numbers for this seed.
         #expect(generator.next() == 6_457_827_717_110_365_317)

@@ -13,7 +13,7 @@ private let start: Int64 = 1_800_000_000_000
 
         /// How many of so many tries succeed.
         func taken(_ key: Key, _ limit: RateLimit, at milliseconds: Int64 = 0, tries: Int = 1) -> Int {
-            (0..<tries).filter { _ in limiter.take(key, limit, nowMilliseconds: start + milliseconds) }.count
+            (0..<tries).filter { _ in limiter.consume(key, limit, nowMilliseconds: start + milliseconds) }.count
         }
 
         func allows(_ key: Key, _ limit: RateLimit) -> Bool { limiter.allows(key, limit, nowMilliseconds: start) }

@@ -19,19 +19,19 @@ import Testing
         #expect(selection.ignored == 0)
     }
 
-    @Test func oneGroupHasItsLimit() throws {
+    @Test func limitsRelaysOfOneGroup() throws {
         let selection = RelaySelection(own: self.own, ofGroups: [try self.relays(1, 500)])
         #expect(selection.relays.count == 2 + RelaySelection.perGroup)
         #expect(selection.ignored == 500 - RelaySelection.perGroup)
     }
 
-    @Test func allGroupsTogetherHaveALimit() throws {
+    @Test func limitsRelaysOfAllGroups() throws {
         let selection = RelaySelection(own: self.own, ofGroups: try (1...20).map { try self.relays($0, 100) })
         #expect(selection.relays.count == 2 + RelaySelection.ofGroups)
         #expect(selection.ignored == 20 * 100 - RelaySelection.ofGroups)
     }
 
-    @Test func groupWithManyRelaysLeavesOthersTheirs() throws {
+    @Test func largeRelayListLeavesRoomForOthers() throws {
         let small = try (2...30).map { try self.relays($0, 2) }
         let selection = RelaySelection(own: self.own, ofGroups: [try self.relays(1, 5000)] + small)
         #expect(Set(small.joined()).isSubset(of: selection.relays))

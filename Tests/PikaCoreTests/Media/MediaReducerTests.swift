@@ -76,7 +76,7 @@ import Testing
         #expect(world[1].durable.media.count == 1)
     }
 
-    @Test func answersThatNobodyWaitsForChangeNothing() throws {
+    @Test func ignoresUnrequestedUploadResults() throws {
         var world = try ReducerWorld.group(2)
         world.act(0, .sendMedia(chatID: world[0].chatID, OutgoingMedia(files: [Self.file])), "media")
         let (operation, _) = try #require(upload(world, 0))
@@ -87,7 +87,7 @@ import Testing
         #expect(world.reduce(0, .uploaded(operation: operation, .success(["https://x"]))).changes.isEmpty)
     }
 
-    @Test func hostileReferencesAreLeftOut() throws {
+    @Test func omitsHostileReferences() throws {
         var world = try ReducerWorld.group(2)
         let group = try #require(world[0].group)
         let tag = try encrypt(&world, secret: EncryptedMedia.secret(group)).reference(url: "https://x.example/1").tag
@@ -100,7 +100,7 @@ import Testing
         #expect(event.media.count == 32)
     }
 
-    @Test func secretsAreReadBackAsTheyWereWritten() throws {
+    @Test func mediaSecretsRoundTrip() throws {
         var world = try ReducerWorld.group(1)
         var secrets = MediaSecrets()
         let first = try #require(world[0].group)
@@ -129,7 +129,7 @@ import Testing
         #expect(throws: AppCoreError.self) { try MediaURL(text) }
     }
 
-    @Test func addressesOfServersAndBlobs() throws {
+    @Test func parsesServerAndBlobAddresses() throws {
         let hash = try #require(Bytes32([UInt8](repeating: 0xAB, count: 32)))
         let server = try MediaURL("HTTPS://media.example:8443/base//")
         #expect(server.upload.description == "HTTPS://media.example:8443/base/upload")

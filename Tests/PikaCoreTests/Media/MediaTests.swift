@@ -127,7 +127,7 @@ private struct MirrorBot: Bot {
         #expect(try await pair.bob.download(of: id) == Array("hello".utf8))
     }
 
-    @Test func somethingElseUnderTheAddressIsRefused() async throws {
+    @Test func refusesWrongFileContent() async throws {
         let pair = try await pair(204)
         let id = try await pair.alice.send([text("hello")])
         pair.lab.media.replaceEverything(with: Array("hello".utf8))
@@ -135,7 +135,7 @@ private struct MirrorBot: Bot {
         #expect(error?.code == .mediaFailed)
     }
 
-    @Test func whatNoMessageHasIsUnknown() async throws {
+    @Test func reportsUnknownMedia() async throws {
         let pair = try await pair(205)
         let id = try await pair.alice.send([text("hello")])
         let plain = try await pair.alice.say("no file")
@@ -166,7 +166,7 @@ private struct MirrorBot: Bot {
         #expect(try await pair.bob.download(of: id) == [1])
     }
 
-    @Test func aBotDownloadsAndSends() async throws {
+    @Test func botDownloadsAndSendsFiles() async throws {
         let lab = try GroupLab(seed: 207)
         let alice = try await lab.member("alice")
         let bot = try await lab.bot(MirrorBot.self)

@@ -57,7 +57,7 @@ import Testing
         #expect(world.names(0) == [nil, "public", nil])
     }
 
-    @Test func theNewestProfileOfAMemberCounts() throws {
+    @Test func keepsNewestProfileOfMember() throws {
         var world = try ReducerWorld.group(2)
         self.save(&world, 1, ProfileDraft(name: "one"))
         self.save(&world, 1, ProfileDraft(name: "two"))
@@ -138,7 +138,7 @@ import Testing
         #expect(world.names(1) == [nil, nil, "told"])
     }
 
-    @Test func hostileProfilesAreRefusedOrCutDown() throws {
+    @Test func refusesOrTruncatesHostileProfiles() throws {
         var world = try ReducerWorld.group(2)
         self.save(&world, 1, ProfileDraft(name: "bob"))
         let deep = String(repeating: "[", count: 200)
@@ -148,7 +148,7 @@ import Testing
         }
         let long = String(repeating: "n", count: 30_000)
         self.send(&world, 1, #"{"name":"\#(long)","x":"\#(long.prefix(10))"}"#)
-        #expect(world.names(0)[1]?.count == ShownText.nameLimit)
+        #expect(world.names(0)[1]?.count == DisplayText.nameLimit)
         let memo = try #require(
             world[0].durable.state.memos[GroupProfile.memoName(world[0].group?.groupID ?? [], world[1].key)])
         #expect(memo.count < 1000)
@@ -159,7 +159,7 @@ import Testing
         #expect(world.names(0) == [nil, "bob"])
     }
 
-    @Test func newMembersAreToldOnceAnEpoch() throws {
+    @Test func sendsNewMembersProfileOncePerEpoch() throws {
         var world = try ReducerWorld(4)
         for index in 0..<4 { world.reduce(index, .started) }
         world.settle()
@@ -189,7 +189,7 @@ import Testing
         #expect(self.profiles(world, 3).count == before + 1)
     }
 
-    @Test func manyMissedCommitsAreOneRepetition() throws {
+    @Test func sendsProfileOnceAfterManyCommits() throws {
         var world = try ReducerWorld.group(2)
         self.save(&world, 1, ProfileDraft(name: "bob"))
         world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .disconnected)))
@@ -229,7 +229,7 @@ import Testing
         }.last
     }
 
-    @Test func aPictureIsEncryptedUploadedAndNamed() throws {
+    @Test func encryptsUploadsAndReferencesPicture() throws {
         var world = try ReducerWorld.group(2)
         self.save(&world, 1, ProfileDraft(name: "bob"))
         world.act(1, .saveGroupProfile(chatID: world[1].chatID, ProfileDraft(image: Self.image)), "image")
@@ -268,7 +268,7 @@ import Testing
         #expect(world[0].model.people.groups[groupID][world[1].key]?.picture == nil)
     }
 
-    @Test func pictureFailuresAreSaid() throws {
+    @Test func reportsPictureFailures() throws {
         var world = try ReducerWorld.group(2)
         func refusal(_ image: OutgoingImage) -> AppCoreError.Code? {
             world.act(1, .saveGroupProfile(chatID: world[1].chatID, ProfileDraft(image: image)), "x")

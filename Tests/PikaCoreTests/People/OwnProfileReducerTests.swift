@@ -48,7 +48,7 @@ import Testing
         #expect(world[0].model.state.myProfile?.name == nil)
     }
 
-    @Test func aRefreshDuringAReadingReadsAgain() throws {
+    @Test func refreshDuringReadingReadsAgain() throws {
         var world = try self.world()
         world.act(0, .refreshProfile, "one")
         world.act(0, .refreshProfile, "two")

@@ -10,7 +10,7 @@ import Testing
         return people.map { person in members.first { $0.publicKey == person.publicKey }?.name }
     }
 
-    @Test func everybodyLearnsTheNamesOfAll() async throws {
+    @Test func everyMemberLearnsAllNames() async throws {
         let lab = try GroupLab(seed: 900, relays: 2)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")

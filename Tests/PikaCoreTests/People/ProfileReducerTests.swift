@@ -55,7 +55,7 @@ import Testing
         #expect(world.names(0) == [nil, "late"])
     }
 
-    @Test func manyAreAskedForInBatches() throws {
+    @Test func requestsManyProfilesInBatches() throws {
         var world = try ReducerWorld(1)
         world.reduce(0, .started)
         let peers = (0..<250).map { _ in KeyPair.generate(using: &world.random).publicKey }
@@ -129,7 +129,7 @@ import Testing
         #expect(world.names(1) == [nil, nil, "carol"])
     }
 
-    @Test func namesOfMessagesFollow() throws {
+    @Test func updatesSenderNamesOfMessages() throws {
         var world = try ReducerWorld.group(2)
         world.say(1, "hello")
         world.settle()
@@ -158,7 +158,7 @@ import Testing
         #expect(world[0].model.state == before && !world[0].model.published.isChanged)
     }
 
-    @Test func answersThatNobodyAskedForChangeNothing() throws {
+    @Test func ignoresUnrequestedProfiles() throws {
         var world = try ReducerWorld.group(2)
         let event = world.post(.metadata, by: world[1].keys, #"{"name":"bob"}"#)
         let stranger = KeyPair.generate(using: &world.random)
@@ -179,13 +179,13 @@ import Testing
         #expect(world[0].model.state.myProfile == nil)
     }
 
-    @Test func hostileProfilesAreCutDown() throws {
+    @Test func truncatesHostileProfiles() throws {
         var world = try ReducerWorld.group(2)
         let long = String(repeating: "x", count: 60_000)
         world.post(.metadata, by: world[1].keys, #"{"name":"\#(long)","about":"a\u0000b\u202ec","n":\#(long.count)}"#)
         world.connect(0)
         world.settle()
-        #expect(world.names(0)[1]?.count == ShownText.nameLimit)
+        #expect(world.names(0)[1]?.count == DisplayText.nameLimit)
         let memo = try #require(world[0].durable.state.memos[MemoName(.profile, world[1].key.bytes)])
         #expect(memo.count < 1000)
         #expect(world[0].model.profile(of: world[1].key).about == "abc")
@@ -246,29 +246,29 @@ extension String {
 }
 
 @Suite struct ShownTextTests {
-    @Test func namesAreOneShortLine() {
-        #expect(ShownText.name("  Alice\n Bob\t") == "Alice  Bob")
-        #expect(ShownText.name("\u{202E}evil\u{2066}\u{200F}") == "evil")
-        #expect(ShownText.name("\u{0}\u{1B}[31mred\u{7F}\u{85}") == "[31mred")
-        #expect(ShownText.name("👨‍👩‍👧 é") == "👨‍👩‍👧 é")
-        for nothing in ["", " \n", "\u{200B}\u{FEFF}", "\u{202E}", nil] { #expect(ShownText.name(nothing) == nil) }
+    @Test func limitsNamesToOneLine() {
+        #expect(DisplayText.name("  Alice\n Bob\t") == "Alice  Bob")
+        #expect(DisplayText.name("\u{202E}evil\u{2066}\u{200F}") == "evil")
+        #expect(DisplayText.name("\u{0}\u{1B}[31mred\u{7F}\u{85}") == "[31mred")
+        #expect(DisplayText.name("👨‍👩‍👧 é") == "👨‍👩‍👧 é")
+        for nothing in ["", " \n", "\u{200B}\u{FEFF}", "\u{202E}", nil] { #expect(DisplayText.name(nothing) == nil) }
         let long = String(repeating: "é", count: 1_000_000)
-        #expect(ShownText.name(long)?.count == ShownText.nameLimit)
+        #expect(DisplayText.name(long)?.count == DisplayText.nameLimit)
         let marks = "e" + String(repeating: "\u{0301}", count: 1_000_000)
-        #expect(ShownText.name(marks)?.unicodeScalars.count == ShownText.nameLimit)
+        #expect(DisplayText.name(marks)?.unicodeScalars.count == DisplayText.nameLimit)
         let blanks = String(repeating: " ", count: 1_000_000)
-        #expect(ShownText.name("a" + blanks + "b") == "a" && ShownText.name(blanks + "b") == "b")
+        #expect(DisplayText.name("a" + blanks + "b") == "a" && DisplayText.name(blanks + "b") == "b")
     }
 
     @Test func textsKeepTheirLines() {
-        #expect(ShownText.about(" one\n\ntwo\u{202D} ") == "one\n\ntwo")
-        #expect(ShownText.about(String(repeating: "x", count: 9999))?.count == ShownText.aboutLimit)
+        #expect(DisplayText.about(" one\n\ntwo\u{202D} ") == "one\n\ntwo")
+        #expect(DisplayText.about(String(repeating: "x", count: 9999))?.count == DisplayText.aboutLimit)
     }
 
-    @Test func addressesAreWholeOrNone() {
-        #expect(ShownText.address("https://x.example/é.png") == "https://x.example/é.png")
+    @Test func refusesUnsafeAddresses() {
+        #expect(DisplayText.address("https://x.example/é.png") == "https://x.example/é.png")
         for nothing in ["", "a b", "a\nb", "\u{202E}a", String(repeating: "x", count: 2049), nil] {
-            #expect(ShownText.address(nothing) == nil)
+            #expect(DisplayText.address(nothing) == nil)
         }
     }
 }

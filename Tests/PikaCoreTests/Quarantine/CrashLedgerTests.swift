@@ -41,7 +41,7 @@ private final class Notes: CrashNotes {
     /// A process begins; the one before has died of what it had in flight.
     private func process() -> CrashLedger { CrashLedger(self.notes, now: 5) }
 
-    @Test func setsAsideAfterTheSecondDeath() {
+    @Test func quarantinesAfterSecondDeath() {
         _ = self.process().enter(self.a, of: self.group, .ingest)
         let second = self.process()
         #expect(second.quarantine.isEmpty && !second.holds(self.a))
@@ -62,7 +62,7 @@ private final class Notes: CrashNotes {
         #expect(self.process().quarantine.isEmpty && self.notes.inFlight.isEmpty)
     }
 
-    @Test func oneSuccessClearsASuspect() {
+    @Test func successClearsSuspect() {
         _ = self.process().enter(self.a, .ingest)
         let second = self.process()
         second.leave(second.enter(self.a, .ingest))
@@ -90,11 +90,11 @@ private final class Notes: CrashNotes {
         #expect(self.process().quarantine.map(\.subject) == [self.a])
     }
 
-    @Test func endsInGoodOrderBlameNobody() {
+    @Test func orderlyExitBlamesNoSubject() {
         for _ in 0..<4 {
             let process = self.process()
             _ = process.enter(self.a, .ingest)
-            process.settle()
+            process.close()
             _ = process.enter(self.b, .ingest)
         }
         #expect(self.process().quarantine.isEmpty)
@@ -116,7 +116,7 @@ private final class Notes: CrashNotes {
 
     // MARK: Scopes
 
-    @Test func twoDeadlyEventsSetTheirGroupAside() {
+    @Test func twoDeadlyEventsQuarantineTheirGroup() {
         for event in [self.a, self.a, self.b, self.b] { _ = self.process().enter(event, of: self.group, .ingest) }
         let last = self.process()
         #expect([self.a, self.b, self.group].allSatisfy(last.holds))
@@ -131,7 +131,7 @@ private final class Notes: CrashNotes {
         _ = self.process().enterPass(.read)
         for _ in 0..<2 {
             let process = self.process()
-            #expect(process.isFine(.read) && process.quarantine.isEmpty)
+            #expect(process.notesParts(.read) && process.quarantine.isEmpty)
             _ = process.enterPass(.read)
             process.leave(process.enter(.row(table: "inbox", key: "1"), .read))
             _ = process.enter(.row(table: "inbox", key: "3"), .read)
@@ -144,11 +144,11 @@ private final class Notes: CrashNotes {
         }
         last.leave(outer)
         #expect(visited == [0, 1, 2, 4])
-        #expect(!self.process().isFine(.read))
+        #expect(!self.process().notesParts(.read))
     }
 
     /// A busy account writes the same group in nearly every pass, so kill -9 often hits that write.
-    @Test func killsSpareABusyGroup() {
+    @Test func killsDoNotQuarantineBusyGroup() {
         for kill in 0..<20 {
             let process = self.process()
             #expect(process.quarantine.isEmpty, "after \(kill) kills")
@@ -162,7 +162,7 @@ private final class Notes: CrashNotes {
         }
     }
 
-    @Test func soundPassesNoteNoParts() {
+    @Test func successfulPassesNoteNoParts() {
         let process = self.process()
         let outer = process.enterPass(.read)
         let before = self.notes.writes
@@ -204,7 +204,7 @@ private final class Notes: CrashNotes {
         #expect(self.process().quarantine.map(\.subject) == [.frame(frames[0])])
     }
 
-    @Test func sameFrameOfSeveralRelaysIsOne() throws {
+    @Test func sameFrameFromSeveralRelaysCountsOnce() throws {
         let process = self.process()
         let frame = self.frame(String(repeating: "1", count: 64))
         let first = try #require(process.begin(frame: frame, from: self.relay))
@@ -243,7 +243,7 @@ private final class Notes: CrashNotes {
 
     // MARK: Bounds
 
-    @Test func thePageHasRoomForEverything() {
+    @Test func journalKeepsAllInFlightNotes() {
         var process = self.process()
         let scope = CrashSubject.group(GroupID([UInt8](repeating: 9, count: 100)))
         for number in 0..<300 {
@@ -264,7 +264,7 @@ private final class Notes: CrashNotes {
     ]
 
     @Test(arguments: strange.indices)
-    func unreadableNotesAreLeftOut(index: Int) {
+    func skipsUnreadableNotes(index: Int) {
         _ = self.notes.writeInFlight(Array(Self.strange[index].utf8))
         _ = self.notes.writeQuarantine(Array(Self.strange[index].utf8))
         let process = self.process()

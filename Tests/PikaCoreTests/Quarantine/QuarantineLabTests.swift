@@ -43,7 +43,7 @@ struct QuarantineLabTests {
     }
 
     @Test(arguments: [CrashStage.ingest, .reduce])
-    func deadlyEventIsSetAside(stage: CrashStage) async throws {
+    func quarantinesDeadlyEvent(stage: CrashStage) async throws {
         let world = try await World(seed: 31)
         world.bob.crash()
         try await world.alice.say("ask poison", in: world.chat)
@@ -170,7 +170,7 @@ struct QuarantineLabTests {
         #expect(world.bob.core.quarantine.isEmpty && !world.bob.hasCrashed)
     }
 
-    @Test func deadlyHandlerEffectIsSetAside() async throws {
+    @Test func quarantinesDeadlyHandlerEffect() async throws {
         let world = try await World(seed: 37)
         world.bob.trap(at: .reduce, of: "inbox/")
         try await world.alice.say("ask one", in: world.chat)

@@ -68,7 +68,7 @@ import Testing
         #expect(world[1].texts == ["hello", "again"])
     }
 
-    @Test func aClockSetRightIsNoticed() throws {
+    @Test func noticesCorrectedClock() throws {
         var (world, _) = try self.world(receiving: -90 * 86_400)
         #expect(world[1].model.inbound.waiting.earlyCount == 1)
         world.now += 90 * 86_400_000
@@ -79,7 +79,7 @@ import Testing
         #expect(self.isHeard(world))
     }
 
-    @Test func aFastClockForgetsNothing() throws {
+    @Test func fastClockLosesNoEvents() throws {
         var (world, events) = try self.world(receiving: 46 * 86_400)
         #expect(world[1].texts.isEmpty)
         #expect(!world[1].durable.state.seen.contains { id in events.contains { $0.id == id } })
@@ -94,7 +94,7 @@ import Testing
         world[1].notes.filter { if case .clock = $0 { true } else { false } }
     }
 
-    @Test func relaysTellTheTime() throws {
+    @Test func relaysRevealWrongClock() throws {
         var world = try ReducerWorld.group(2)
         world.reduce(1, .relay(.clock(relay: ReducerWorld.relay, offset: 29)))
         #expect(self.warnings(world).isEmpty && world[1].notes.contains(.clockOffset(seconds: 29)))
@@ -113,7 +113,7 @@ import Testing
         #expect(!self.warnings(world).isEmpty)
     }
 
-    @Test func membersShowAClockThatIsBehind() throws {
+    @Test func membersRevealSlowClock() throws {
         var world = try ReducerWorld.group(2)
         world.now += 200_000
         for number in 0..<4 {
@@ -126,7 +126,7 @@ import Testing
         #expect(self.warnings(world) == [.clock(offset: 200, isOff: true)])
     }
 
-    @Test func lateMessagesAreNoEvidence() throws {
+    @Test func lateMessagesProveNoClockError() throws {
         var world = try ReducerWorld.group(2)
         for number in 0..<4 {
             world.say(0, "message \(number)")

@@ -102,7 +102,7 @@ import Testing
         #expect(world[0].outcomes["add"] == nil)
     }
 
-    @Test func aPendingCommitSurvivesACrash() throws {
+    @Test func pendingCommitSurvivesCrash() throws {
         var (world, row, commit) = try self.worldWithPendingAdd()
         try world.restart(0)
         #expect(!world[0].publishing.contains { $0.row == row })
@@ -148,7 +148,7 @@ import Testing
         #expect(world[0].group?.data.name == "earlier")
     }
 
-    @Test func aSecondChangeWaitsForTheFirst() throws {
+    @Test func secondChangeWaitsForFirst() throws {
         var (world, row, _) = try self.worldWithPendingAdd()
         world.act(0, .renameGroup(chatID: world[0].chatID, name: "x"), "second")
         #expect(world[0].publishing.isEmpty && world[0].outcomes["second"] == nil)

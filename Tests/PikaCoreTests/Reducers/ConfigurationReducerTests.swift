@@ -141,7 +141,7 @@ import Testing
         world.accounts[1].configuration.retention.maximumUnhandled = 6
         try world.restart(1)
         let waiting = world[1].model.inbox.count
-        #expect(waiting >= 5 && world[1].model.inbox.countOut == 1)
+        #expect(waiting >= 5 && world[1].model.inbox.handedOutCount == 1)
         #expect(world[1].durable.messages.count == 5)
         var new = world[1].model.configuration
         new.retention.newestMessages = 2
@@ -149,7 +149,7 @@ import Testing
         let step = world.act(1, .reloadConfiguration(new))
         #expect(world[1].model.inbox.count == 4)
         #expect(world[1].durable.state.inbox.map(\.id).sorted() == world[1].model.inbox.ids)
-        #expect(step.effects.filter { $0 == .note(.gaveUpEvent(reason: "too_many")) }.count == waiting - 4)
+        #expect(step.effects.filter { $0 == .note(.droppedEvent(reason: "too_many")) }.count == waiting - 4)
         world.settle()
         #expect(world[1].durable.messages.map(\.rumor.content).sorted() == ["3", "4"])
     }
@@ -174,7 +174,7 @@ import Testing
         #expect(world[0].group?.epoch == renewed)
     }
 
-    @Test func foregroundedTriesAllRelaysAndNothingElse() throws {
+    @Test func foregroundedOnlyReconnectsRelays() throws {
         var world = try self.started()
         world.act(0, .pushScreen(.newChat))
         world.act(0, .openChat(chatID: "none"))
@@ -185,7 +185,7 @@ import Testing
         #expect(world[0].model.state == before)
     }
 
-    @Test func aBareCoreNamesWhoChangesAccounts() throws {
+    @Test func coreRefusesSessionActions() throws {
         var world = try self.started()
         let actions: [AppAction] = [
             .createAccount(name: nil), .login(.key(world[0].keys)), .restoreSession, .logout, .wipeLocalData,

@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func aLaterCopyEndsTheCore() async throws {
+    @Test func laterCopyEndsCore() async throws {
         let store = NoteStore(isBroken: false)
         var random = SplitMix64(seed: 13)
         let notice = try CopyNotice(StoredInstance(id: [1], generation: 5), startedAt: 0).event(

@@ -40,7 +40,7 @@ import Testing
         #expect(world[2].texts == ["on"] && world[3].texts.isEmpty)
     }
 
-    @Test func leftChatIsOverBeforeOthersExecuteIt() throws {
+    @Test func chatEndsBeforeDepartureIsCommitted() throws {
         var world = try ReducerWorld.group(3)
         let chatID = world[2].chatID
         world.act(2, .leaveGroup(chatID: chatID), "leave")
@@ -104,7 +104,7 @@ import Testing
         #expect(world[2].group?.isActive == false)
     }
 
-    @Test func anAdminDemotesItselfFirst() throws {
+    @Test func leavingAdminDemotesItselfFirst() throws {
         var world = try ReducerWorld.group(3)
         world.act(0, .setGroupAdmins(chatID: world[0].chatID, admins: [world[0].key, world[1].key]))
         world.settle()

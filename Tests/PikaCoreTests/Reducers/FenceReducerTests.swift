@@ -122,7 +122,7 @@ import Testing
         #expect(world[1].model.failure == nil && world[1].notes.count == notes + 2)
     }
 
-    @Test func withoutTheSwitchNothingIsSaid() throws {
+    @Test func sendsNoNoticesWhenDisabled() throws {
         var world = try ReducerWorld.group(2)
         world.connect(0)
         world.settle()

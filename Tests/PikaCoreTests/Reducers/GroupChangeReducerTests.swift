@@ -43,7 +43,7 @@ import Testing
         #expect(world[0].group?.data.description == "d" && world[0].group?.data.name == "Lab")
     }
 
-    @Test func rotatedIdLeavesTheChatIdAlone() throws {
+    @Test func rotationKeepsChatID() throws {
         var world = try ReducerWorld.group(2)
         let chatID = world[0].chatID
         let old = try #require(world[0].group?.data.nostrGroupIDHex)

@@ -7,7 +7,7 @@ import Testing
 
 /// An MLS group id is unique among an account's groups (RFC 9420 §12.4.3), although its inviter chooses it.
 @Suite struct GroupIDReducerTests {
-    @Test func strangersGroupReplacesNoKnownGroup() throws {
+    @Test func foreignGroupCannotReplaceKnownGroup() throws {
         var world = try ReducerWorld.group(2)
         let known = try #require(world[1].group)
         let keyPackage = try #require(world.relayed.first { $0.kind == .keyPackage && $0.pubkey == world[1].key })

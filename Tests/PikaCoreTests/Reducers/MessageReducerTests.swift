@@ -10,7 +10,7 @@ import Testing
         let step = world.reduce(0, .started)
         #expect(
             step.effects.prefix(2) == [
-                .nameEndpoints(relays: [ReducerWorld.relay], servers: []), .setRelays([ReducerWorld.relay]),
+                .setEndpoints(relays: [ReducerWorld.relay], servers: []), .setRelays([ReducerWorld.relay]),
             ])
         #expect(step.effects.contains { if case .subscribe(let sub) = $0 { sub.id == "giftwraps" } else { false } })
         #expect(step.effects.contains(.unsubscribe("groups")))
@@ -176,7 +176,7 @@ import Testing
             world.receive(1, event)
         }
         #expect(world[1].durable.state.waiting.count == PendingEvents.standardGroup.events)
-        #expect(world[1].notes.filter { $0 == .gaveUpWaiting }.count == 1)
+        #expect(world[1].notes.filter { $0 == .droppedWaiting }.count == 1)
     }
 
     @Test func holdsLiveEventsDuringCatchUp() throws {
@@ -210,7 +210,7 @@ import Testing
         world.say(0, "anyway")
         world.settle(deaf: [1])
         world.receive(1, try #require(world.relayed.last))
-        for attempt in 1...ReadPatience.attempts {
+        for attempt in 1...ReadRetries.attempts {
             #expect(world[1].texts.isEmpty, "before attempt \(attempt)")
             world.reduce(1, .fetched(.catchUp(ReducerWorld.relay), [ReducerWorld.relay: .failed("closed")]))
             world.accounts[1].due = []
@@ -230,7 +230,7 @@ import Testing
         world.say(0, "anyway")
         world.settle(deaf: [1])
         world.receive(1, try #require(world.relayed.last))
-        for _ in 1...ReadPatience.attempts + 2 {
+        for _ in 1...ReadRetries.attempts + 2 {
             world.reduce(1, .fetched(.catchUp(ReducerWorld.relay), [ReducerWorld.relay: .failed("no answer in time")]))
             world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .retrying(attempt: 1, reason: "closed"))))
             world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .connected)))
@@ -250,7 +250,7 @@ import Testing
         world.receive(1, try #require(world.relayed.last))
         world.accounts[1].due = []
         let groupID = try #require(world[1].group?.groupID)
-        for _ in 1...ReadPatience.attempts {
+        for _ in 1...ReadRetries.attempts {
             world.reduce(
                 1, .fetched(.backlog(groupID: groupID), [ReducerWorld.relay: .failed("no answer in time")]))
             world.reduce(1, .timer(.backlog(groupID: groupID)))

@@ -5,7 +5,7 @@ import Testing
 @testable import PikaCore
 
 @Suite(.bounded) struct QueueTests {
-    @Test func seenEventsForgetTheOldest() throws {
+    @Test func seenEventsDropOldest() throws {
         let ids = try (0..<6).map { try EventID(bytes: [UInt8](repeating: UInt8($0), count: 32)) }
         var seen = SeenEvents(newestFirst: [ids[2], ids[1], ids[0], ids[5]], capacity: 3)
         #expect(!seen.contains(ids[5]))
@@ -16,7 +16,7 @@ import Testing
         #expect(ids.map(seen.contains) == [false, false, true, true, true, false])
     }
 
-    @Test func refusedEventsPushNoGenuineOneOut() throws {
+    @Test func refusedEventsNeverEvictGenuineOnes() throws {
         let ids = try (0..<8).map { try EventID(bytes: [UInt8](repeating: UInt8($0), count: 32)) }
         var seen = SeenEvents(newestFirst: [ids[0]], refusedNewestFirst: [ids[1]], capacity: 2, refusedCapacity: 2)
         for id in ids[2...5] { seen.insertRefused(id) }
@@ -28,7 +28,7 @@ import Testing
         #expect(ids.map(seen.contains) == [true, false, false, false, false, true, true, true])
     }
 
-    @Test func theMailboxKeepsOrderAndBatches() async {
+    @Test func mailboxKeepsOrderAndBatches() async {
         let mailbox = Mailbox()
         for _ in 0..<5 { mailbox.send(.started) }
         mailbox.send(.timer(.outbox))

@@ -58,7 +58,7 @@ struct DurableState {
         case .putMemo(let name, let content): self.state.memos[name] = content
         case .deleteSurplus(let rule, let limit):
             self.messages.removeAll(where: self.surplus(rule, limit: limit).contains)
-        case .settleRestore: self.state.instance.isRestored = false
+        case .markRestoreHandled: self.state.instance.isRestored = false
         case .dropRow("inbox", let key): self.state.inbox.removeAll { "\($0.id)" == key }
         case .dropRow: break
         case .putInstance(let instance): self.state.instance = instance

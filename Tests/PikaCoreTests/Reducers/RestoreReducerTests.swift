@@ -91,7 +91,7 @@ import Testing
         #expect(world[copy].outcomes["rename"]?.failure == nil && world[copy].outcomes["rename"] != nil)
     }
 
-    @Test func aDisplacedRenewalIsMadeAgain() throws {
+    @Test func retriesDisplacedRenewal() throws {
         var (world, copy) = try self.world()
         try world.restart(copy)
         world.say(copy, "early")

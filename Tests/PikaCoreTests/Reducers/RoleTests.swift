@@ -83,7 +83,7 @@ import Testing
         #expect(model.role(of: world[0].key, inEpoch: 0, of: [1, 2, 3]) == nil)
     }
 
-    @Test func committersAreJudgedBeforeTheirCommit() throws {
+    @Test func usesCommittersRoleBeforeItsCommit() throws {
         var world = try world()
         world.act(1, .selfDemote(chatID: world[1].chatID), "demote")
         world.settle()
@@ -123,7 +123,7 @@ import Testing
         world[2].notices.filter { $0.chatID != nil }
     }
 
-    @Test func refusalsAreToldWithTheOuterEvent() throws {
+    @Test func reportsRefusalsWithWrapperID() throws {
         var world = try world()
         let late = try say(&world, "twice")
         world.receive(2, late)

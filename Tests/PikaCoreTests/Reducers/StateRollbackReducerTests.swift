@@ -61,7 +61,7 @@ import Testing
         #expect(renewed.id != instance.id && renewed.generation == world.now && !renewed.isRestored)
     }
 
-    @Test func aCrashBeforeTheCommitChangesNothing() throws {
+    @Test func crashBeforeCommitChangesNothing() throws {
         var world = try self.rolledBack()
         try world.restart(1)
         world.say(1, "early")
@@ -83,7 +83,7 @@ import Testing
         #expect(world[1].durable.state.keyPackages.count == before + 1)
     }
 
-    @Test func anIntactStateSendsWithoutACommit() throws {
+    @Test func intactStateSendsWithoutCommit() throws {
         var world = try ReducerWorld.group(2)
         world.connect(0)
         world.accounts[1].configuration.detectsCopies = true
@@ -105,7 +105,7 @@ import Testing
         try world.restart(1)
         world.say(1, "patience")
         world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .connected)))
-        for _ in 0..<ReadPatience.attempts {
+        for _ in 0..<ReadRetries.attempts {
             #expect(world[1].publishing.allSatisfy { $0.event.kind != .groupEvent })
             world.reduce(1, .fetched(.catchUp(ReducerWorld.relay), [ReducerWorld.relay: .failed("timeout")]))
             world.reduce(1, .timer(.catchUp(ReducerWorld.relay)))

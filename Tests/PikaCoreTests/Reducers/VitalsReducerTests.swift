@@ -7,10 +7,10 @@ import Testing
 /// How a core says that it stands with its work.
 @Suite struct VitalsReducerTests {
     private func vitals(_ account: Int, of world: inout ReducerWorld) -> CoreVitals? {
-        let step = world.reduce(account, .examine(7))
+        let step = world.reduce(account, .queryVitals(7))
         // The answer follows a write.
         guard case .putValue(CoreModel.vitalsScope, _, _?) = step.changes.last else { return nil }
-        for case .examined(7, let vitals) in step.effects { return vitals }
+        for case .answerVitals(7, let vitals) in step.effects { return vitals }
         return nil
     }
 

@@ -49,7 +49,7 @@ import Testing
 
     // MARK: Membership
 
-    @Test func aGroupIsCreatedWithSeveralMembers() async throws {
+    @Test func createsGroupWithSeveralMembers() async throws {
         let stage = try await stage(500)
         let chat = try await stage.alice.create("friends", inviting: stage.others)
         let all = stage.everybody.map(\.publicKey)
@@ -202,7 +202,7 @@ import Testing
         let stage = try await stage(507, ["bob", "carol"])
         let stranger = self.stranger()
         let outcome = try await stage.alice.attempt(
-            .createGroupChat(name: "three", peers: stage.keys + [stranger], missing: .goOnWithout))
+            .createGroupChat(name: "three", peers: stage.keys + [stranger], missing: .proceedWithout))
         guard case .partlyDone(let chat, let left)? = outcome else {
             return #expect(Bool(false), "\(String(describing: outcome))")
         }
@@ -219,7 +219,7 @@ import Testing
         #expect(error.code == .noKeyPackage)
         try await self.expectMembers(all, admins: admins, isGroup: true, of: chat, seenBy: stage.everybody)
         let second = try await stage.alice.attempt(
-            .addGroupMembers(chatID: chat, peers: peers, missing: .goOnWithout))
+            .addGroupMembers(chatID: chat, peers: peers, missing: .proceedWithout))
         #expect(second == .partlyDone(chatID: chat, left: [stranger: .keyPackage(.missing)]))
         try await self.expectMembers(
             all + [dave.publicKey], admins: admins, isGroup: true, of: chat, seenBy: stage.everybody + [dave])
@@ -260,7 +260,7 @@ import Testing
             seenBy: stage.everybody)
     }
 
-    @Test func aRefusedCommitInvitesNobody() async throws {
+    @Test func refusedCommitSendsNoWelcomes() async throws {
         let stage = try await stage(509, ["bob", "carol"])
         let (bob, carol) = (stage.others[0], stage.others[1])
         let chat = try await stage.alice.create("friends", inviting: [bob])

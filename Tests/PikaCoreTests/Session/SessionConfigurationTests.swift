@@ -58,7 +58,7 @@ import Testing
         checkPromises(session)
     }
 
-    @Test func foregroundedFindsRelaysThatAreBack() async throws {
+    @Test func foregroundedReconnectsReturnedRelays() async throws {
         let lab = try GroupLab(seed: 442)
         let bob = try await lab.member("bob")
         let (session, key) = try await self.session(lab)

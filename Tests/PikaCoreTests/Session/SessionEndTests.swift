@@ -125,7 +125,7 @@ import Testing
 
     // MARK: Wiping
 
-    @Test func aWipeDeletesKeyAndState() async throws {
+    @Test func wipeDeletesKeyAndState() async throws {
         let lab = try GroupLab(seed: 424)
         let bob = try await lab.member("bob")
         let session = try await self.loggedIn(lab, self.key(6))

@@ -130,7 +130,7 @@ import Testing
         checkPromises(session)
     }
 
-    @Test func aSignerThatRefusesIsQuoted() async throws {
+    @Test func loginErrorQuotesSignersRefusal() async throws {
         let (_, session, bunker) = try await self.place(484)
         bunker.conduct = .refuses(reason: "ask my owner")
         #expect(try await session.attempt(self.login(bunker))?.failure == .signerRefused)
@@ -155,7 +155,7 @@ import Testing
         checkPromises(session)
     }
 
-    @Test func aSignerWithAnotherAccountIsRefused() async throws {
+    @Test func refusesSignerOfAnotherAccount() async throws {
         let (lab, session, bunker) = try await self.place(486)
         let account = self.key(486).publicKey
         #expect(try await session.attempt(self.login(bunker)) == self.done)

@@ -180,7 +180,7 @@ extension ActionOutcome {
         checkPromises(session)
     }
 
-    @Test func passwordsAreNormalised() throws {
+    @Test func normalizesPasswords() throws {
         // NIP-49, "Password Unicode Normalization".
         let typed = "\u{212B}\u{2126}\u{1E9B}\u{0323}"
         #expect(Array(typed.utf8) == [0xE2, 0x84, 0xAB, 0xE2, 0x84, 0xA6, 0xE1, 0xBA, 0x9B, 0xCC, 0xA3])
@@ -207,7 +207,7 @@ extension ActionOutcome {
         checkPromises(session)
     }
 
-    @Test func anotherAccountTakesNoKeysPlace() async throws {
+    @Test func refusesLoginOverStoredKey() async throws {
         let lab = try GroupLab(seed: 411)
         let session = try await lab.session("ann")
         #expect(try await session.attempt(.login(.key(self.key(5))))?.isDone == true)
@@ -242,7 +242,7 @@ extension ActionOutcome {
         checkPromises(session)
     }
 
-    @Test func aLogoutCutsALoginShort() async throws {
+    @Test func logoutCancelsLogin() async throws {
         let lab = try GroupLab(seed: 407)
         for ending in [AppAction.logout, .wipeLocalData] {
             let session = try await lab.session("ann \(ending)")

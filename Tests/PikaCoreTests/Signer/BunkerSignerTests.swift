@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func manyQuestionsAtOnce() async throws {
+    @Test func answersConcurrentRequests() async throws {
         try await self.with(known: true) { signer, bunker in
             _ = try await signer.connect()
             let draft = self.draft(bunker)
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func oneHandshakeForEverybodyWhoAsks() async throws {
+    @Test func concurrentCallersShareOneHandshake() async throws {
         try await self.with { signer, bunker in
             try await withThrowingTaskGroup(of: PublicKey.self) { group in
                 for _ in 0..<5 { group.addTask { try await signer.connect() } }
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test func aStrangersWordIsNoRefusal() async throws {
+    @Test func ignoresAnswersOfStrangers() async throws {
         let script: Change = { _, time, good in time == 1 ? [] : [.stranger(.error("no")), good] }
         try await self.with(script) { signer, _ in try await signer.ping() }
     }
@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test func aSignerOfAnotherAccountDoesNothing() async throws {
+    @Test func signerOfAnotherAccountIsNotUsed() async throws {
         let script: Change = { request, _, _ in
             request.method == .getPublicKey ? [.result(String(repeating: "0", count: 63) + "2")] : nil
         }
@@ -217,7 +217,7 @@ import Testing
         }
     }
 
-    @Test func aKeyThatIsNoneIsRefused() async throws {
+    @Test func refusesInvalidPublicKey() async throws {
         try await self.with({ request, _, _ in request.method == .getPublicKey ? [.result("x")] : nil }) { signer, _ in
             let failure = await self.failure { () throws(SignerError) in _ = try await signer.connect() }
             #expect(failure?.code == .wrongAnswer)
@@ -226,7 +226,7 @@ import Testing
 
     // MARK: No
 
-    @Test func aRefusalSaysWhy() async throws {
+    @Test func reportsReasonOfRefusal() async throws {
         let script: Change = { request, _, _ in
             request.method == .nip44Encrypt ? [.outcome(.error("not\u{1b}[31m allowed"))] : nil
         }
@@ -290,7 +290,7 @@ import Testing
 
     // MARK: Approval
 
-    @Test func waitsForAnApprovalWithoutRepeating() async throws {
+    @Test func awaitsApprovalWithoutRepeating() async throws {
         let url = "https://signer.example/approve?x=1"
         try await self.with({ _, _, good in [.outcome(.challenge(url: url)), good] }) { signer, bunker in
             try await signer.ping()

@@ -161,7 +161,7 @@ import Testing
         #expect(world[1].asked.isEmpty)
     }
 
-    @Test func theKeyMayComeHome() throws {
+    @Test func accountCanReturnToLocalKey() throws {
         var world = try self.pair()
         world.accounts[1].isRemote = false
         try world.restart(1)
@@ -273,7 +273,7 @@ import Testing
         }
     }
 
-    @Test func anAnswerOfAnotherSortIsRefused() throws {
+    @Test func refusesAnswerOfAnotherOperation() throws {
         var world = try self.pair()
         let (job, _) = world[1].asked[0]
         world.reduce(1, .keyUsed(job: job, .success(.encrypted("x"))))
@@ -282,7 +282,7 @@ import Testing
 
     // MARK: Approval
 
-    @Test func anAddressToApproveAtIsShown() throws {
+    @Test func showsApprovalAddress() throws {
         var world = try self.pair()
         world.reduce(1, .signerChallenge("https://signer.example/approve"))
         #expect(world[1].model.state.signer == .needsApproval(url: "https://signer.example/approve"))
@@ -356,7 +356,7 @@ import Testing
         #expect(world[0].texts == ["at once", "held"])
     }
 
-    @Test func aLaterCopyIsHeeded() throws {
+    @Test func laterCopySupersedesRemoteAccount() throws {
         var world = try ReducerWorld.group(2, remote: [1])
         world.accounts[1].configuration.detectsCopies = true
         try world.restart(1)
@@ -390,7 +390,7 @@ import Testing
         ]
     }
 
-    @Test func comesBackAsItWas() throws {
+    @Test func tasksRoundTrip() throws {
         for task in try self.tasks() { #expect(KeyTask(memo: task.memo) == task) }
     }
 

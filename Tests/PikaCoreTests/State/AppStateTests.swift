@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test func theOpenChatIsFilledAndNoOther() async throws {
+    @Test func fillsOnlyOpenChat() async throws {
         let lab = try GroupLab(seed: 60)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")
@@ -40,7 +40,7 @@ import Testing
         Self.checkSnapshots(bob)
     }
 
-    @Test func anUnknownChatIsAnErrorAndAToast() async throws {
+    @Test func reportsUnknownChat() async throws {
         let lab = try GroupLab(seed: 61)
         let alice = try await lab.member("alice")
         for action in [
@@ -96,7 +96,7 @@ import Testing
         #expect(bob.heard() == ["later"])
     }
 
-    @Test func aRefusedMessageIsShownAsFailed() async throws {
+    @Test func showsRefusedMessageAsFailed() async throws {
         let lab = try GroupLab(seed: 64)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")

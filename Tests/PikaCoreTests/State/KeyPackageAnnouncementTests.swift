@@ -56,7 +56,7 @@ import Testing
         #expect(self.announcement.keyPackage.map(\.answer) == [.stored, .unreachable("no connection")])
     }
 
-    @Test mutating func theAddressableEventAloneIsNotEnough() {
+    @Test mutating func kind30443AloneIsNotStored() {
         for relay in [self.first, self.second] {
             self.note(self.addressable, relay, .accepted)
             self.note(self.legacy, relay, .refused("blocked: kind"))
@@ -81,7 +81,7 @@ import Testing
         #expect(self.announcement.isStored)
     }
 
-    @Test mutating func storedStaysStored() {
+    @Test mutating func keyPackageStaysStored() {
         self.note(self.legacy, self.first, .accepted)
         self.note(self.legacy, self.first, .refused("invalid: again"))
         self.announcement.noteSilence(of: [self.first, self.second], about: self.legacy)

@@ -6,7 +6,7 @@ import Testing
 /// Against `Array`, which is what it must behave like.
 @Suite struct SharedArrayTests {
     @Test(arguments: 0..<8)
-    func doesWhatAnArrayDoes(_ seed: UInt64) {
+    func behavesLikeArray(_ seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var array: [Int] = []
         var shared: SharedArray<Int> = []
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func aCopyKeepsItsElements() {
+    @Test func copyKeepsItsElements() {
         var one = SharedArray(0..<1000)
         let two = one
         one[500] = -1
@@ -59,7 +59,7 @@ import Testing
         #expect(one != two && one[501] == -1 && one.count == 701)
     }
 
-    @Test func itReadsLikeAnArray() {
+    @Test func readsLikeArray() {
         let shared: SharedArray<String> = ["a", "b"]
         #expect("\(shared)" == "\(["a", "b"])" && String(reflecting: shared) == String(reflecting: ["a", "b"]))
         #expect(Mirror(reflecting: shared).children.map { "\($0.value)" } == ["a", "b"])

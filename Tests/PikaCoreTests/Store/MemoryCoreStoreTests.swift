@@ -54,7 +54,7 @@ import Testing
         #expect(try await store.messages(in: [1], before: nil, limit: 9).isEmpty)
     }
 
-    @Test func messagesArePagedNewestFirstAndStoredOnce() async throws {
+    @Test func pagesMessagesNewestFirst() async throws {
         let store = MemoryCoreStore()
         let messages = (0..<40).map { Self.message("\($0)", at: Int64(100 + $0 / 7)) }
         try await store.commit(messages.map { .putMessage($0) } + [.putMessage(Self.message("", in: 2))])
@@ -90,7 +90,7 @@ import Testing
         #expect(state.inbox.map(\.id) == [7])
     }
 
-    @Test func theRestIsKeptAsThePortSays() async throws {
+    @Test func keepsRowsAsThePortRequires() async throws {
         let store = MemoryCoreStore()
         let ids = (0..<3).map { Self.event("\($0)").id }
         let waiting = (0..<3).map { WaitingEvent(event: Self.event("\($0)"), arrivedAt: Int64(30 - $0)) }
@@ -110,7 +110,7 @@ import Testing
         #expect(try await store.value(scope: "a", key: "gone") == nil)
     }
 
-    @Test func aFailingCommitLeavesNothing() async throws {
+    @Test func failedCommitChangesNothing() async throws {
         let store = MemoryCoreStore()
         store.failNextCommit()
         let changes: [StoreChange] = [.putInbox(InboxRow(id: 1, payload: [])), .advanceCursor(name: "a", to: 1)]
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test(arguments: [MemoryCoreStore.StopPoint.before(commit: 2), .after(commit: 2)])
-    func aStopIsSharp(_ point: MemoryCoreStore.StopPoint) async throws {
+    func stopsExactlyAtItsPoint(_ point: MemoryCoreStore.StopPoint) async throws {
         let store = MemoryCoreStore()
         let stops = Atomic(0)
         store.stop(point) { stops.add(1, ordering: .relaxed) }

@@ -243,7 +243,7 @@ struct LyingRelayTests {
         try await withPool(addresses: AddressGuard(allowsPrivate: false)) { pool, updates in
             await pool.setRelays([relay])
             #expect(await updates.reasonOfLoss()?.contains("private address") == true)
-            await pool.nameRelays([relay])
+            await pool.setConfiguredRelays([relay])
             await pool.reconnect()
             _ = try await server.nextClient()
             await updates.wait(for: .state(relay: relay, .connected))
@@ -303,7 +303,7 @@ struct LyingRelayTests {
         let server = try await LyingRelay.start()
         let relay = RelayURL.known("ws://127.0.0.1:\(server.port)")
         try await withPool(signer: signer, addresses: AddressGuard(allowsPrivate: false)) { pool, _ in
-            await pool.nameRelays([relay])
+            await pool.setConfiguredRelays([relay])
             let reports = await pool.publish(event, to: [relay])
             let client = try await server.nextClient()
             _ = await client.text()

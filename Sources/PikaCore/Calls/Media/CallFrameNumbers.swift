@@ -9,7 +9,7 @@ struct CallFrameCounter: Sendable, Hashable {
     }
 
     /// Returns the next number; nil when none is left.
-    mutating func take() -> UInt32? {
+    mutating func nextNumber() -> UInt32? {
         guard !self.isExhausted else { return nil }
         defer {
             let (following, overflow) = self.next.addingReportingOverflow(1)

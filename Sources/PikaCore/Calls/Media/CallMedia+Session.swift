@@ -3,7 +3,7 @@ import Synchronization
 /// The running session of a call's media: a child task of the core for the duration of the call.
 extension CallMedia {
     /// The timeout in milliseconds of a connection, and of the announcement of the other side's broadcast.
-    static let connectPatience: Int64 = 15_000
+    static let connectTimeout: Int64 = 15_000
     /// Milliseconds before subscribing to the other side's broadcast again.
     static let subscribePause: Int64 = 1000
     /// Milliseconds between two reports of statistics.
@@ -15,12 +15,12 @@ extension CallMedia {
     ) async {
         await withTaskGroup { group in
             group.addTask {
-                do { try await self.carry(transport, to: url, report) } catch is CancellationError {} catch {
+                do { try await self.runConnection(transport, to: url, report) } catch is CancellationError {} catch {
                     let reason = (error as? AppCoreError)?.message ?? "the call's connection failed: \(error)"
                     if !Task.isCancelled { report(.failed(callID: self.callID, reason: reason)) }
                 }
             }
-            group.addTask { for await _ in self.endSignal.rings { return } }
+            group.addTask { for await _ in self.endSignal.signals { return } }
             await group.next()
             group.cancelAll()
         }
@@ -28,10 +28,10 @@ extension CallMedia {
         report(.statistics(callID: self.callID, self.statistics))
     }
 
-    private func carry(
+    private func runConnection(
         _ transport: any CallMediaTransport, to url: String, _ report: @escaping @Sendable (CallMediaReport) -> Void
     ) async throws {
-        let connection = try await self.within(Self.connectPatience) { try await transport.connect(to: url) }
+        let connection = try await self.withTimeout(Self.connectTimeout) { try await transport.connect(to: url) }
         do {
             var writers: [String: any CallTrackWriter] = [:]
             for track in self.tracks {
@@ -53,8 +53,8 @@ extension CallMedia {
     ) async throws {
         try await withThrowingTaskGroup { group in
             if let audio = self.tracks.first(where: \.isAudio), let writer = writers[audio.name] {
-                group.addTask { try await self.sendSound(audio.name, writer) }
-                group.addTask { try await self.playSound() }
+                group.addTask { try await self.sendAudioFrames(audio.name, writer) }
+                group.addTask { try await self.playAudio() }
             }
             group.addTask { try await self.sendPieces(connection, writers) }
             for track in self.tracks { group.addTask { try await self.listen(to: track, connection) } }
@@ -67,9 +67,9 @@ extension CallMedia {
 
     // MARK: Sending
 
-    private func sendSound(_ track: String, _ writer: any CallTrackWriter) async throws {
+    private func sendAudioFrames(_ track: String, _ writer: any CallTrackWriter) async throws {
         var due: Int64 = 0
-        for await _ in self.frameSignal.rings {
+        for await _ in self.frameSignal.signals {
             while let frame = self.state.withLock({ $0.outgoing.first }) {
                 let now = self.clock.nowMilliseconds
                 if due > now { try await self.clock.sleep(untilMilliseconds: due) }
@@ -115,8 +115,8 @@ extension CallMedia {
         let address = CallTrackAddress(path: self.subscribePath, track: track.name)
         while true {
             do {
-                let groups = try await self.within(Self.connectPatience) { try await connection.subscribe(address) }
-                for try await group in groups { self.take(group, of: track) }
+                let groups = try await self.withTimeout(Self.connectTimeout) { try await connection.subscribe(address) }
+                for try await group in groups { self.receive(group, of: track) }
             } catch {
                 // Not announced yet, or ended: it may be announced later.
             }
@@ -125,7 +125,7 @@ extension CallMedia {
         }
     }
 
-    private func take(_ group: CallMediaGroup, of track: CallSession.Track) {
+    private func receive(_ group: CallMediaGroup, of track: CallSession.Track) {
         let isAudio = track.isAudio && !track.isVideo
         let frame = self.state.withLock { state in
             let frame = state.open(group, track: track.name, isVideo: track.isVideo)
@@ -134,24 +134,24 @@ extension CallMedia {
         }
         guard let frame else { return }
         if isAudio {
-            self.playoutSignal.ring()
+            self.playoutSignal.send()
         } else if track.isVideo {
-            self.give(.video(frame.payload, isKeyframe: frame.isKeyframe))
+            self.emit(.video(frame.payload, isKeyframe: frame.isKeyframe))
         } else {
-            self.give(.data(track: track.name, frame.payload))
+            self.emit(.data(track: track.name, frame.payload))
         }
     }
 
     /// Emits received audio at its pace, as long as there is any.
-    private func playSound() async throws {
+    private func playAudio() async throws {
         var due: Int64 = 0
-        for await _ in self.playoutSignal.rings {
-            while self.state.withLock({ $0.hasSound }) {
+        for await _ in self.playoutSignal.signals {
+            while self.state.withLock({ $0.hasBufferedAudio }) {
                 let now = self.clock.nowMilliseconds
                 if due > now { try await self.clock.sleep(untilMilliseconds: due) }
                 due = max(due, now) + self.shape.frameMilliseconds
                 if let chunk = self.state.withLock({ $0.play(silence: self.shape.frameBytes) }) {
-                    self.give(.audio(chunk))
+                    self.emit(.audio(chunk))
                 }
             }
         }
@@ -170,7 +170,7 @@ extension CallMedia {
     }
 
     /// Returns the body's result; throws ``AppCoreError/Code/callMediaFailed`` after this many milliseconds.
-    private func within<Value: Sendable>(
+    private func withTimeout<Value: Sendable>(
         _ milliseconds: Int64, _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         try await withThrowingTaskGroup(of: Value.self) { group in

@@ -40,9 +40,9 @@ public final class CallMedia: Sendable {
     let pieces: AsyncStream<Piece>
     private let pieceContinuation: AsyncStream<Piece>.Continuation
     /// Wake the task that sends audio, and the one that plays it.
-    let frameSignal = CallSignalBell()
-    let playoutSignal = CallSignalBell()
-    let endSignal = CallSignalBell()
+    let frameSignal = WakeSignal()
+    let playoutSignal = WakeSignal()
+    let endSignal = WakeSignal()
 
     init(_ plan: CallMediaPlan, clock: any CoreClock) {
         self.callID = plan.callID
@@ -84,7 +84,7 @@ public final class CallMedia: Sendable {
 
     /// Pads the last frame with silence and returns when all frames have been sent.
     public func endAudio() async throws {
-        let rest = self.state.withLock { state in state.takeRest(filledTo: self.shape.frameBytes) }
+        let rest = self.state.withLock { state in state.removeRemainder(filledTo: self.shape.frameBytes) }
         if let rest { try await self.enqueue(rest) }
         while self.state.withLock({ !$0.isOver && !$0.outgoing.isEmpty }) { try await self.pause() }
     }
@@ -129,7 +129,7 @@ public final class CallMedia: Sendable {
                 state.outgoing.append(frame)
                 return true
             }
-            if isQueued { return self.frameSignal.ring() }
+            if isQueued { return self.frameSignal.send() }
             try await self.pause()
         }
     }
@@ -153,10 +153,10 @@ public final class CallMedia: Sendable {
         self.state.withLock { $0.isOver = true }
         self.pieceContinuation.finish()
         self.receivedContinuation.finish()
-        self.endSignal.ring()
+        self.endSignal.send()
     }
 
-    func give(_ event: CallMediaEvent) {
+    func emit(_ event: CallMediaEvent) {
         if case .dropped = self.receivedContinuation.yield(event) { self.state.withLock { $0.statistics.dropped += 1 } }
     }
 }
@@ -182,14 +182,14 @@ struct CallAudioShape: Sendable, Hashable {
     }
 }
 
-/// Wakes one waiting task; if rung while no task waits, the next wait returns at once.
-struct CallSignalBell: Sendable {
-    let rings: AsyncStream<Void>
+/// Wakes one waiting task; if sent while no task waits, the next wait returns at once.
+struct WakeSignal: Sendable {
+    let signals: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
 
     init() {
-        (self.rings, self.continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (self.signals, self.continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    func ring() { self.continuation.yield() }
+    func send() { self.continuation.yield() }
 }

@@ -38,7 +38,7 @@ struct CallMediaState: Sendable {
         return (0..<whole).map { Array(all[$0 * length..<($0 + 1) * length]) }
     }
 
-    mutating func takeRest(filledTo length: Int) -> [UInt8]? {
+    mutating func removeRemainder(filledTo length: Int) -> [UInt8]? {
         guard !self.rest.isEmpty else { return nil }
         defer { self.rest = [] }
         return self.rest + [UInt8](repeating: 0, count: length - self.rest.count)
@@ -51,7 +51,7 @@ struct CallMediaState: Sendable {
 
     /// Seals the next frame of a track; throws when the key's counters are used up.
     mutating func seal(_ payload: [UInt8], track: String, isVideo: Bool) throws -> CallMediaGroup {
-        guard let counter = self.counters[isVideo ? 1 : 0].take() else {
+        guard let counter = self.counters[isVideo ? 1 : 0].nextNumber() else {
             throw AppCoreError(.callMediaFailed, "the call's key has no unused frame numbers left: call again")
         }
         let sequence = self.sequences[track, default: 0]
@@ -84,15 +84,15 @@ struct CallMediaState: Sendable {
         switch self.jitter.insert(frame.payload, sequence: frame.sequence) {
         case .kept: break
         case .late: self.statistics.late += 1
-        case .crowded(let count): self.statistics.dropped += count
+        case .overflowed(let count): self.statistics.dropped += count
         }
     }
 
-    var hasSound: Bool { !self.jitter.isIdle }
+    var hasBufferedAudio: Bool { !self.jitter.isIdle }
 
     /// Returns the audio of one turn: silence of this length for a missing frame, nil if nothing is due.
     mutating func play(silence length: Int) -> CallAudioChunk? {
-        switch self.jitter.take() {
+        switch self.jitter.pop() {
         case nil: return nil
         case .frame(let sequence, let pcm)?: return CallAudioChunk(sequence: sequence, pcm: pcm, isConcealed: false)
         case .missing(let sequence)?:

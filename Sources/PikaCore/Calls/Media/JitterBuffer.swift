@@ -6,7 +6,7 @@ struct JitterBuffer: Sendable {
         /// Its turn has passed.
         case late
         /// The frame was kept, and this many older ones were dropped to make room.
-        case crowded(Int)
+        case overflowed(Int)
     }
 
     enum Playout: Sendable, Hashable {
@@ -41,11 +41,11 @@ struct JitterBuffer: Sendable {
             self.next = oldest &+ 1
             dropped += 1
         }
-        return dropped == 0 ? .kept : .crowded(dropped)
+        return dropped == 0 ? .kept : .overflowed(dropped)
     }
 
     /// Returns the frame due in this turn; nil to wait for more frames.
-    mutating func take() -> Playout? {
+    mutating func pop() -> Playout? {
         guard let oldest = self.frames.keys.min() else {
             self.isPlaying = false
             return nil

@@ -29,7 +29,7 @@ struct CoreRows {
         case .advanceCursor(let name, let value):
             self.state.cursors[name] = max(value, self.state.cursors[name] ?? .min)
         case .putMemo(let name, let content): self.state.memos[name] = content
-        case .settleRestore: self.state.instance.isRestored = false
+        case .markRestoreHandled: self.state.instance.isRestored = false
         case .putInstance(let instance): self.state.instance = instance
         // The core reads none of these at its start.
         case .putMessage, .moveMessage, .deleteExpired, .putMedia, .putValue, .deleteSurplus, .dropRow: break

@@ -3,7 +3,7 @@ import Nostr
 /// The logged-in part of a session.
 extension AppSession {
     /// Runs an account's core until it ends, then closes the account's resources.
-    func live(_ account: OpenAccount, _ inputs: SessionInputs) async {
+    func runAccount(_ account: OpenAccount, _ inputs: SessionInputs) async {
         let run = self.attempts
         var ports = CorePorts(
             transport: account.resources.transport, store: account.resources.store, clock: self.clock,
@@ -38,14 +38,14 @@ extension AppSession {
             return ending
         }
         await account.resources.close()
-        await self.settle(account, ending)
+        await self.conclude(account, ending)
     }
 
     /// Forwards the core's updates and events until both streams end.
     private func follow(_ core: AppCore, _ inputs: SessionInputs, run: Int) async -> SessionEnding {
         let updates = core.updates()
         return await withTaskGroup(of: Void.self) { group in
-            group.addTask { for await update in updates { await self.take(update) } }
+            group.addTask { for await update in updates { await self.apply(update) } }
             group.addTask { [deliver = self.deliver] in
                 for await event in core.events { deliver.yield(SessionEvent(account: core.account, event: event)) }
             }
@@ -101,17 +101,17 @@ extension AppSession {
 
     // MARK: Updates of the core
 
-    private func take(_ update: AppUpdate) {
+    private func apply(_ update: AppUpdate) {
         switch update {
-        case .fullState(let state): self.take(state)
-        case .finished(_, let request, let outcome): self.take(outcome, of: request)
+        case .fullState(let state): self.apply(state)
+        case .finished(_, let request, let outcome): self.apply(outcome, of: request)
         case .delivery(_, let chatID, let messageID, let delivery):
             self.hub.publish(.delivery(rev: self.state.rev, chatID: chatID, messageID: messageID, delivery))
         case .accountCreated: break
         }
     }
 
-    private func take(_ state: AppState) {
+    private func apply(_ state: AppState) {
         let isFirst = self.coreState == nil
         // A new toast of the core replaces the session's own.
         if state.toast != nil, state.toast != self.coreState?.toast { self.toast = nil }
@@ -130,7 +130,7 @@ extension AppSession {
         self.finish(account.request, .done(chatID: nil))
     }
 
-    private func take(_ outcome: ActionOutcome, of request: RequestID) {
+    private func apply(_ outcome: ActionOutcome, of request: RequestID) {
         if let reload = self.reloads.removeValue(forKey: request) {
             if case .done = outcome { self.configuration = reload.configuration }
             return self.finish(reload.request, outcome)

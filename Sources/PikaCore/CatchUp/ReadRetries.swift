@@ -5,7 +5,7 @@ import Nostr
 ///
 /// Live events wait for ``attempts`` failures only. A relay that never answers, or that hangs up before it answers,
 /// would otherwise hold up everything that waits for its events.
-struct ReadPatience: Sendable {
+struct ReadRetries: Sendable {
     enum Reading: Hashable, Sendable {
         /// All events of the account on a relay.
         case relay(RelayURL)

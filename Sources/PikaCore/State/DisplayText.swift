@@ -1,5 +1,5 @@
 /// Sanitizes texts of others for display: limits their length, and removes characters that alter the text around them.
-enum ShownText {
+enum DisplayText {
     /// Unicode scalars of a name.
     static let nameLimit = 256
     static let aboutLimit = 4096

@@ -48,7 +48,7 @@ extension AppSession {
 
     /// Settles the session after an account's core has failed: fails the actions in flight, then performs the logout or
     /// wipe that ended it.
-    func settle(_ account: OpenAccount, _ ending: SessionEnding) async {
+    func conclude(_ account: OpenAccount, _ ending: SessionEnding) async {
         let isAnnounced = self.coreState != nil
         self.core = nil
         self.account = nil
