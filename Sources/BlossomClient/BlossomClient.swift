@@ -1,17 +1,17 @@
 import AsyncHTTPClient
 import Foundation
-public import Logging
+package import Logging
 import NIOCore
 import NIOHTTP1
-public import NetworkAddresses
+package import NetworkAddresses
 import Nostr
-public import PikaCore
+package import PikaCore
 
 /// HTTP client of media servers: BUD-01 (download) and BUD-02 (upload).
 ///
 /// ``shutdown()`` must be called before the last reference is released. Other parties choose the download URLs, so
 /// every address and redirect is checked before each request; uploads go to servers that the account chose.
-public final class BlossomClient: MediaStore {
+package final class BlossomClient: MediaStore {
     private static let maximumRedirects = 5
     /// Most bytes of a descriptor, which has a few hundred.
     private static let maximumDescriptorBytes = 64 << 10
@@ -26,7 +26,7 @@ public final class BlossomClient: MediaStore {
     private let logger: Logger
 
     /// - Parameter addresses: Decides which addresses files may be downloaded from.
-    public init(
+    package init(
         addresses: AddressGuard, configuration: BlossomConfiguration = BlossomConfiguration(), logger: Logger
     ) {
         var settings = HTTPClient.Configuration()
@@ -45,13 +45,13 @@ public final class BlossomClient: MediaStore {
     }
 
     /// Closes all connections; calls in flight fail.
-    public func shutdown() async throws { try await self.client.shutdown() }
+    package func shutdown() async throws { try await self.client.shutdown() }
 
-    public func setConfiguredServers(_ servers: [MediaURL]) async {
+    package func setConfiguredServers(_ servers: [MediaURL]) async {
         self.addresses.setConfiguredServers(servers.map { ($0.host, $0.port) })
     }
 
-    public func upload(_ blob: MediaUpload, to server: MediaURL) async throws -> StoredBlob {
+    package func upload(_ blob: MediaUpload, to server: MediaURL) async throws -> StoredBlob {
         var request = HTTPClientRequest(url: server.upload.description)
         request.method = .PUT
         request.headers.add(name: "Authorization", value: BlossomAuthorization.header(blob.authorization))
@@ -69,7 +69,7 @@ public final class BlossomClient: MediaStore {
         return StoredBlob(url: url, hash: hash)
     }
 
-    public func download(_ url: MediaURL, limit: Int) async throws -> [UInt8] {
+    package func download(_ url: MediaURL, limit: Int) async throws -> [UInt8] {
         var address = url
         for _ in 0...Self.maximumRedirects {
             switch try await self.get(address, limit: limit) {

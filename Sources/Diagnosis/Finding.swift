@@ -1,9 +1,9 @@
 /// Result of one check.
-public struct Finding: Hashable, Sendable {
-    public enum Level: String, Hashable, Sendable, Comparable, CaseIterable {
+package struct Finding: Hashable, Sendable {
+    package enum Level: String, Hashable, Sendable, Comparable, CaseIterable {
         case ok, warning, error
 
-        public static func < (left: Level, right: Level) -> Bool { left.rank < right.rank }
+        package static func < (left: Level, right: Level) -> Bool { left.rank < right.rank }
 
         private var rank: Int {
             switch self {
@@ -14,17 +14,17 @@ public struct Finding: Hashable, Sendable {
         }
     }
 
-    public let level: Level
+    package let level: Level
     /// What was checked, such as `relay wss://relay.example`.
-    public let subject: String
+    package let subject: String
     /// The check's name, such as `tcp`.
-    public let check: String
+    package let check: String
     /// A sentence; never holds a secret.
-    public let text: String
+    package let text: String
     /// Recommended fix; nil if there is no problem.
-    public let advice: String?
+    package let advice: String?
 
-    public init(_ level: Level, subject: String, check: String, _ text: String, advice: String? = nil) {
+    package init(_ level: Level, subject: String, check: String, _ text: String, advice: String? = nil) {
         self.level = level
         self.subject = subject
         self.check = check
@@ -34,21 +34,21 @@ public struct Finding: Hashable, Sendable {
 }
 
 /// Findings about one subject, in order.
-public struct FindingList: Sendable {
-    public let subject: String
-    public private(set) var all: [Finding] = []
+package struct FindingList: Sendable {
+    package let subject: String
+    package private(set) var all: [Finding] = []
 
-    public init(_ subject: String) { self.subject = subject }
+    package init(_ subject: String) { self.subject = subject }
 
-    public mutating func ok(_ check: String, _ text: String) {
+    package mutating func ok(_ check: String, _ text: String) {
         all.append(Finding(.ok, subject: subject, check: check, text))
     }
 
-    public mutating func warning(_ check: String, _ text: String, _ advice: String) {
+    package mutating func warning(_ check: String, _ text: String, _ advice: String) {
         all.append(Finding(.warning, subject: subject, check: check, text, advice: advice))
     }
 
-    public mutating func error(_ check: String, _ text: String, _ advice: String) {
+    package mutating func error(_ check: String, _ text: String, _ advice: String) {
         all.append(Finding(.error, subject: subject, check: check, text, advice: advice))
     }
 }

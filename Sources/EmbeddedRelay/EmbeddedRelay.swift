@@ -1,11 +1,11 @@
-public import Logging
+package import Logging
 
 /// Runs a relay for as long as `body` does, and stops it before returning.
 ///
 /// - Parameters:
 ///   - now: Unix seconds; nil for the wall clock.
 ///   - body: called with the relay and its WebSocket address once it listens.
-public func withEmbeddedRelay<Value: Sendable>(
+package func withEmbeddedRelay<Value: Sendable>(
     configuration: RelayConfiguration = RelayConfiguration(), logger: Logger? = nil,
     now: (@Sendable () -> Int64)? = nil,
     _ body: (_ relay: Relay, _ address: String) async throws -> Value

@@ -1,14 +1,14 @@
 import Foundation
-public import Logging
-public import ServiceLifecycle
+package import Logging
+import ServiceLifecycle
 import Synchronization
 
 /// A Nostr relay in this process: NIP-01, 09, 11, 40, 42, 45 and 70 over WebSocket, events in SQLite.
 ///
 /// `run()` opens the store, listens, and returns after a graceful shutdown or a cancellation, once every client is
 /// disconnected and the store is closed. A relay runs once; another one can open its file afterwards.
-public final class Relay: Service {
-    public let configuration: RelayConfiguration
+package final class Relay: Service {
+    package let configuration: RelayConfiguration
     private let logger: Logger
     private let now: @Sendable () -> Int64
     private let gate = ListeningGate()
@@ -17,7 +17,7 @@ public final class Relay: Service {
     /// - Parameters:
     ///   - logger: nil disables logging.
     ///   - now: Unix seconds, for expiration, logins and rate limits; nil for the wall clock.
-    public init(
+    package init(
         configuration: RelayConfiguration = RelayConfiguration(), logger: Logger? = nil,
         now: (@Sendable () -> Int64)? = nil
     ) {
@@ -28,7 +28,7 @@ public final class Relay: Service {
 
     /// Throws ``RelayError/Code/invalidConfiguration``, ``RelayError/Code/storageFailed`` or
     /// ``RelayError/Code/bindFailed`` when it cannot start.
-    public func run() async throws {
+    package func run() async throws {
         try gate.start()
         do {
             let server = try await start()
@@ -48,7 +48,7 @@ public final class Relay: Service {
     /// Returns the bound port; waits until `run()` listens.
     ///
     /// Throws ``RelayError/Code/notListening`` when the relay failed to start or has stopped.
-    public func waitUntilListening() async throws -> Int {
+    package func waitUntilListening() async throws -> Int {
         try await gate.port()
     }
 
@@ -90,8 +90,8 @@ public final class Relay: Service {
 
 extension Relay {
     /// Connections of the running relay, WebSocket or HTTP; 0 when it does not run.
-    public var connectionCount: Int { running.withLock { $0?.hub.connectionCount ?? 0 } }
+    package var connectionCount: Int { running.withLock { $0?.hub.connectionCount ?? 0 } }
 
     /// Live subscriptions of all clients; 0 when it does not run.
-    public var subscriptionCount: Int { running.withLock { $0?.hub.subscriptionCount ?? 0 } }
+    package var subscriptionCount: Int { running.withLock { $0?.hub.subscriptionCount ?? 0 } }
 }

@@ -7,7 +7,7 @@ extension RelayConfiguration {
     /// `PIKA_RELAY_LOG_EVENTS` (1 to enable).
     ///
     /// Empty values and an invalid `RELAY_PUBKEY` count as missing.
-    public init(environment: [String: String]) throws(RelayError) {
+    package init(environment: [String: String]) throws(RelayError) {
         func value(_ name: String) -> String? {
             environment[name].flatMap { $0.isEmpty ? nil : $0 }
         }

@@ -1,45 +1,45 @@
-public import Nostr
+package import Nostr
 
 /// Network, storage and NIP-11 settings of the relay.
-public struct RelayConfiguration: Sendable {
-    public enum Storage: Hashable, Sendable {
+package struct RelayConfiguration: Sendable {
+    package enum Storage: Hashable, Sendable {
         /// In memory; lost when the relay stops.
         case memory
         /// One SQLite file, created with its folders when missing; SQLite keeps `-wal` and `-shm` files beside it.
         case file(String)
     }
 
-    public var host = "127.0.0.1"
+    package var host = "127.0.0.1"
     /// 0 binds any free port; `Relay.waitUntilListening()` returns it.
-    public var port = 0
-    public var storage = Storage.memory
+    package var port = 0
+    package var storage = Storage.memory
     /// Folder of the media store (Blossom) on the same port, created when missing; nil keeps files in a temporary
     /// folder that is removed when the relay stops.
-    public var mediaDirectory: String?
-    public var name = "pikabot relay"
+    package var mediaDirectory: String?
+    package var name = "pikabot relay"
     /// The operator's public key (NIP-11).
-    public var operatorKey: PublicKey?
-    public var summary = "Nostr relay of the pikabot framework"
+    package var operatorKey: PublicKey?
+    package var summary = "Nostr relay of the pikabot framework"
     /// Address that NIP-42 events must name; nil accepts the address the client connected to.
-    public var publicURL: RelayURL?
+    package var publicURL: RelayURL?
     /// Scheme and authority of the media store's URLs, as in `https://media.example`; nil uses ``publicURL``, or else
     /// the address of each request.
-    public var serviceURL: String?
+    package var serviceURL: String?
     /// Whether to log each client message and reply, one line each.
-    public var logsEvents = false
+    package var logsEvents = false
     /// Whether every EVENT, REQ and COUNT requires a NIP-42 login.
-    public var requireAuthentication = false
+    package var requireAuthentication = false
     /// Whether to sync the file to disk at every commit, so that an event with an `OK` also survives a loss of power.
-    public var synchronousCommits = false
+    package var synchronousCommits = false
     /// How often expired events (NIP-40) are removed from the file; queries hide them at once.
-    public var purgeInterval: Duration = .seconds(60)
+    package var purgeInterval: Duration = .seconds(60)
     /// How long a shutdown waits for clients to finish the closing handshake.
-    public var shutdownGrace: Duration = .seconds(2)
+    package var shutdownGrace: Duration = .seconds(2)
     /// Number of event loop threads.
-    public var threads = 2
-    public var limits = RelayLimits()
+    package var threads = 2
+    package var limits = RelayLimits()
 
-    public init() {}
+    package init() {}
 
     /// Throws ``RelayError/Code/invalidConfiguration`` for values that no socket or frame can have.
     func validate() throws(RelayError) {

@@ -1,50 +1,50 @@
 /// Limits on a client's requests and on the memory it may use.
-public struct RelayLimits: Hashable, Sendable {
+package struct RelayLimits: Hashable, Sendable {
     /// Largest WebSocket message and largest frame, in bytes.
-    public var messageBytes = 1 << 20
+    package var messageBytes = 1 << 20
     /// Simultaneous TCP connections, WebSocket or HTTP.
-    public var connections = 1_024
-    public var subscriptionsPerConnection = 64
+    package var connections = 1_024
+    package var subscriptionsPerConnection = 64
     /// Filters in one REQ or COUNT.
-    public var filtersPerRequest = 20
+    package var filtersPerRequest = 20
     /// Values in all lists of one filter, in total.
-    public var valuesPerFilter = 2_000
+    package var valuesPerFilter = 2_000
     /// Largest `limit` that is honoured; a larger one is lowered to this.
-    public var eventsPerFilter = 500
+    package var eventsPerFilter = 500
     /// `limit` of a filter that names none.
-    public var defaultEventsPerFilter = 500
+    package var defaultEventsPerFilter = 500
     /// UTF-8 bytes of a subscription id; NIP-01 says 64 characters.
-    public var subscriptionIDBytes = 64
-    public var tagsPerEvent = 2_000
+    package var subscriptionIDBytes = 64
+    package var tagsPerEvent = 2_000
     /// Most seconds that `created_at` may be ahead of the clock; nil for no bound.
-    public var secondsIntoFuture: Int64?
+    package var secondsIntoFuture: Int64?
     /// EVENT, REQ, COUNT and AUTH messages per second of one connection, with bursts of twice as many; nil for no
     /// bound.
-    public var messagesPerSecond: Int? = 100
+    package var messagesPerSecond: Int? = 100
     /// The same for all connections of one address together; an HTTP request counts as a message.
-    public var messagesPerSecondPerAddress: Int? = 400
+    package var messagesPerSecondPerAddress: Int? = 400
     /// Simultaneous TCP connections of one address; nil for no bound besides ``connections``.
-    public var connectionsPerAddress: Int? = 256
+    package var connectionsPerAddress: Int? = 256
     /// Whether the three limits above also apply to loopback addresses, from which local programs connect.
-    public var limitsLoopback = false
+    package var limitsLoopback = false
     /// EVENT messages of one connection that may await their commit before reading from its socket stops.
-    public var pendingEventsPerConnection = 256
+    package var pendingEventsPerConnection = 256
     /// Bytes of live events queued for a slow client; beyond it the connection is closed.
-    public var backlogBytes = 8 << 20
+    package var backlogBytes = 8 << 20
     /// Bytes of stored events in the answer to one REQ; the oldest ones beyond it are left out.
-    public var answerBytes = 64 << 20
+    package var answerBytes = 64 << 20
     /// Time that a client may accept no bytes while some are queued for it.
-    public var stallTimeout: Duration = .seconds(30)
+    package var stallTimeout: Duration = .seconds(30)
     /// Time that a connection may be silent before the upgrade, and between pings after it.
-    public var idleTimeout: Duration = .seconds(60)
+    package var idleTimeout: Duration = .seconds(60)
 
     /// Disk quota of the event database in bytes: beyond it new events are refused, except deletions, which may use a
     /// sixteenth more.
-    public var databaseBytes: Int64 = 16 << 30
+    package var databaseBytes: Int64 = 16 << 30
     /// Disk quota of the media store in bytes, counted in blocks of 4 KiB and including uploads in flight.
-    public var mediaBytes: Int64 = 16 << 30
+    package var mediaBytes: Int64 = 16 << 30
     /// Largest file in the media store, in bytes; by default the most that MIP-04 allows, encrypted.
-    public var blobBytes = (100 << 20) + 16
+    package var blobBytes = (100 << 20) + 16
 
-    public init() {}
+    package init() {}
 }

@@ -1,5 +1,5 @@
-public import BotDispatch
-public import BotKit
+package import BotDispatch
+package import BotKit
 import PikaCore
 import Synchronization
 
@@ -8,15 +8,15 @@ import Synchronization
 /// The handler is done when the event is recorded. The program fetches it later, at its own pace: neither the account's
 /// other bots nor the other chats wait for it, and nothing is lost while it is not running. They wait only when the
 /// record is full.
-public struct ExternalBot: Bot, SelfTimingBot {
-    public static let name = "external"
+package struct ExternalBot: Bot, SelfTimingBot {
+    package static let name = "external"
 
     /// The bot's name in its account.
-    public let label: String
-    public let program: ExternalBotProgram
+    package let label: String
+    package let program: ExternalBotProgram
     private let currentPolicy: PolicyBox
     /// The current policy, shared by all copies of this bot.
-    public var policy: BotPolicy {
+    package var policy: BotPolicy {
         get { currentPolicy.value.withLock { $0 } }
         nonmutating set { currentPolicy.value.withLock { $0 = newValue } }
     }
@@ -25,18 +25,18 @@ public struct ExternalBot: Bot, SelfTimingBot {
     let answerTracker = AnswerTracker()
     let monitor = ProgramMonitor()
 
-    public init(label: String, program: ExternalBotProgram, policy: BotPolicy = BotPolicy()) {
+    package init(label: String, program: ExternalBotProgram, policy: BotPolicy = BotPolicy()) {
         self.label = label
         self.program = program
         self.currentPolicy = PolicyBox(policy)
     }
 
     /// Throws ``ExternalBotError/Code/notIncluded``: programs are configured by `command:`.
-    public init(settings: BotSettings) throws {
+    package init(settings: BotSettings) throws {
         throw ExternalBotError(.notIncluded, "an external bot needs `command: […]` instead of `use:`")
     }
 
-    @HandlerBuilder public var handlers: [Handler] {
+    @HandlerBuilder package var handlers: [Handler] {
         Handler(label: "program") { event, scope in
             // The dispatcher passes joins and commits without checking the chat.
             guard scope.chat.map({ isActive(in: $0, of: scope.snapshot) }) ?? isActiveInUnknownChat(event.chatID) else {
@@ -51,7 +51,7 @@ public struct ExternalBot: Bot, SelfTimingBot {
     }
 
     /// Off, because the program has its own help.
-    public var help: BotHelp { .off }
+    package var help: BotHelp { .off }
 
     /// Returns whether the program is active in a chat; in a chat of two members it always is.
     func isActive(in chat: AppState.ChatSummary, of state: AppState) -> Bool {

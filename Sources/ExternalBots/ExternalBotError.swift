@@ -1,19 +1,19 @@
 /// The reason why an external bot could not be created.
-public struct ExternalBotError: Error, Hashable, Sendable, CustomStringConvertible {
-    public struct Code: Hashable, Sendable, CustomStringConvertible {
-        public let description: String
+package struct ExternalBotError: Error, Hashable, Sendable, CustomStringConvertible {
+    package struct Code: Hashable, Sendable, CustomStringConvertible {
+        package let description: String
 
         /// A program was requested by `use:`, but is configured by `command:`.
-        public static let notIncluded = Code(description: "not_included")
+        package static let notIncluded = Code(description: "not_included")
     }
 
-    public let code: Code
-    public let message: String
+    package let code: Code
+    package let message: String
 
-    public init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
-    public var description: String { "\(code): \(message)" }
+    package var description: String { "\(code): \(message)" }
 }

@@ -1,12 +1,12 @@
-public import LoadReport
-public import Logging
+package import LoadReport
+package import Logging
 import Nostr
 import PikaCore
 import Telemetry
 
 /// A load test: runs agents that found groups and perform the plan, and records the results.
-public struct LoadTest: Sendable {
-    public let plan: LoadPlan
+package struct LoadTest: Sendable {
+    package let plan: LoadPlan
     /// The plan as its author wrote it, for the reports.
     private let text: String
     private let name: String
@@ -24,7 +24,7 @@ public struct LoadTest: Sendable {
     ///
     /// Throws ``LoadReport/LoadReportError`` for invalid thresholds, and ``LoadError`` for faults that the relays do
     /// not support and for a folder that is not empty.
-    public init(_ plan: LoadPlan, text: String, name: String, directory: String, logger: Logger) throws {
+    package init(_ plan: LoadPlan, text: String, name: String, directory: String, logger: Logger) throws {
         try plan.checkFaults()
         try plan.checkOpenFiles(limit: OpenFiles.raiseLimit())
         if plan.agents.state == .disk { try AgentHost.requireEmpty(directory) }
@@ -41,7 +41,7 @@ public struct LoadTest: Sendable {
     ///
     /// - Parameter progress: Called every second with the current stage and a snapshot.
     /// - Throws: ``LoadError`` when it cannot start.
-    public func run(progress: @escaping @Sendable (_ stage: String, LoadSnapshot) -> Void = { _, _ in }) async throws
+    package func run(progress: @escaping @Sendable (_ stage: String, LoadSnapshot) -> Void = { _, _ in }) async throws
         -> LoadResult
     {
         let before = ProcessUsage.current()

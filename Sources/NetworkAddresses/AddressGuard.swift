@@ -1,4 +1,4 @@
-public import Nostr
+package import Nostr
 import Synchronization
 
 /// Decides, at the moment of connecting, which network addresses a program may connect to (SSRF protection).
@@ -6,7 +6,7 @@ import Synchronization
 /// Other parties choose group relays, relay lists, media addresses and redirects, and a name can resolve to another
 /// address each time. So every connection to an endpoint that the configuration does not name goes through
 /// ``allowedAddresses(of:port:)``, and only to the addresses that it returns.
-public final class AddressGuard: Sendable {
+package final class AddressGuard: Sendable {
     private struct Endpoint: Hashable {
         let host: String
         let port: Int
@@ -34,7 +34,7 @@ public final class AddressGuard: Sendable {
     }
 
     /// Trusts every endpoint; for tools whose operator names all of them.
-    public static let unrestricted = AddressGuard(trustsAll: true, allowsPrivate: true, addresses: HostAddresses.of)
+    package static let unrestricted = AddressGuard(trustsAll: true, allowsPrivate: true, addresses: HostAddresses.of)
 
     private let trustsAll: Bool
     private let state: Mutex<State>
@@ -49,7 +49,7 @@ public final class AddressGuard: Sendable {
     }
 
     /// - Parameter allowsPrivate: Whether endpoints that the configuration does not name may have private addresses.
-    public convenience init(allowsPrivate: Bool) {
+    package convenience init(allowsPrivate: Bool) {
         self.init(allowsPrivate: allowsPrivate, addresses: HostAddresses.of)
     }
 
@@ -61,10 +61,10 @@ public final class AddressGuard: Sendable {
 
     // MARK: Configured endpoints
 
-    public func setAllowsPrivate(_ allowsPrivate: Bool) { state.withLock { $0.allowsPrivate = allowsPrivate } }
+    package func setAllowsPrivate(_ allowsPrivate: Bool) { state.withLock { $0.allowsPrivate = allowsPrivate } }
 
     /// Replaces the relays that the configuration names.
-    public func setConfiguredRelays(_ relays: [RelayURL]) {
+    package func setConfiguredRelays(_ relays: [RelayURL]) {
         state.withLock { $0.relays = Set(relays.map { Endpoint($0.host, $0.port) }) }
     }
 

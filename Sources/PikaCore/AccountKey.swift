@@ -1,12 +1,12 @@
-public import Nostr
+package import Nostr
 
 /// The location of an account's key: in this process, or with a remote signer.
-public enum AccountKey: Sendable {
+package enum AccountKey: Sendable {
     case local(KeyPair)
     /// With a remote signer; only the account's public key is known here.
     case remote(PublicKey, any RemoteSigner)
 
-    public var publicKey: PublicKey {
+    package var publicKey: PublicKey {
         switch self {
         case .local(let keys): keys.publicKey
         case .remote(let key, _): key

@@ -1,12 +1,12 @@
 extension AppCore {
     /// Returns the media of a call that is ``AppState/ActiveCall/Phase/active``; nil before, after, or for another
     /// call.
-    public nonisolated func callMedia(callID: String) -> CallMedia? { self.callHub.session(callID) }
+    package nonisolated func callMedia(callID: String) -> CallMedia? { self.callHub.session(callID) }
 
     /// Returns the session parameters of the current call, or of the one that ended last; nil for another call.
     ///
     /// Includes the call's token, which snapshots do not contain: keep it out of logs.
-    public func callSession(callID: String) -> CallSession? {
+    package func callSession(callID: String) -> CallSession? {
         self.lastCall?.id == callID ? self.lastCall?.session : nil
     }
 }

@@ -1,6 +1,6 @@
 import MLS
 import Marmot
-public import Nostr
+package import Nostr
 import Synchronization
 
 /// The parts of the model that downloads need.
@@ -66,7 +66,7 @@ extension AppCore {
     /// Tries the address that the sender names, then the configured servers. Throws ``AppCoreError/Code/unknownChat``,
     /// ``AppCoreError/Code/unknownMedia`` if the message is not stored here or has no such file, and
     /// ``AppCoreError/Code/mediaFailed``.
-    public func media(chatID: String, messageID: EventID, index: Int = 0) async throws -> [UInt8] {
+    package func media(chatID: String, messageID: EventID, index: Int = 0) async throws -> [UInt8] {
         let groupID = try self.mediaLookup.groupID(ofChat: chatID)
         return try await self.files.read(groupID: groupID, messageID: messageID, index: index)
     }
@@ -74,14 +74,14 @@ extension AppCore {
     /// Returns the files of an own or received message; empty if it has none, or is not stored here.
     ///
     /// Throws ``AppCoreError/Code/unknownChat``.
-    public func attachments(chatID: String, messageID: EventID) async throws -> [MediaAttachment] {
+    package func attachments(chatID: String, messageID: EventID) async throws -> [MediaAttachment] {
         let stored = try await self.store.media(in: try self.mediaLookup.groupID(ofChat: chatID), message: messageID)
         return stored.compactMap { MediaAttachment($0) }
     }
 
     /// Downloads and decrypts the group's picture from `servers`, or from the configured ones if empty; nil if the
     /// group has none.
-    public func groupImage(chatID: String, servers: [MediaURL] = []) async throws -> [UInt8]? {
+    package func groupImage(chatID: String, servers: [MediaURL] = []) async throws -> [UInt8]? {
         guard let image = self.mediaLookup.images[try self.mediaLookup.groupID(ofChat: chatID)] else { return nil }
         guard let hash = Bytes32(image.hash) else {
             throw AppCoreError(.unknownMedia, "the group's data contain no hash of its picture")

@@ -1,16 +1,16 @@
-public import Nostr
+package import Nostr
 import Synchronization
 
 /// The core of one account: receives actions, emits snapshots and events.
 ///
 /// Inputs are processed one after the other, and their changes become durable in one transaction before any effect of
 /// them is visible outside. Nothing happens unless ``run()`` is running.
-public actor AppCore {
-    public nonisolated let account: PublicKey
+package actor AppCore {
+    package nonisolated let account: PublicKey
     /// Events for handlers, in order; uncompleted ones are delivered again after a restart. One consumer.
-    public nonisolated let events: AsyncStream<CoreEvent>
+    package nonisolated let events: AsyncStream<CoreEvent>
     /// The newest snapshot.
-    public private(set) var state = AppState()
+    package private(set) var state = AppState()
 
     private let key: AccountKey
     /// The initial configuration; ``AppAction/reloadConfiguration(_:)`` changes the model's.
@@ -28,9 +28,9 @@ public actor AppCore {
     var lastCall: CallMachine.Call?
     var mediaLookup = MediaLookup()
     /// The id of the newest event delivered to the handlers, as of the newest turn; 0 if there was none.
-    public private(set) var newestInboxID: Int64 = 0
+    package private(set) var newestInboxID: Int64 = 0
 
-    public init(account: AccountKey, configuration: CoreConfiguration, ports: CorePorts) {
+    package init(account: AccountKey, configuration: CoreConfiguration, ports: CorePorts) {
         let (events, continuation) = AsyncStream.makeStream(of: CoreEvent.self)
         self.account = account.publicKey
         self.key = account
@@ -48,7 +48,7 @@ public actor AppCore {
     }
 
     /// As ``init(account:configuration:ports:)``, with a local key.
-    public init(account: KeyPair, configuration: CoreConfiguration, ports: CorePorts) {
+    package init(account: KeyPair, configuration: CoreConfiguration, ports: CorePorts) {
         self.init(account: .local(account), configuration: configuration, ports: ports)
     }
 
@@ -61,35 +61,35 @@ public actor AppCore {
     package nonisolated func snapshot() -> AppState { self.hub.newest ?? AppState() }
 
     /// Enqueues an action and returns at once.
-    public nonisolated func dispatch(_ action: AppAction, request: RequestID? = nil) {
+    package nonisolated func dispatch(_ action: AppAction, request: RequestID? = nil) {
         self.mailbox.send(.action(action, request))
     }
 
     /// Marks an event as handled and enqueues its handlers' effects with it. Returns at once.
-    public nonisolated func complete(_ inboxID: Int64, effects: [HandlerEffect]) {
+    package nonisolated func complete(_ inboxID: Int64, effects: [HandlerEffect]) {
         self.mailbox.send(.handled(inboxID: inboxID, effects))
     }
 
     /// Performs all effects in one transaction, without a related event. Ends with ``ActionOutcome/done(chatID:)`` once
     /// they are durable; failed ones are counted, as with ``complete(_:effects:)``. A request made with
     /// ``RequestID/once(_:)`` is performed once.
-    public nonisolated func perform(_ effects: [HandlerEffect], request: RequestID) {
+    package nonisolated func perform(_ effects: [HandlerEffect], request: RequestID) {
         self.mailbox.send(.effects(effects, request))
     }
 
     /// Returns a stream of snapshots and outcomes from now on, starting with the newest snapshot; for any number of
     /// readers.
-    public nonisolated func updates() -> AsyncStream<AppUpdate> { self.hub.updates() }
+    package nonisolated func updates() -> AsyncStream<AppUpdate> { self.hub.updates() }
 
     /// Returns a durable value that a handler stored.
-    public nonisolated func value(scope: String, key: String) async throws -> [UInt8]? {
+    package nonisolated func value(scope: String, key: String) async throws -> [UInt8]? {
         try await self.store.value(scope: scope, key: key)
     }
 
     /// Searches for peers' key packages on this account's relays and on those that the peers list (MIP-00).
     ///
     /// Returns a verdict for each peer; an empty result if the core ends first. ``run()`` must be running.
-    public nonisolated func findKeyPackages(of peers: [PublicKey]) async -> [PublicKey: KeyPackageVerdict] {
+    package nonisolated func findKeyPackages(of peers: [PublicKey]) async -> [PublicKey: KeyPackageVerdict] {
         let number = self.searchCount.add(1, ordering: .relaxed).newValue
         let request = RequestID(rawValue: "find-key-packages/\(number)")
         let updates = self.updates()
@@ -99,21 +99,21 @@ public actor AppCore {
     }
 
     /// Lets ``run()`` return once everything dispatched so far is durable; later inputs are dropped.
-    public nonisolated func stop() { self.mailbox.finish() }
+    package nonisolated func stop() { self.mailbox.finish() }
 
     /// Declares that the process is about to exit normally: work interrupted from now on is not recorded as a crash.
-    public nonisolated func prepareForExit() { self.store.crashes.close() }
+    package nonisolated func prepareForExit() { self.store.crashes.close() }
 
     /// The pending work: whether inputs are being processed or queued, and the number of transport and store calls in
     /// flight.
-    public nonisolated var activity: (isProcessing: Bool, calls: Int) {
+    package nonisolated var activity: (isProcessing: Bool, calls: Int) {
         (!self.mailbox.isIdle, self.runner.callCount)
     }
 
     /// Runs until the task is cancelled or the store fails. A store failure is thrown, and the account must then be
     /// restarted from its durable state. Throws ``AppCoreError/Code/superseded`` when a later copy of the account was
     /// started (``CoreConfiguration/detectsCopies``).
-    public func run() async throws {
+    package func run() async throws {
         let mailbox = self.mailbox
         let transport = self.ports.transport
         let runner = self.runner

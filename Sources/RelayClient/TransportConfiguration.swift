@@ -1,56 +1,56 @@
 /// Timeouts and limits of the relay connections.
-public struct TransportConfiguration: Hashable, Sendable {
+package struct TransportConfiguration: Hashable, Sendable {
     // MARK: Timeouts
 
     /// Applies to each of name resolution, TCP, TLS and the WebSocket upgrade.
-    public var connectTimeout: Duration = .seconds(10)
-    public var pingInterval: Duration = .seconds(30)
+    package var connectTimeout: Duration = .seconds(10)
+    package var pingInterval: Duration = .seconds(30)
     /// Time without any data from a relay, pongs included, after which its connection counts as dead.
-    public var deadPeerTimeout: Duration = .seconds(60)
+    package var deadPeerTimeout: Duration = .seconds(60)
     /// How long a publish waits for a connection and the relay's answer.
-    public var publishTimeout: Duration = .seconds(10)
+    package var publishTimeout: Duration = .seconds(10)
     /// Time for the closing handshake; applies to TLS and to the WebSocket each.
-    public var closeTimeout: Duration = .seconds(2)
-    public var backoff = Backoff()
+    package var closeTimeout: Duration = .seconds(2)
+    package var backoff = Backoff()
     /// Age at which a connection resets the count of failures.
-    public var stableAfter: Duration = .seconds(30)
+    package var stableAfter: Duration = .seconds(30)
     /// Time without a new stored event after which a request's page counts as failed. Checked with each ping.
-    public var pageTimeout: Duration = .seconds(30)
+    package var pageTimeout: Duration = .seconds(30)
     /// Time that a connection outside the set of relays stays open after its last request.
-    public var lingering: Duration = .seconds(30)
+    package var lingering: Duration = .seconds(30)
 
     // MARK: Limits
 
     /// Largest incoming message and largest frame, in bytes. A larger one ends the connection.
-    public var maximumMessageBytes = 1 << 20
+    package var maximumMessageBytes = 1 << 20
     /// Most frames of one incoming message.
-    public var maximumFragments = 1_024
+    package var maximumFragments = 1_024
     /// Updates buffered for the consumer before reading from relays stops, and their size in bytes.
-    public var bufferedUpdates = 1_024
-    public var bufferedBytes = 8 << 20
+    package var bufferedUpdates = 1_024
+    package var bufferedBytes = 8 << 20
     /// Published events in flight per relay; beyond them, further ones fail as unreachable at once.
-    public var unansweredEvents = 4_096
+    package var unansweredEvents = 4_096
     /// Most bytes of events that one fetch accepts from one relay.
-    public var fetchedBytes = 64 << 20
+    package var fetchedBytes = 64 << 20
     /// Stored events of one request, and their size in bytes, before its page counts as failed.
-    public var pageEvents = 100_000
-    public var pageBytes = 64 << 20
+    package var pageEvents = 100_000
+    package var pageBytes = 64 << 20
     /// Bytes of unrequested or repeated events that a relay may send between two pings. More ends the connection.
-    public var surplusBytes = 16 << 20
+    package var surplusBytes = 16 << 20
     /// Smallest cap that a relay is assumed to have on one answer (typically some 500). An answer with at least this
     /// many events may have been truncated, and is followed by a request for older ones.
-    public var smallestCap = 50
+    package var smallestCap = 50
     /// Event ids remembered per subscription, so that each event is delivered once.
-    public var rememberedEvents = 8_192
+    package var rememberedEvents = 8_192
     /// Verified signatures remembered, for events that several relays send.
-    public var verifiedSignatures = 16_384
+    package var verifiedSignatures = 16_384
 
     // MARK: Trust
 
     /// PEM files of certificate authorities that are trusted besides the system's, for private relays.
-    public var trustRootFiles: [String] = []
+    package var trustRootFiles: [String] = []
 
-    public init() {}
+    package init() {}
 
     func validate() throws(TransportError) {
         let times = [

@@ -1,5 +1,5 @@
 /// When a process that has ended is restarted; named as in OTP.
-public enum RestartKind: String, Hashable, Sendable, CaseIterable {
+package enum RestartKind: String, Hashable, Sendable, CaseIterable {
     /// Always, also after a successful exit.
     case permanent
     /// Only after a failure: a non-zero status, a signal, or a failed start.
@@ -9,8 +9,8 @@ public enum RestartKind: String, Hashable, Sendable, CaseIterable {
 }
 
 /// Decides what follows an exit, from its kind and the number of recent restarts.
-public struct RestartPolicy: Hashable, Sendable {
-    public enum Verdict: Hashable, Sendable {
+package struct RestartPolicy: Hashable, Sendable {
+    package enum Verdict: Hashable, Sendable {
         case restart(after: Duration)
         case quarantine
         /// Not restarted: it ended as intended.
@@ -18,26 +18,26 @@ public struct RestartPolicy: Hashable, Sendable {
     }
 
     /// Times of granted restarts, measured from their owner's start; oldest first, none older than the period.
-    public struct History: Hashable, Sendable {
-        public internal(set) var restarts: [Duration] = []
+    package struct History: Hashable, Sendable {
+        package internal(set) var restarts: [Duration] = []
         /// Consecutive restarts that do not count against the intensity, because their cause is external.
-        public var waits = 0
+        package var waits = 0
 
-        public init() {}
+        package init() {}
     }
 
-    public var intensity: Int
-    public var period: Duration
-    public var backoff: ClosedRange<Duration>
+    package var intensity: Int
+    package var period: Duration
+    package var backoff: ClosedRange<Duration>
 
-    public init(intensity: Int, period: Duration, backoff: ClosedRange<Duration>) {
+    package init(intensity: Int, period: Duration, backoff: ClosedRange<Duration>) {
         self.intensity = intensity
         self.period = period
         self.backoff = backoff
     }
 
     /// Decides on an exit at `now`, and notes a granted restart in `history`.
-    public func verdict(
+    package func verdict(
         afterSuccess isSuccess: Bool, of kind: RestartKind, history: inout History, now: Duration,
         using generator: inout some RandomNumberGenerator
     ) -> Verdict {
@@ -54,7 +54,7 @@ public struct RestartPolicy: Hashable, Sendable {
     }
 
     /// Grants a restart that does not count, with a delay that grows as for counted ones.
-    public func wait(history: inout History, using generator: inout some RandomNumberGenerator) -> Verdict {
+    package func wait(history: inout History, using generator: inout some RandomNumberGenerator) -> Verdict {
         defer { history.waits += 1 }
         return .restart(after: delay(attempt: history.waits, using: &generator))
     }

@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
-public import MLS
-public import Nostr
-public import PikaCore
+package import MLS
+package import Nostr
+package import PikaCore
 
 /// The durable store of one account: a SQLite database in its own directory, with secret values sealed.
 ///
@@ -10,11 +10,11 @@ public import PikaCore
 /// the write-ahead log soon (``checkpoint()``). Group, message and row ids, texts, keys and names are sealed or hashed
 /// under the sealing key. In the clear are the ids of events that relays have anyway, key package references and slots,
 /// cursors, times, and how many records of which epochs a group has.
-public final class AccountStore: CoreStore {
+package final class AccountStore: CoreStore {
     let pool: DatabasePool
     let sealer: Sealer
     let directory: String
-    public let crashes: CrashLedger
+    package let crashes: CrashLedger
     private let path: String
     private let lock: StateDirectoryLock
     private let queue: CommitQueue
@@ -25,7 +25,7 @@ public final class AccountStore: CoreStore {
     ///   - account: the owner; a store of another account is refused. Nil skips the check.
     ///   - program: this process's name in the error of another process that finds the directory locked.
     /// Throws ``StoreError``; nothing is left locked or open then.
-    public static func open(
+    package static func open(
         directory: String, sealingKey: SealingKey, account: PublicKey? = nil, program: String = "pikabot"
     ) throws(StoreError) -> AccountStore {
         let directory = try StateDirectory(preparing: directory)
@@ -60,7 +60,7 @@ public final class AccountStore: CoreStore {
         self.queue = CommitQueue(pool, sealer, crashes)
     }
 
-    public func load() async throws -> StoredState {
+    package func load() async throws -> StoredState {
         let crashes = self.crashes
         let outer = crashes.enterPass(.read)
         defer { crashes.leave(outer) }
@@ -72,47 +72,47 @@ public final class AccountStore: CoreStore {
     }
 
     /// Makes all changes durable in one transaction; cancelling the caller's task does not stop it.
-    public func commit(_ changes: [StoreChange]) async throws {
+    package func commit(_ changes: [StoreChange]) async throws {
         guard !changes.isEmpty else { return }
         do { try await self.queue.commit(changes) } catch { throw Self.named(error, self.path) }
     }
 
-    public func messages(
+    package func messages(
         in groupID: GroupID, before: StoredMessage.Position?, limit: Int
     ) async throws -> [StoredMessage] {
         try await self.read { try $0.messages(in: groupID, before: before, limit: limit) }
     }
 
-    public func message(in groupID: GroupID, id: EventID) async throws -> StoredMessage? {
+    package func message(in groupID: GroupID, id: EventID) async throws -> StoredMessage? {
         try await self.read { try $0.message(in: groupID, id: id) }
     }
 
-    public func nextExpiry() async throws -> Int64? {
+    package func nextExpiry() async throws -> Int64? {
         try await self.read { try $0.nextExpiry() }
     }
 
-    public func surplus(_ rule: MessageSurplus, limit: Int) async throws -> Int {
+    package func surplus(_ rule: MessageSurplus, limit: Int) async throws -> Int {
         try await self.read { try $0.surplus(rule, limit: limit).count }
     }
 
-    public func value(scope: String, key: String) async throws -> [UInt8]? {
+    package func value(scope: String, key: String) async throws -> [UInt8]? {
         try await self.read { try $0.value(scope, key) }
     }
 
-    public func media(in groupID: GroupID, message: EventID) async throws -> [StoredMedia] {
+    package func media(in groupID: GroupID, message: EventID) async throws -> [StoredMedia] {
         try await self.read { try $0.media(in: groupID, message: message) }
     }
 
     /// Checkpoints the write-ahead log, so that deleted keys are in no file any more.
     ///
     /// Commits do this automatically every few dozen commits and after a pause; call it when a busy period ends.
-    public func checkpoint() async throws {
+    package func checkpoint() async throws {
         do { try await self.queue.checkpoint() } catch { throw Self.named(error, self.path) }
     }
 
     /// Waits for running operations, checkpoints the log, closes the database and unlocks the directory; later calls
     /// throw ``StoreError/Code/closed``.
-    public func close() throws(StoreError) {
+    package func close() throws(StoreError) {
         defer { self.lock.release() }
         do { try self.queue.close() } catch { throw Self.named(error, self.path) }
     }

@@ -2,45 +2,45 @@
 ///
 /// Two errors are equal when their codes are: callers decide by `code`, never by `message`. Messages name files, tables
 /// and rows, never their content.
-public struct StoreError: Error, Equatable, CustomStringConvertible {
-    public struct Code: Hashable, Sendable, CustomStringConvertible {
-        public let description: String
+package struct StoreError: Error, Equatable, CustomStringConvertible {
+    package struct Code: Hashable, Sendable, CustomStringConvertible {
+        package let description: String
 
         /// Another process, or another store of this one, holds the state directory.
-        public static let locked = Code(description: "locked")
+        package static let locked = Code(description: "locked")
         /// The database was written with another sealing key.
-        public static let wrongKey = Code(description: "wrong_key")
+        package static let wrongKey = Code(description: "wrong_key")
         /// The database belongs to another account.
-        public static let wrongAccount = Code(description: "wrong_account")
+        package static let wrongAccount = Code(description: "wrong_account")
         /// The database was written by a newer version of this program.
-        public static let newerFormat = Code(description: "newer_format")
+        package static let newerFormat = Code(description: "newer_format")
         /// The database contains something that this store did not write.
-        public static let corrupt = Code(description: "corrupt")
+        package static let corrupt = Code(description: "corrupt")
         /// No space is left on the device, or a quota is used up.
-        public static let diskFull = Code(description: "disk_full")
+        package static let diskFull = Code(description: "disk_full")
         /// The system denies access, or the permissions are too open.
-        public static let permission = Code(description: "permission")
+        package static let permission = Code(description: "permission")
         /// Reading or writing failed for another reason.
-        public static let io = Code(description: "io")
+        package static let io = Code(description: "io")
         /// A malformed sealing key.
-        public static let invalidKey = Code(description: "invalid_key")
+        package static let invalidKey = Code(description: "invalid_key")
         /// A change refused because its stored form could not be read back.
-        public static let invalidChange = Code(description: "invalid_change")
+        package static let invalidChange = Code(description: "invalid_change")
         /// Not a backup, or a damaged one.
-        public static let badBackup = Code(description: "bad_backup")
+        package static let badBackup = Code(description: "bad_backup")
         /// The target directory of a restore already contains a state.
-        public static let stateExists = Code(description: "state_exists")
+        package static let stateExists = Code(description: "state_exists")
         /// The directory to back up contains no state.
-        public static let noState = Code(description: "no_state")
+        package static let noState = Code(description: "no_state")
         /// The store was closed.
-        public static let closed = Code(description: "closed")
+        package static let closed = Code(description: "closed")
     }
 
-    public let code: Code
+    package let code: Code
     /// What happened, where, and how to fix it.
-    public let message: String
+    package let message: String
     /// The underlying error of a lower layer.
-    public let cause: (any Error)?
+    package let cause: (any Error)?
 
     init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
@@ -48,10 +48,10 @@ public struct StoreError: Error, Equatable, CustomStringConvertible {
         self.cause = cause
     }
 
-    public var description: String {
+    package var description: String {
         guard let cause = self.cause else { return "\(self.code): \(self.message)" }
         return "\(self.code): \(self.message) (\(cause))"
     }
 
-    public static func == (left: StoreError, right: StoreError) -> Bool { left.code == right.code }
+    package static func == (left: StoreError, right: StoreError) -> Bool { left.code == right.code }
 }

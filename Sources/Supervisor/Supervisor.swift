@@ -1,6 +1,6 @@
 import Foundation
-public import Logging
-public import ServiceLifecycle
+package import Logging
+import ServiceLifecycle
 import SystemPackage
 import Telemetry
 
@@ -9,7 +9,7 @@ import Telemetry
 /// `run()` returns when a graceful shutdown has drained all workers, or when every worker has ended as intended. It
 /// throws `noWorkersLeft` when nothing runs any more because of quarantine. No child outlives `run()`; if the
 /// supervisor is killed, its children read the end of their standard input.
-public actor Supervisor<WorkerClock: Clock>: Service where WorkerClock.Duration == Duration {
+package actor Supervisor<WorkerClock: Clock>: Service where WorkerClock.Duration == Duration {
     /// Steps that need the task group of `run()`; all other actions are performed at once.
     enum Step: Sendable {
         case spawn(worker: Int)
@@ -24,7 +24,7 @@ public actor Supervisor<WorkerClock: Clock>: Service where WorkerClock.Duration 
     }
 
     /// The most recent log lines of the workers.
-    public nonisolated let log: WorkerLog
+    package nonisolated let log: WorkerLog
     let clock: WorkerClock
     let logger: Logger
     nonisolated let nextStep: AsyncStream<Step>.Continuation
@@ -46,7 +46,7 @@ public actor Supervisor<WorkerClock: Clock>: Service where WorkerClock.Duration 
     ///   - writeDiagnostics: Receives each line of the workers' standard error, prefixed with the worker's name when
     ///     there are several.
     ///   - observe: Called for each event, in order; must not block.
-    public init(
+    package init(
         workers: [WorkerSpecification], configuration: SupervisorConfiguration = SupervisorConfiguration(),
         clock: WorkerClock, generator: any RandomNumberGenerator & Sendable, log: WorkerLog = WorkerLog(),
         notify: NotifySocket? = nil, logger: Logger,
@@ -67,7 +67,7 @@ public actor Supervisor<WorkerClock: Clock>: Service where WorkerClock.Duration 
     }
 
     /// Supervises until shutdown; may be called once. Cancellation kills the workers at once.
-    public func run() async throws {
+    package func run() async throws {
         guard !hasRun else { throw SupervisorError(.alreadyRunning, "run() may be called only once") }
         hasRun = true
         // Writing to a worker that has ended must be an error, not a signal.
@@ -92,7 +92,7 @@ public actor Supervisor<WorkerClock: Clock>: Service where WorkerClock.Duration 
     }
 
     /// Starts the shutdown, as a graceful shutdown of the service group does; `run()` returns when it is complete.
-    public nonisolated func drain() {
+    package nonisolated func drain() {
         nextStep.yield(.drain)
     }
 
@@ -102,7 +102,7 @@ public actor Supervisor<WorkerClock: Clock>: Service where WorkerClock.Duration 
 
 /// Writes one whole line to standard error, with a worker's control characters escaped.
 @Sendable
-public func writeToStandardError(_ line: String) {
+package func writeToStandardError(_ line: String) {
     // If standard error is closed, there is nowhere to report it.
     _ = try? FileDescriptor.standardError.writeAll(Array((line.terminalLine + "\n").utf8))
 }
@@ -224,21 +224,21 @@ extension Supervisor {
 
 extension Supervisor {
     /// Status of all configured workers, in order.
-    public var status: [WorkerStatus] { machine.status(now: now) }
+    package var status: [WorkerStatus] { machine.status(now: now) }
 
     /// Restarts a worker: a running one is stopped first; a quarantined or stopped one starts again.
-    public func restart(_ worker: String) throws(SupervisorError) {
+    package func restart(_ worker: String) throws(SupervisorError) {
         perform(machine.restart(try index(of: worker)))
     }
 
     /// Stops a worker until ``restart(_:)``.
-    public func stop(_ worker: String) throws(SupervisorError) {
+    package func stop(_ worker: String) throws(SupervisorError) {
         perform(machine.halt(try index(of: worker)))
     }
 
     /// Replaces the list of workers and the limits. New workers start, removed ones stop, and changes to the others
     /// apply from their next start.
-    public func reconfigure(
+    package func reconfigure(
         _ workers: [WorkerSpecification], _ configuration: SupervisorConfiguration
     ) throws(SupervisorError) {
         try configuration.validate(workers: workers)
@@ -246,7 +246,7 @@ extension Supervisor {
     }
 
     /// Notes configuration changes that a worker gets only with its next start.
-    public func note(_ changes: [String], needRestartOf worker: String) {
+    package func note(_ changes: [String], needRestartOf worker: String) {
         guard let index = machine.index(of: worker), machine.workers[index].isAlive else { return }
         for change in changes where !machine.workers[index].record.needsRestart.contains(change) {
             machine.workers[index].record.needsRestart.append(change)
@@ -254,18 +254,18 @@ extension Supervisor {
     }
 
     /// Withdraws one of the changes of ``note(_:needRestartOf:)``.
-    public func withdraw(_ change: String, needRestartOf worker: String) {
+    package func withdraw(_ change: String, needRestartOf worker: String) {
         guard let index = machine.index(of: worker) else { return }
         machine.workers[index].record.needsRestart.removeAll { $0 == change }
     }
 
     /// Notes that a reload of the configuration has begun.
-    public func reloading() {
+    package func reloading() {
         service.reloading()
     }
 
     /// Notes the end of a reload; false if the configuration was invalid, or if not every worker has applied it.
-    public func reloaded(_ isSuccess: Bool) {
+    package func reloaded(_ isSuccess: Bool) {
         metrics.recordReload(isSuccess)
         service.reloaded()
     }

@@ -1,32 +1,32 @@
 /// Limits of a supervisor; the defaults apply to an empty configuration file.
-public struct SupervisorConfiguration: Hashable, Sendable {
+package struct SupervisorConfiguration: Hashable, Sendable {
     /// Which workers are restarted together with a failed one; named as in OTP.
-    public enum Strategy: String, Hashable, Sendable, CaseIterable {
+    package enum Strategy: String, Hashable, Sendable, CaseIterable {
         case oneForOne = "one_for_one"
         case oneForAll = "one_for_all"
         /// The failed worker and those listed after it.
         case restForOne = "rest_for_one"
     }
 
-    public var strategy: Strategy
+    package var strategy: Strategy
     /// Number of restarts tolerated within `period`; the next one quarantines. With `one_for_one` each worker has its
     /// own count, so that one account's failures never affect another's. With the other two strategies, where one
     /// failure restarts several workers, there is a common count as in OTP.
-    public var intensity: Int
-    public var period: Duration
+    package var intensity: Int
+    package var period: Duration
     /// Bounds of the delay before a restart; the delay doubles with each restart inside `period`.
-    public var backoff: ClosedRange<Duration>
+    package var backoff: ClosedRange<Duration>
     /// Time from SIGTERM to SIGKILL.
-    public var drainDeadline: Duration
+    package var drainDeadline: Duration
     /// Deadline for a running worker's answer to a health check, after which it is killed and restarted; nil disables
     /// health checks.
-    public var patience: Duration?
+    package var patience: Duration?
     /// The longest interval between two health checks.
-    public var longestPause: Duration
+    package var longestPause: Duration
     /// Whether a supervisor without workers keeps running until it gets some, and counts as ready meanwhile.
-    public var waitsForWorkers: Bool
+    package var waitsForWorkers: Bool
 
-    public init(
+    package init(
         strategy: Strategy = .oneForOne, intensity: Int = 5, period: Duration = .seconds(60),
         backoff: ClosedRange<Duration> = .seconds(1) ... .seconds(30), drainDeadline: Duration = .seconds(10),
         patience: Duration? = nil, longestPause: Duration = .seconds(15),

@@ -1,15 +1,15 @@
-public import BotKit
+package import BotKit
 
 /// Repeats others' messages, reports commits, and rejects calls.
-public struct EchoBot: Bot {
+package struct EchoBot: Bot {
     /// The bot's name in configurations.
-    public static let name = "echo"
+    package static let name = "echo"
 
     /// Creates the bot, which has no settings.
-    public init(settings: BotSettings) throws {}
+    package init(settings: BotSettings) throws {}
 
     /// The handlers of messages, commits and invitations to calls.
-    public var handlers: [Handler] {
+    package var handlers: [Handler] {
         OnMessage { message, context in
             context.reply("echo: \(message.content)")
         }

@@ -1,10 +1,10 @@
-public import BotKit
+package import BotKit
 
 /// Measures an encrypted group from inside: sends numbered canaries, which mirrors answer, and checks which messages
 /// another bot answers and which it ignores.
-public struct GroupCanaryBot: Bot {
+package struct GroupCanaryBot: Bot {
     /// The bot's name in configurations.
-    public static let name = "group-canary"
+    package static let name = "group-canary"
     /// The module of `/probe?module=…`; the target is the name of a group in the settings.
     static let module = "group-canary"
 
@@ -16,7 +16,7 @@ public struct GroupCanaryBot: Bot {
     private let role: Role
 
     /// Creates a sender or a mirror. Throws ``BotSettingsError`` with all problems of the settings.
-    public init(settings: BotSettings) throws {
+    package init(settings: BotSettings) throws {
         switch try CanarySettings(settings) {
         case .sender(let settings): role = .sender(CanarySender(settings))
         case .mirror(let settings): role = .mirror(CanaryMirror(settings))
@@ -24,7 +24,7 @@ public struct GroupCanaryBot: Bot {
     }
 
     /// The handlers of the sender or the mirror.
-    public var handlers: [Handler] {
+    package var handlers: [Handler] {
         switch role {
         case .mirror(let mirror):
             OnInnerEvent(.kind(.canary)) { message, context in mirror.answer(message, context) }

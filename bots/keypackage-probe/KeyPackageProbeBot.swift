@@ -1,10 +1,10 @@
-public import BotKit
+package import BotKit
 import Synchronization
 
 /// Checks, on a schedule and on request, whether accounts can be found and invited.
-public struct KeyPackageProbeBot: Bot {
+package struct KeyPackageProbeBot: Bot {
     /// The bot's name in configurations.
-    public static let name = "keypackage-probe"
+    package static let name = "keypackage-probe"
     /// The module of `/probe?module=…`.
     static let module = "keypackage"
 
@@ -13,12 +13,12 @@ public struct KeyPackageProbeBot: Bot {
     private let batchCounter = BatchCounter()
 
     /// Throws ``BotSettingsError`` with all problems of the settings.
-    public init(settings: BotSettings) throws {
+    package init(settings: BotSettings) throws {
         self.settings = try ProbeSettings(settings)
     }
 
     /// The handlers of the schedule and of requests.
-    public var handlers: [Handler] {
+    package var handlers: [Handler] {
         OnSchedule("probe", .every(settings.interval)) { context in
             try await probe(settings.batch(batchCounter.next()), context)
         }

@@ -1,21 +1,21 @@
-public import BotKit
+package import BotKit
 
 /// Probes relays: on a schedule, for a Prometheus server, and by a chat command. `docs/relay-probe.md` describes it.
-public struct RelayProbeBot: Bot {
+package struct RelayProbeBot: Bot {
     /// The bot's name in configurations.
-    public static let name = "relay-probe"
+    package static let name = "relay-probe"
 
     private let settings: RelayProbeSettings
     private let slots = ProbeSlots(8)
     private let exporter = RelayMetricsExporter()
 
     /// Throws ``BotSettingsError`` with all problems of the settings.
-    public init(settings: BotSettings) throws {
+    package init(settings: BotSettings) throws {
         self.settings = try RelayProbeSettings(settings)
     }
 
     /// The handlers of the schedules, of requests and of the command.
-    public var handlers: [Handler] {
+    package var handlers: [Handler] {
         for index in settings.targets.indices { schedule(settings.targets[index], slot: index) }
         OnProbe("relay") { try await answer($0, $1, writes: true) }
         OnProbe("relay_read") { try await answer($0, $1, writes: false) }

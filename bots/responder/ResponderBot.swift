@@ -1,19 +1,19 @@
-public import BotKit
+package import BotKit
 
 /// Responds to events by rules in the configuration; `docs/responder.md` describes them.
-public struct ResponderBot: Bot {
+package struct ResponderBot: Bot {
     /// The bot's name in configurations.
-    public static let name = "responder"
+    package static let name = "responder"
 
     private let settings: ResponderSettings
 
     /// Throws ``BotSettingsError`` with all problems of the settings.
-    public init(settings: BotSettings) throws {
+    package init(settings: BotSettings) throws {
         self.settings = try ResponderSettings(settings)
     }
 
     /// One handler for each rule.
-    public var handlers: [Handler] {
+    package var handlers: [Handler] {
         for index in settings.rules.indices { settings.handler(from: index) }
     }
 }

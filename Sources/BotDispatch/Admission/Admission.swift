@@ -174,11 +174,11 @@ package final class Admission: Sendable {
             {
                 return Self.limited(.rateLimitedSender, "sender", rate)
             }
-            if let rate = policy.limits.perGroup, !state.groups.take(group, rate.limit, nowMilliseconds: came) {
+            if let rate = policy.limits.perGroup, !state.groups.consume(group, rate.limit, nowMilliseconds: came) {
                 return Self.limited(.rateLimitedGroup, "group", rate)
             }
             if let rate = policy.limits.perSender {
-                _ = state.senders.take(sender, rate.limit, nowMilliseconds: came)
+                _ = state.senders.consume(sender, rate.limit, nowMilliseconds: came)
             }
             return .admitted
         }

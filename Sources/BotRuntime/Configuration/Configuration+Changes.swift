@@ -2,7 +2,7 @@ extension Configuration {
     /// Returns the differences to a new configuration, in the order of the file, and the effect of each.
     ///
     /// Accounts and bots are identified by their names: renaming one removes it and adds another.
-    public func changes(to new: Configuration) -> [ConfigurationChange] {
+    package func changes(to new: Configuration) -> [ConfigurationChange] {
         var changes = Self.changes(sharedEntries, new.sharedEntries, account: nil)
         let (oldNames, newNames) = (accounts.map(\.name), new.accounts.map(\.name))
         // The order matters only for this strategy.

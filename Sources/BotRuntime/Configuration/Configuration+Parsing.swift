@@ -8,14 +8,14 @@ extension Configuration {
     ///   - path: Paths in the file are relative to its folder.
     ///   - knownBots: The valid names for `use:`.
     /// - Throws: ``ConfigurationError`` with all problems.
-    public static func load(
+    package static func load(
         path: String, knownBots: some Collection<String>
     ) throws(ConfigurationError) -> Configuration {
         try ConfigurationFile(path: path, known: KnownBots(names: knownBots)).configuration
     }
 
     /// Reads and validates a file, including the settings of its bots.
-    public static func load(
+    package static func load(
         path: String, registry: BotRegistry
     ) throws(ConfigurationError) -> Configuration {
         try ConfigurationFile(path: path, registry: registry).configuration
@@ -26,7 +26,7 @@ extension Configuration {
     /// - Parameters:
     ///   - file: The file name in errors.
     ///   - folder: The base of relative paths.
-    public static func parse(
+    package static func parse(
         _ text: String, file: String, folder: String, knownBots: some Collection<String>
     ) throws(ConfigurationError) -> Configuration {
         try ConfigurationFile(text, file: file, folder: folder, known: KnownBots(names: knownBots)).configuration

@@ -7,7 +7,7 @@ import Restarts
 extension Configuration {
     /// The resolved configuration as YAML, including all defaults, without secrets: keys are shown as references, and
     /// values of settings whose name suggests a secret are withheld.
-    public var redactedDescription: String {
+    package var redactedDescription: String {
         var lines = ["version: \(Configuration.currentVersion)"]
         let urls = yamlList(relays.map(\.string))
         lines.append(allowsPrivateAddresses ? "relays: { urls: \(urls), private: allow }" : "relays: \(urls)")

@@ -1,27 +1,27 @@
 /// All problems of a configuration file, in the order of the file.
-public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// One problem: its location, what was expected, what was found, and how to fix it.
-    public struct Problem: Hashable, Sendable, CustomStringConvertible {
-        public var file: String
+    package struct Problem: Hashable, Sendable, CustomStringConvertible {
+        package var file: String
         /// Starts at 1.
-        public var line: Int
+        package var line: Int
         /// Starts at 1, in Unicode scalars.
-        public var column: Int
+        package var column: Int
         /// The path, such as `accounts[0].invites.accept`; empty for the file as a whole.
-        public var keyPath: String
-        public var expected: String
+        package var keyPath: String
+        package var expected: String
         /// The value found, never a secret.
-        public var found: String
-        public var fix: String
+        package var found: String
+        package var fix: String
 
-        public var description: String {
+        package var description: String {
             let place = keyPath.isEmpty ? "" : "\(keyPath): "
             return "\(file):\(line):\(column): \(place)expected \(expected), found \(found); \(fix)"
         }
     }
 
     /// In the order of the file; never empty.
-    public let problems: [Problem]
+    package let problems: [Problem]
 
     init(problems: [Problem]) {
         let sorted = problems.enumerated().sorted {
@@ -30,5 +30,5 @@ public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvert
         self.problems = sorted.map(\.element)
     }
 
-    public var description: String { problems.map(\.description).joined(separator: "\n") }
+    package var description: String { problems.map(\.description).joined(separator: "\n") }
 }

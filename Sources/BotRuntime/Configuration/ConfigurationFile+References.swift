@@ -7,7 +7,7 @@ extension ConfigurationFile {
     ///
     /// Each problem prevents an account or a bot from starting. The result depends on the machine, not only on the
     /// file.
-    public func missing(environment: [String: String]) -> [ConfigurationError.Problem] {
+    package func missing(environment: [String: String]) -> [ConfigurationError.Problem] {
         var checker = ReferenceChecker(file: self, environment: environment)
         for account in configuration.accounts {
             let path = positions[account.name].map { "accounts[\($0)]" } ?? "accounts"
@@ -18,7 +18,7 @@ extension ConfigurationFile {
     }
 
     /// Throws ``ConfigurationError`` with the problems of ``missing(environment:)``, if there are any.
-    public func requireReferences(environment: [String: String]) throws(ConfigurationError) {
+    package func requireReferences(environment: [String: String]) throws(ConfigurationError) {
         let problems = missing(environment: environment)
         guard problems.isEmpty else { throw ConfigurationError(problems: problems) }
     }

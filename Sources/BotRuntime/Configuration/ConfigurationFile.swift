@@ -1,10 +1,10 @@
 import Foundation
 
 /// A valid configuration file, and the location of each value.
-public struct ConfigurationFile: Sendable {
-    public var configuration: Configuration
+package struct ConfigurationFile: Sendable {
+    package var configuration: Configuration
     /// The text that was parsed.
-    public let text: String
+    package let text: String
     let file: String
     let places: [String: ConfigurationProblems.Place]
     /// The index of each account in the file, also if `configuration` was reduced to some of them.
@@ -14,12 +14,12 @@ public struct ConfigurationFile: Sendable {
     ///
     /// - Parameter path: Paths in the file are relative to its folder.
     /// - Throws: ``ConfigurationError`` with all problems of the text.
-    public init(path: String, registry: BotRegistry) throws(ConfigurationError) {
+    package init(path: String, registry: BotRegistry) throws(ConfigurationError) {
         try self.init(path: path, known: KnownBots(registry))
     }
 
     /// Parses text as if it were the content of the file at `path`.
-    public init(text: String, path: String, registry: BotRegistry) throws(ConfigurationError) {
+    package init(text: String, path: String, registry: BotRegistry) throws(ConfigurationError) {
         try self.init(text, file: path, folder: Self.folder(of: path), known: KnownBots(registry))
     }
 

@@ -1,21 +1,21 @@
-public import BotKit
+package import BotKit
 import Dispatch
 
 /// The secrets of bots' settings, referred to in the same ways as the keys of accounts.
-public struct ConfiguredSecrets: BotSecrets {
+package struct ConfiguredSecrets: BotSecrets {
     private let folder: String
     private let environment: [String: String]
 
     /// - Parameters:
     ///   - folder: The base of relative paths: the configuration's folder.
     ///   - environment: The environment for secrets in variables, and for commands.
-    public init(folder: String, environment: [String: String]) {
+    package init(folder: String, environment: [String: String]) {
         self.folder = folder
         self.environment = environment
     }
 
     /// Reads the secret on each call, so that a changed one is found. A command may take at most ten seconds.
-    public func read(_ reference: BotSettings) async throws(BotError) -> String {
+    package func read(_ reference: BotSettings) async throws(BotError) -> String {
         guard let source = KeyReference(settings: reference, folder: folder) else {
             throw BotError(
                 .noSecret, "a secret is { file: PATH }, { env: NAME }, { credential: NAME } or { command: […] }")

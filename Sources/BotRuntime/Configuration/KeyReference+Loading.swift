@@ -1,6 +1,6 @@
 import BotKit
 import Foundation
-public import Nostr
+package import Nostr
 import PikaCore
 
 extension KeyReference {
@@ -10,12 +10,12 @@ extension KeyReference {
     /// Loads the 32 bytes of the secret key, which are valid.
     ///
     /// Blocks on the file or the command, on the latter for at most ten seconds.
-    public func load(environment: [String: String]) throws(KeyLoadingError) -> [UInt8] {
+    package func load(environment: [String: String]) throws(KeyLoadingError) -> [UInt8] {
         try loadKeyPair(environment: environment).secretBytes
     }
 
     /// Loads the key as a key pair.
-    public func loadKeyPair(environment: [String: String]) throws(KeyLoadingError) -> KeyPair {
+    package func loadKeyPair(environment: [String: String]) throws(KeyLoadingError) -> KeyPair {
         try loadKeyPair(environment: environment, commandLimit: Self.commandLimit)
     }
 
@@ -36,7 +36,7 @@ extension KeyReference {
     }
 
     /// Loads a secret other than a key: one line of text, such as a token. Blocks like ``load(environment:)``.
-    public func loadSecret(environment: [String: String]) throws(KeyLoadingError) -> String {
+    package func loadSecret(environment: [String: String]) throws(KeyLoadingError) -> String {
         let text = try line(environment, Self.commandLimit, isASCII: false)
         guard !text.isEmpty, !text.contains(where: { $0.isNewline || $0 == "\0" }) else {
             throw KeyLoadingError(.malformed, "\(source): expected exactly one line of text")
@@ -74,7 +74,7 @@ extension KeyReference {
     }
 
     /// Loads the URL of the remote signer that holds the key; blocks like ``load(environment:)``.
-    public func loadBunker(environment: [String: String]) throws(KeyLoadingError) -> BunkerURL {
+    package func loadBunker(environment: [String: String]) throws(KeyLoadingError) -> BunkerURL {
         guard case .bunker(let reference) = self else {
             throw KeyLoadingError(
                 .malformed, "\(source): expected a remote signer, found a reference to the key itself")

@@ -1,5 +1,5 @@
 /// A reference to a secret key or another secret. The configuration contains only references, never secrets.
-public indirect enum KeyReference: Hashable, Sendable {
+package indirect enum KeyReference: Hashable, Sendable {
     /// A file of mode 0600 or stricter, owned by the current user; the path is absolute or relative to the working
     /// directory.
     case file(String)

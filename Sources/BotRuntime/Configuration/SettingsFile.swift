@@ -1,12 +1,12 @@
-public import BotKit
+package import BotKit
 
 /// A YAML file that consists of settings, such as the plan of a load test. It has the same limits, and the same
 /// locations in errors, as a configuration file.
-public enum SettingsFile {
+package enum SettingsFile {
     /// Reads a file and passes its settings to `make`, together with its text.
     ///
     /// Throws ``ConfigurationError`` with all problems of the text, or those that `make` reports.
-    public static func read<Value>(
+    package static func read<Value>(
         path: String, _ make: (BotSettings, _ text: String) throws(BotSettingsError) -> Value
     ) throws(ConfigurationError) -> Value {
         let text = try ConfigurationFile.text(of: path)
@@ -16,7 +16,7 @@ public enum SettingsFile {
     /// Does the same as ``read(path:_:)`` for a text.
     ///
     /// - Parameter file: The file name in errors.
-    public static func read<Value>(
+    package static func read<Value>(
         _ text: String, file: String, _ make: (BotSettings, _ text: String) throws(BotSettingsError) -> Value
     ) throws(ConfigurationError) -> Value {
         let problems = ConfigurationProblems(file: file)

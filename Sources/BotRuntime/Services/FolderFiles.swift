@@ -1,4 +1,4 @@
-public import BotKit
+package import BotKit
 
 #if canImport(Glibc)
     import Glibc
@@ -9,14 +9,14 @@ public import BotKit
 #endif
 
 /// Files that bots' settings name; relative paths start at one folder.
-public struct FolderFiles: BotFiles {
+package struct FolderFiles: BotFiles {
     private let folder: String
 
-    public init(folder: String) {
+    package init(folder: String) {
         self.folder = folder
     }
 
-    public func read(_ path: String, maximumBytes: Int) async throws(BotError) -> [UInt8] {
+    package func read(_ path: String, maximumBytes: Int) async throws(BotError) -> [UInt8] {
         let whole = path.hasPrefix("/") ? path : "\(folder)/\(path)"
         // Non-blocking, so that a FIFO is rejected instead of blocking.
         let descriptor = open(whole, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

@@ -1,5 +1,5 @@
 import AsyncHTTPClient
-public import BotKit
+package import BotKit
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -12,14 +12,14 @@ import NetworkAddresses
 /// request: it reaches private, link-local and other special addresses only if allowed
 /// (``BotHTTPRequest/reachesPrivateAddresses``). Redirects are not followed, and proxies of the environment are
 /// ignored.
-public struct HTTPRequests: BotHTTP {
+package struct HTTPRequests: BotHTTP {
     /// The number of addresses of a host that are tried in turn.
     private static let mostAddresses = 3
     private static let connectTimeout = TimeAmount.seconds(5)
 
     private let addresses: @Sendable (_ host: String) async -> [HostAddress]
 
-    public init() {
+    package init() {
         self.init(addresses: HostAddresses.of)
     }
 
@@ -27,7 +27,7 @@ public struct HTTPRequests: BotHTTP {
         self.addresses = addresses
     }
 
-    public func send(_ request: BotHTTPRequest) async throws(BotError) -> BotHTTPResponse {
+    package func send(_ request: BotHTTPRequest) async throws(BotError) -> BotHTTPResponse {
         guard let url = URL(string: request.url), let scheme = url.scheme?.lowercased(), url.user == nil,
             ["http", "https"].contains(scheme), let host = url.host, !host.isEmpty
         else {

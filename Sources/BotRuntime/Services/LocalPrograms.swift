@@ -1,4 +1,4 @@
-public import BotKit
+package import BotKit
 import Subprocess
 import SystemPackage
 
@@ -14,8 +14,8 @@ import SystemPackage
 ///
 /// Each has its own process group, which is killed at the timeout and on cancellation. Its environment consists of the
 /// given variables and `PATH`, without those of this process. Its standard error is discarded.
-public struct LocalPrograms: BotPrograms {
-    public static let standardPath = "/usr/local/bin:/usr/bin:/bin"
+package struct LocalPrograms: BotPrograms {
+    package static let standardPath = "/usr/local/bin:/usr/bin:/bin"
 
     /// Ignores SIGPIPE, so that a program that exits before it has read its input does not terminate this process.
     private static let survivesBrokenPipes: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
@@ -26,13 +26,13 @@ public struct LocalPrograms: BotPrograms {
     /// - Parameters:
     ///   - folder: the programs' working directory, and the base of relative program paths.
     ///   - path: the `PATH` of the programs, also used to look up programs named without a slash.
-    public init(folder: String, path: String) {
+    package init(folder: String, path: String) {
         _ = Self.survivesBrokenPipes
         self.folder = absolute(folder)
         self.path = path
     }
 
-    public func run(_ program: BotProgramRun) async throws(BotError) -> [UInt8] {
+    package func run(_ program: BotProgramRun) async throws(BotError) -> [UInt8] {
         let name = program.command.first ?? ""
         guard !name.isEmpty else { throw BotError(.programFailed, "the command is empty") }
         do {

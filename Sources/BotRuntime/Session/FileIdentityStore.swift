@@ -1,6 +1,6 @@
 import Foundation
 import Nostr
-public import PikaCore
+package import PikaCore
 
 /// The identity of a session in a file of mode 0600: JSON with `public_key_hex` and one of `secret_key_hex`,
 /// `ncryptsec`, `bunker` together with `client_key_hex`, and `wiping`. The first form is that of `pikabot init`.
@@ -8,16 +8,16 @@ public import PikaCore
 /// A key that logged in unencrypted is stored unencrypted; one that logged in with a password remains encrypted. For an
 /// account with a remote signer the file contains the signer's URL including its secret, and the client key by which
 /// the signer knows this client.
-public struct FileIdentityStore: IdentityStore {
+package struct FileIdentityStore: IdentityStore {
     private let path: String
 
     /// - Parameter path: the path of the file; its folder is created on saving.
-    public init(path: String) {
+    package init(path: String) {
         self.path = path
     }
 
     /// Throws ``KeyLoadingError`` if others can read the file, or its content is not an identity.
-    public func load() async throws -> AccountIdentity? {
+    package func load() async throws -> AccountIdentity? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         let bytes = try SecretFile.read(path, isPrivate: true)
         // The cause is omitted, since the message must not show any part of the key.
@@ -30,7 +30,7 @@ public struct FileIdentityStore: IdentityStore {
 
     /// Throws ``KeyLoadingError`` if the file cannot be written, or would exceed the limit of ``load()``, as with a
     /// remote signer on very many relays.
-    public func save(_ identity: AccountIdentity) async throws {
+    package func save(_ identity: AccountIdentity) async throws {
         let bytes = identity.json.json()
         guard bytes.count <= SecretFile.maximumBytes else {
             throw KeyLoadingError(
@@ -40,7 +40,7 @@ public struct FileIdentityStore: IdentityStore {
         try SecretFile.write(bytes, to: path)
     }
 
-    public func delete() async throws {
+    package func delete() async throws {
         guard unlink(path) == 0 || errno == ENOENT else {
             throw KeyLoadingError(.unreadable, "\(path): \(String(cString: strerror(errno)))")
         }

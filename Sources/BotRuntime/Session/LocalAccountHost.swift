@@ -1,15 +1,15 @@
 import BlossomClient
 import Foundation
-public import Logging
+package import Logging
 import NetworkAddresses
-public import Nostr
-public import PikaCore
+package import Nostr
+package import PikaCore
 import RelayClient
 import Storage
 
 /// The accounts of a session on this machine. Each has its own state folder, named by its public key, and WebSocket
 /// connections.
-public struct LocalAccountHost: AccountHost {
+package struct LocalAccountHost: AccountHost {
     private let directory: String
     private let allowsPrivateAddresses: Bool
     private let logger: Logger
@@ -17,13 +17,13 @@ public struct LocalAccountHost: AccountHost {
     /// - Parameters:
     ///   - directory: contains the accounts' folders; created if it does not exist.
     ///   - allowsPrivateAddresses: whether relays and media servers named by others may have private addresses.
-    public init(directory: String, allowsPrivateAddresses: Bool = false, logger: Logger) {
+    package init(directory: String, allowsPrivateAddresses: Bool = false, logger: Logger) {
         self.directory = directory
         self.allowsPrivateAddresses = allowsPrivateAddresses
         self.logger = logger
     }
 
-    public func open(_ key: AccountKey) async throws -> AccountResources {
+    package func open(_ key: AccountKey) async throws -> AccountResources {
         let folder = folder(of: key.publicKey)
         try PrivateFolder.create(folder)
         let sealingKey = try SealingKey.loadOrCreate(file: sealingKeyFile(folder))
@@ -50,7 +50,7 @@ public struct LocalAccountHost: AccountHost {
             })
     }
 
-    public func openSigner(client: KeyPair) async throws -> SignerResources {
+    package func openSigner(client: KeyPair) async throws -> SignerResources {
         let pool = try RelayPool(
             signer: AccountKey.local(client).relaySigner(SystemClock()), addresses: .unrestricted, logger: logger)
         return SignerResources(transport: pool, run: { try await pool.run() })
@@ -58,7 +58,7 @@ public struct LocalAccountHost: AccountHost {
 
     /// Deletes the account's state. The sealing key goes first: without it, leftovers of a failed deletion are
     /// unreadable.
-    public func wipe(_ account: PublicKey) async throws {
+    package func wipe(_ account: PublicKey) async throws {
         let folder = folder(of: account)
         guard FileManager.default.fileExists(atPath: folder) else { return }
         let lock = try StateDirectoryLock(directory: folder, program: "pikabot")

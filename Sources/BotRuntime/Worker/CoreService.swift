@@ -1,12 +1,12 @@
-public import Logging
-public import PikaCore
-public import ServiceLifecycle
+package import Logging
+package import PikaCore
+import ServiceLifecycle
 import Synchronization
 
 /// Runs a core; on a graceful shutdown, until its outbox is empty or the deadline has passed.
 ///
 /// Events that remain in the outbox are durable, and are sent after the next start.
-public struct CoreService: Service {
+package struct CoreService: Service {
     private let core: AppCore
     private let clock: any CoreClock
     private let deadline: Duration
@@ -14,7 +14,7 @@ public struct CoreService: Service {
     private let noted = CoreFailure()
 
     /// - Parameter deadline: limits how long a shutdown waits for relays.
-    public init(core: AppCore, clock: any CoreClock, deadline: Duration, logger: Logger) {
+    package init(core: AppCore, clock: any CoreClock, deadline: Duration, logger: Logger) {
         self.core = core
         self.clock = clock
         self.deadline = deadline
@@ -29,7 +29,7 @@ public struct CoreService: Service {
     /// their errors are less informative.
     package var failure: (any Error)? { noted.failure.withLock { $0 } }
 
-    public func run() async throws {
+    package func run() async throws {
         try await withThrowingTaskGroup(of: Ending.self) { group in
             group.addTask {
                 do { try await core.run() } catch {

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Writes one whole line to standard output. Ignores errors, which mean that the supervisor is gone.
 @Sendable
-public func writeToStandardOutput(_ line: String) {
+package func writeToStandardOutput(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     standardOutput.withLock { descriptor in
         var rest = bytes[...]

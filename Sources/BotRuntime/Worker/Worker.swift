@@ -2,12 +2,12 @@ import BlossomClient
 import BotDispatch
 import BotKit
 import ExternalBots
-public import Logging
+package import Logging
 import NetworkAddresses
 import Nostr
 import PikaCore
 import RelayClient
-public import ServiceLifecycle
+import ServiceLifecycle
 import Storage
 import UnixSignals
 
@@ -16,7 +16,7 @@ import UnixSignals
 /// It ends at the end of its standard input, on SIGTERM or SIGINT, or with its service group: then it accepts no new
 /// events, lets running handlers finish, waits until relays have accepted their messages, and closes everything. Work
 /// cut off by the deadline continues after the next start.
-public struct Worker: Service {
+package struct Worker: Service {
     let configuration: Configuration
     let account: AccountConfiguration
     let bots: [InstalledBot]
@@ -38,7 +38,7 @@ public struct Worker: Service {
     ///   - output: Receives each line for the supervisor (status and events); must not block for long.
     ///
     /// Throws ``WorkerError`` for an unknown account or bot, and for settings that a bot rejects.
-    public init(
+    package init(
         account name: String, configuration: Configuration, registry: BotRegistry,
         options: WorkerOptions = WorkerOptions(), environment: [String: String],
         output: @escaping @Sendable (String) -> Void = writeToStandardOutput, logger: Logger
@@ -66,7 +66,7 @@ public struct Worker: Service {
 
     /// Runs until it is told to end; may be called once. Throws ``WorkerError/Code/noKey``, the errors of the store and
     /// of the transport, and ``PikaCore/AppCoreError/Code/superseded`` when a later copy of the account runs.
-    public func run() async throws {
+    package func run() async throws {
         lines.starting()
         channel.install(requestsWhileStarting)
         try await withThrowingDiscardingTaskGroup { group in

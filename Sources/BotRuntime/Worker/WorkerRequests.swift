@@ -1,26 +1,26 @@
-public import Nostr
+package import Nostr
 
 /// The requests that a worker answers to its supervisor.
 ///
 /// On the wire `{"ask":NAME,"id":N,…}` is answered with `{"answer":N,"result":…}` or `{"answer":N,"error":TEXT}`. A
 /// question with `"signOfLife":true` is answered even when there are too many others.
-public struct WorkerRequests: Sendable {
+package struct WorkerRequests: Sendable {
     /// Receives the whole question. Errors that it throws are sent as text, so they must not contain a secret.
-    public typealias Answer = @Sendable (JSONValue) async throws -> JSONValue
+    package typealias Answer = @Sendable (JSONValue) async throws -> JSONValue
 
     private var answers: [String: Answer] = [:]
 
-    public init() {}
+    package init() {}
 
     /// Registers the answer to questions of this name, replacing an earlier one.
-    public mutating func on(_ ask: String, _ answer: @escaping Answer) { answers[ask] = answer }
+    package mutating func on(_ ask: String, _ answer: @escaping Answer) { answers[ask] = answer }
 
     subscript(ask: String) -> Answer? { answers[ask] }
 }
 
 /// The reason why a question is refused, as a sentence for the requester.
-public struct WorkerRefusal: Error, Hashable, CustomStringConvertible {
-    public let description: String
+package struct WorkerRefusal: Error, Hashable, CustomStringConvertible {
+    package let description: String
 
-    public init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 }

@@ -37,7 +37,7 @@ public final class GroupLab: Sendable {
     /// The content of all media servers, with their faults.
     public let media = LabMediaStore()
     /// The media relay of every member's calls.
-    public let calls: LabCallNetwork
+    package let calls: LabCallNetwork
     /// The media servers of every member, in order of preference.
     public let mediaServers: [MediaURL]
     /// The relays of every member.
@@ -114,7 +114,7 @@ public final class GroupLab: Sendable {
     /// Creates an account with bots, run as the runtime would.
     ///
     /// - Parameter retention: what the account keeps, and how many events may wait for the bots.
-    public func bots(
+    package func bots(
         _ name: String, _ bots: LabBots, invites: CoreConfiguration.InvitePolicy = .anyone,
         retention: RetentionPolicy = .standard
     ) async throws -> LabMember {
@@ -126,7 +126,7 @@ public final class GroupLab: Sendable {
     }
 
     /// Creates an account whose events are handled by `driver`, which is called once for each run of the core.
-    public func member(
+    package func member(
         _ name: String, configuration: CoreConfiguration, driver: @escaping LabMember.Driver
     ) async throws -> LabMember {
         try await self.add(LabMember(name, lab: self, configuration: configuration, work: .driver(driver)))

@@ -1,21 +1,21 @@
-public import BotDispatch
+package import BotDispatch
 import BotKit
 import PikaCore
 import Synchronization
 
 /// The bots of a ``GroupLab`` account, with their labels and policies.
-public struct LabBots: Sendable {
+package struct LabBots: Sendable {
     /// A bot as a configuration would install it.
-    public struct Entry: Sendable {
+    package struct Entry: Sendable {
         /// The bot to run.
-        public var bot: any Bot
+        package var bot: any Bot
         /// The bot's name, unique in its account.
-        public var label: String
+        package var label: String
         /// The messages that may trigger it.
-        public var policy: BotPolicy
+        package var policy: BotPolicy
 
         /// Creates an entry; the label must be unique in the account.
-        public init(_ bot: any Bot, label: String, policy: BotPolicy = BotPolicy()) {
+        package init(_ bot: any Bot, label: String, policy: BotPolicy = BotPolicy()) {
             self.bot = bot
             self.label = label
             self.policy = policy
@@ -25,14 +25,14 @@ public struct LabBots: Sendable {
     }
 
     /// The bots of the account.
-    public var entries: [Entry]
+    package var entries: [Entry]
     /// The accounts that may operate them.
-    public var operators: Set<PublicKey>
+    package var operators: Set<PublicKey>
     /// The services outside the chats; the lab provides the chats and the clock.
-    public var services: BotServices
+    package var services: BotServices
 
     /// Creates the bots of an account; by default without operators.
-    public init(_ entries: [Entry], operators: Set<PublicKey> = [], services: BotServices = BotServices()) {
+    package init(_ entries: [Entry], operators: Set<PublicKey> = [], services: BotServices = BotServices()) {
         self.entries = entries
         self.operators = operators
         self.services = services
@@ -62,13 +62,13 @@ extension LabMember {
     package var admission: Admission? { self.dispatcher.withLock { $0 }?.configuration.admission }
 
     /// Explains what the bots' runtime did with an event in the present run, in the words of `pikabot why`.
-    public func why(_ event: EventID) -> [String] {
+    package func why(_ event: EventID) -> [String] {
         guard let journal = self.admission?.journal else { return [] }
         return EventExplanation(of: event.hex, from: journal)?.lines ?? []
     }
 
     /// Replaces its bots while they run; settles.
-    public func reconfigure(_ bots: [LabBots.Entry]) async throws {
+    package func reconfigure(_ bots: [LabBots.Entry]) async throws {
         guard let dispatcher = self.dispatcher.withLock({ $0 }) else {
             throw self.lab.error(.unmet, "\(self.name) has no bots")
         }
@@ -78,7 +78,7 @@ extension LabMember {
 
     /// Performs a probe by its bots, as `GET /probe` does. Throws ``BotError/Code/probeRefused`` for probes that their
     /// settings do not allow, and for a module that none of them has.
-    public func probe(_ request: ProbeRequest) async throws -> ProbeAnswer {
+    package func probe(_ request: ProbeRequest) async throws -> ProbeAnswer {
         guard let dispatcher = self.dispatcher.withLock({ $0 }) else {
             throw self.lab.error(.unmet, "\(self.name) has no bots")
         }
@@ -90,7 +90,7 @@ extension LabMember {
     }
 
     /// Pauses or resumes a bot; settles.
-    public func setPaused(_ isPaused: Bool, _ bot: String) async throws {
+    package func setPaused(_ isPaused: Bool, _ bot: String) async throws {
         guard let dispatcher = self.dispatcher.withLock({ $0 }) else {
             throw self.lab.error(.unmet, "\(self.name) has no bots")
         }

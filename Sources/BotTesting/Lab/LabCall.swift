@@ -1,14 +1,14 @@
-public import PikaCore
+package import PikaCore
 import Synchronization
 
 /// One side of a call with media: sends media, and records all received events.
-public final class LabCall: Sendable {
+package final class LabCall: Sendable {
     private final class Heard: Sendable {
         let events = Mutex<[CallMediaEvent]>([])
     }
 
     /// The media of this side of the call, for direct use.
-    public let media: CallMedia
+    package let media: CallMedia
     private let lab: GroupLab
     private let heard: Heard
     private let reader: Task<Void, Never>
@@ -26,20 +26,20 @@ public final class LabCall: Sendable {
     deinit { self.reader.cancel() }
 
     /// All received events, in order.
-    public var events: [CallMediaEvent] { self.heard.events.withLock { $0 } }
+    package var events: [CallMediaEvent] { self.heard.events.withLock { $0 } }
 
     /// The received audio frames, in order.
-    public var chunks: [CallAudioChunk] {
+    package var chunks: [CallAudioChunk] {
         self.events.compactMap { if case .audio(let chunk) = $0 { chunk } else { nil } }
     }
 
     /// The received pieces of data of all data tracks, in the order of arrival.
-    public var data: [[UInt8]] {
+    package var data: [[UInt8]] {
         self.events.compactMap { if case .data(_, let bytes) = $0 { bytes } else { nil } }
     }
 
     /// Sends audio and advances the clock by `duration`, so that the other side receives it.
-    public func say(_ pcm: [UInt8], taking duration: Duration) async throws {
+    package func say(_ pcm: [UInt8], taking duration: Duration) async throws {
         let media = self.media
         let task = Task(executorPreference: self.lab.executor) {
             try await media.sendAudio(pcm)
@@ -52,7 +52,7 @@ public final class LabCall: Sendable {
 
 extension LabMember {
     /// Returns the media of the current call; throws unless it is active.
-    public func call() async throws -> LabCall {
+    package func call() async throws -> LabCall {
         guard let call = try await self.state().activeCall, let media = self.core.callMedia(callID: call.callID) else {
             throw self.lab.error(.unmet, "\(self.name) is not in a call with media")
         }

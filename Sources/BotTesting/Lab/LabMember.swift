@@ -14,7 +14,7 @@ public final class LabMember: Sendable {
     }
 
     /// Plays the host of a core for one run of it: reads ``AppCore/events`` itself.
-    public typealias Driver = @Sendable (AppCore) async -> Void
+    package typealias Driver = @Sendable (AppCore) async -> Void
 
     /// One run of the core, from its start to its end or crash.
     struct Life: Sendable {
@@ -37,10 +37,10 @@ public final class LabMember: Sendable {
     public let name: String
     let lab: GroupLab
     /// The files that it has downloaded.
-    public let cache = LabMediaCache()
+    package let cache = LabMediaCache()
     private let keys: KeyPair
     /// The remote signer of its key; nil if it holds the key itself.
-    public let signer: LabSigner?
+    package let signer: LabSigner?
     private let configuration: CoreConfiguration
     private let work: Work
     private let life = Mutex<Life?>(nil)
@@ -79,13 +79,13 @@ public final class LabMember: Sendable {
     public var secretKeyHex: String { Hex.encode(self.keys.secretBytes) }
 
     /// The store of the present run.
-    public var store: MemoryCoreStore { self.current.store }
+    package var store: MemoryCoreStore { self.current.store }
 
     /// Events not yet completed by the handlers, also after a crash.
-    public var storedInbox: [InboxRow] { self.lastStore.withLock { $0 }?.inbox ?? [] }
+    package var storedInbox: [InboxRow] { self.lastStore.withLock { $0 }?.inbox ?? [] }
 
     /// The core of the present run.
-    public var core: AppCore { self.current.core }
+    package var core: AppCore { self.current.core }
 
     /// The reason why the core ended without a crash; nil while it runs.
     var failure: String? { self.record.withLock { $0.failure } }
@@ -188,14 +188,14 @@ public final class LabMember: Sendable {
     }
 
     /// Plans a crash at a point of the store's work; ``hasCrashed`` tells whether it has happened.
-    public func crash(_ point: MemoryCoreStore.StopPoint) {
+    package func crash(_ point: MemoryCoreStore.StopPoint) {
         self.store.stop(point) { self.crash() }
     }
 
     #if DEBUG
         /// Plans a trap whenever the core reaches `stage` of a subject whose name has this prefix; nil disables it. In
         /// debug builds only.
-        public func trap(at stage: CrashStage?, of name: String = "") { self.crashTrap.withLock { $0 = (stage, name) } }
+        package func trap(at stage: CrashStage?, of name: String = "") { self.crashTrap.withLock { $0 = (stage, name) } }
 
         private func isCrashTrap(_ stage: CrashStage, _ name: String) -> Bool {
             self.crashTrap.withLock { $0.stage == stage && name.hasPrefix($0.name) }
@@ -221,7 +221,7 @@ public final class LabMember: Sendable {
     }
 
     /// Restarts a crashed member from another store, such as an earlier snapshot or a restored one.
-    public func restart(from store: MemoryCoreStore) async throws {
+    package func restart(from store: MemoryCoreStore) async throws {
         precondition(self.hasCrashed, "\(self.name) has not crashed")
         self.start(store)
         try await self.lab.settle()

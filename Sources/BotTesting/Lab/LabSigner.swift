@@ -1,10 +1,10 @@
-public import BotKit
+import BotKit
 import Synchronization
 
 /// The remote signer of a ``GroupLab`` member: holds the key, and behaves as the test chooses.
-public final class LabSigner: RemoteSigner {
+package final class LabSigner: RemoteSigner {
     /// The treatment of requests.
-    public enum Conduct: Sendable, Hashable {
+    package enum Conduct: Sendable, Hashable {
         /// Answers at once.
         case answers
         /// Does not answer until ``release()``, or until the request is cancelled.
@@ -36,19 +36,19 @@ public final class LabSigner: RemoteSigner {
     }
 
     /// The treatment of later requests, initially `.answers`; waiting ones keep waiting until ``release()``.
-    public var conduct: Conduct {
+    package var conduct: Conduct {
         get { self.state.withLock { $0.conduct } }
         set { self.state.withLock { $0.conduct = newValue } }
     }
 
     /// The number of requests so far.
-    public var questions: Int { self.state.withLock { $0.questions } }
+    package var questions: Int { self.state.withLock { $0.questions } }
 
     /// The number of requests kept waiting.
-    public var waiting: Int { self.state.withLock { $0.waiters.count } }
+    package var waiting: Int { self.state.withLock { $0.waiters.count } }
 
     /// Answers from now on, including the waiting requests.
-    public func release() {
+    package func release() {
         let waiters = self.state.withLock { state in
             state.conduct = .answers
             defer { state.waiters = [:] }
@@ -58,7 +58,7 @@ public final class LabSigner: RemoteSigner {
     }
 
     /// Returns the signed event, or a different one while the signer cheats; throws as the conduct demands.
-    public func sign(_ event: UnsignedEvent) async throws(SignerError) -> Event {
+    package func sign(_ event: UnsignedEvent) async throws(SignerError) -> Event {
         try await self.applyConduct()
         return self.state.withLock { state in
             var event = event
@@ -69,7 +69,7 @@ public final class LabSigner: RemoteSigner {
 
     /// Returns the NIP-44 payload of a text for a peer; throws as the conduct demands, and ``SignerError/Code/refused``
     /// for an invalid text or key.
-    public func nip44Encrypt(_ plaintext: [UInt8], to peer: PublicKey) async throws(SignerError) -> String {
+    package func nip44Encrypt(_ plaintext: [UInt8], to peer: PublicKey) async throws(SignerError) -> String {
         try await self.applyConduct()
         let nonce = self.state.withLock { Bytes32.random(using: &$0.random).bytes }
         do throws(NostrError) {
@@ -79,7 +79,7 @@ public final class LabSigner: RemoteSigner {
 
     /// Returns the text of a NIP-44 payload of a peer; throws as the conduct demands, and ``SignerError/Code/refused``
     /// for an invalid payload or key.
-    public func nip44Decrypt(_ payload: String, from peer: PublicKey) async throws(SignerError) -> [UInt8] {
+    package func nip44Decrypt(_ payload: String, from peer: PublicKey) async throws(SignerError) -> [UInt8] {
         try await self.applyConduct()
         do throws(NostrError) {
             return try NIP44.decrypt(payload, try NIP44.conversationKey(self.keys, peer))

@@ -1,19 +1,19 @@
-public import PikaCore
+package import PikaCore
 import Synchronization
 
 /// The downloaded files of a lab's member.
-public final class LabMediaCache: MediaCache {
+package final class LabMediaCache: MediaCache {
     private let files = Mutex<[MediaFile: [UInt8]]>([:])
 
     /// Creates an empty cache.
-    public init() {}
+    package init() {}
 
     /// Keeps a file in memory, replacing an earlier one, and returns `lab:` with the message's id and the index.
-    public func keep(_ bytes: [UInt8], of file: MediaFile) async throws -> String {
+    package func keep(_ bytes: [UInt8], of file: MediaFile) async throws -> String {
         self.files.withLock { $0[file] = bytes }
         return "lab:\(file.messageID)/\(file.index)"
     }
 
     /// Returns the kept content of a file; nil if there is none.
-    public func bytes(of file: MediaFile) -> [UInt8]? { self.files.withLock { $0[file] } }
+    package func bytes(of file: MediaFile) -> [UInt8]? { self.files.withLock { $0[file] } }
 }

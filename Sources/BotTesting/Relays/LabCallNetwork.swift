@@ -1,24 +1,24 @@
-public import PikaCore
+package import PikaCore
 import Synchronization
 
 /// The media relay of a lab, for any address that calls name, with faults chosen by the test.
 ///
 /// Faults are drawn for each track from the seed, so that runs are repeatable.
-public final class LabCallNetwork: CallMediaTransport {
+package final class LabCallNetwork: CallMediaTransport {
     /// The fault rates of a track's groups; each group is drawn separately.
-    public struct Faults: Sendable, Hashable {
+    package struct Faults: Sendable, Hashable {
         /// The fraction of groups lost, 0 to 1.
-        public var loss: Double
+        package var loss: Double
         /// The fraction of groups with one more copy, 0 to 1; a lost group with one arrives once.
-        public var duplication: Double
+        package var duplication: Double
         /// The fraction of groups delayed until up to ``disorder`` later ones have passed.
-        public var delay: Double
+        package var delay: Double
         /// Maximum number of later groups that overtake a delayed one, at least 1. A group still delayed at the end of
         /// its track is lost.
-        public var disorder: Int
+        package var disorder: Int
 
         /// Creates fault rates, by default none; raises `disorder` to 1.
-        public init(loss: Double = 0, duplication: Double = 0, delay: Double = 0, disorder: Int = 3) {
+        package init(loss: Double = 0, duplication: Double = 0, delay: Double = 0, disorder: Int = 3) {
             self.loss = loss
             self.duplication = duplication
             self.delay = delay
@@ -26,7 +26,7 @@ public final class LabCallNetwork: CallMediaTransport {
         }
 
         /// No faults.
-        public static let fair = Faults()
+        package static let fair = Faults()
     }
 
     fileprivate struct State {
@@ -41,24 +41,24 @@ public final class LabCallNetwork: CallMediaTransport {
     fileprivate let state = Mutex(State())
 
     /// Creates a relay without faults; the seed decides which groups later faults affect.
-    public init(seed: UInt64) {
+    package init(seed: UInt64) {
         self.seed = seed
     }
 
     /// Applies to all groups written from now on.
-    public func setFaults(_ faults: Faults) { self.state.withLock { $0.faults = faults } }
+    package func setFaults(_ faults: Faults) { self.state.withLock { $0.faults = faults } }
 
     /// Refuses new connections and fails writes while down.
-    public func setDown(_ isDown: Bool) { self.state.withLock { $0.isDown = isDown } }
+    package func setDown(_ isDown: Bool) { self.state.withLock { $0.isDown = isDown } }
 
     /// Replaces the payload of every group written from now on; nil restores the writer's own.
-    public func replaceEverything(with bytes: [UInt8]?) { self.state.withLock { $0.replacement = bytes } }
+    package func replaceEverything(with bytes: [UInt8]?) { self.state.withLock { $0.replacement = bytes } }
 
     /// All written groups, before any fault.
-    public var written: [CallTrackAddress: [CallMediaGroup]] { self.state.withLock { $0.written } }
+    package var written: [CallTrackAddress: [CallMediaGroup]] { self.state.withLock { $0.written } }
 
     /// Connects to the relay, which has every address; throws ``LabError/Code/injectedFault`` while it is down.
-    public func connect(to url: String) async throws -> any CallMediaConnection {
+    package func connect(to url: String) async throws -> any CallMediaConnection {
         try self.check()
         return LabCallConnection(network: self, base: try await self.loopback.connect(to: url), seed: self.seed)
     }

@@ -41,7 +41,7 @@ public final class LabNetwork: Sendable {
     }
 
     /// Creates a transport to these relays; `name` identifies it in publications.
-    public func transport(name: String) -> LabTransport {
+    package func transport(name: String) -> LabTransport {
         LabTransport(name: name, network: self)
     }
 

@@ -1,13 +1,13 @@
-public import Nostr
-public import PikaCore
+package import Nostr
+package import PikaCore
 import Synchronization
 
 /// One core's connections in a ``LabNetwork``: every operation is complete when its call returns.
-public final class LabTransport: RelayTransport {
+package final class LabTransport: RelayTransport {
     private let network: LabNetwork
     private let link: Int
     /// Updates from the relays, in order; one consumer. Ends after ``cut()`` and ``shutdown()``.
-    public let updates: AsyncStream<RelayUpdate>
+    package let updates: AsyncStream<RelayUpdate>
 
     init(name: String, network: LabNetwork) {
         let (stream, continuation) = AsyncStream<RelayUpdate>.makeStream()
@@ -17,33 +17,33 @@ public final class LabTransport: RelayTransport {
     }
 
     /// Disconnects the core at once, as the end of its process does.
-    public func cut() {
+    package func cut() {
         self.network.state.withLock { $0.cut(self.link) }
     }
 
     /// Connects to these relays and disconnects from all others, before it returns.
-    public func setRelays(_ relays: [RelayURL]) async {
+    package func setRelays(_ relays: [RelayURL]) async {
         self.network.state.withLock { $0.setRelays(relays, of: self.link) }
     }
 
     /// Retries all relays that are down, cut off, or waiting for the next attempt.
-    public func reconnect() async {
+    package func reconnect() async {
         self.network.state.withLock { $0.reconnect(self.link) }
     }
 
     /// Opens or replaces a subscription; the relays' stored events are in ``updates`` when this returns.
-    public func subscribe(_ subscription: RelaySubscription) async {
+    package func subscribe(_ subscription: RelaySubscription) async {
         self.network.state.withLock { $0.subscribe(subscription, of: self.link) }
     }
 
     /// Ends a subscription.
-    public func unsubscribe(_ id: String) async {
+    package func unsubscribe(_ id: String) async {
         self.network.state.withLock { $0.unsubscribe(id, of: self.link) }
     }
 
     /// Publishes to each relay by the network's rule; the sequence ends after one outcome per relay, held ones after
     /// ``LabNetwork/release()``.
-    public func publish(_ event: Event, to relays: [RelayURL]) async -> AsyncStream<PublishReport> {
+    package func publish(_ event: Event, to relays: [RelayURL]) async -> AsyncStream<PublishReport> {
         let (stream, continuation) = AsyncStream<PublishReport>.makeStream()
         let reports = ReportCounter(expected: relays.count, continuation)
         for relay in relays {
@@ -55,7 +55,7 @@ public final class LabTransport: RelayTransport {
     }
 
     /// Returns each relay's answer at once, without waiting for `timeout`; all of them fail after ``shutdown()``.
-    public func fetch(
+    package func fetch(
         _ filters: [Filter], from relays: [RelayURL], timeout: Duration
     ) async -> [RelayURL: FetchOutcome] {
         self.network.state.withLock { state in
@@ -72,7 +72,7 @@ public final class LabTransport: RelayTransport {
     }
 
     /// Disconnects as ``cut()`` does.
-    public func shutdown() async {
+    package func shutdown() async {
         self.cut()
     }
 }

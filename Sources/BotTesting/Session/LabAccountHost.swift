@@ -1,9 +1,9 @@
-public import Nostr
-public import PikaCore
+package import Nostr
+package import PikaCore
 import Synchronization
 
 /// The account host of one ``LabSession``: in-memory stores, connections to the lab's relays, and faults on demand.
-public final class LabAccountHost: AccountHost {
+package final class LabAccountHost: AccountHost {
     private struct State {
         var stores: [PublicKey: MemoryCoreStore] = [:]
         var open: [PublicKey] = []
@@ -26,31 +26,31 @@ public final class LabAccountHost: AccountHost {
     }
 
     /// Returns an account's store; nil if there is none, or it was wiped.
-    public func store(of account: PublicKey) -> MemoryCoreStore? { self.state.withLock { $0.stores[account] } }
+    package func store(of account: PublicKey) -> MemoryCoreStore? { self.state.withLock { $0.stores[account] } }
 
     /// The accounts that are open; there should never be more than one.
-    public var openAccounts: [PublicKey] { self.state.withLock { $0.open } }
+    package var openAccounts: [PublicKey] { self.state.withLock { $0.open } }
 
     /// The accounts that were wiped, in order.
-    public var wipedAccounts: [PublicKey] { self.state.withLock { $0.wiped } }
+    package var wipedAccounts: [PublicKey] { self.state.withLock { $0.wiped } }
 
     /// Makes opening an account fail with this reason; nil ends that.
-    public func failToOpen(_ reason: String?) { self.state.withLock { $0.openFault = reason } }
+    package func failToOpen(_ reason: String?) { self.state.withLock { $0.openFault = reason } }
 
     /// Makes opening connections to remote signers fail with this reason; nil ends that.
-    public func failToOpenSigners(_ reason: String?) { self.state.withLock { $0.signerFault = reason } }
+    package func failToOpenSigners(_ reason: String?) { self.state.withLock { $0.signerFault = reason } }
 
     /// Makes accounts open with unreadable stores; their content is kept.
-    public func breakStores(_ breaks: Bool) { self.state.withLock { $0.breaksStores = breaks } }
+    package func breakStores(_ breaks: Bool) { self.state.withLock { $0.breaksStores = breaks } }
 
     /// Makes wipes fail with this reason; nil ends that.
-    public func failToWipe(_ reason: String?) { self.state.withLock { $0.wipeFault = reason } }
+    package func failToWipe(_ reason: String?) { self.state.withLock { $0.wipeFault = reason } }
 
     /// Makes the opening of accounts wait until ``releaseOpening()`` or cancellation.
-    public func holdOpening() { self.state.withLock { $0.holdsOpening = true } }
+    package func holdOpening() { self.state.withLock { $0.holdsOpening = true } }
 
     /// Resumes waiting openings and stops holding later ones.
-    public func releaseOpening() {
+    package func releaseOpening() {
         let waiters = self.state.withLock { state in
             state.holdsOpening = false
             defer { state.waiters = [] }
@@ -61,7 +61,7 @@ public final class LabAccountHost: AccountHost {
 
     /// Opens an account with a snapshot of its store, or an empty one; throws the injected fault, or
     /// `CancellationError`.
-    public func open(_ key: AccountKey) async throws -> AccountResources {
+    package func open(_ key: AccountKey) async throws -> AccountResources {
         await self.waitForOpening()
         try Task.checkCancellation()
         let account = key.publicKey
@@ -81,13 +81,13 @@ public final class LabAccountHost: AccountHost {
 
     /// Connects to a remote signer's relays; throws the injected fault. All relays accept the connection without
     /// authentication.
-    public func openSigner(client: KeyPair) async throws -> SignerResources {
+    package func openSigner(client: KeyPair) async throws -> SignerResources {
         if let fault = self.state.withLock({ $0.signerFault }) { throw LabError(.injectedFault, fault) }
         return SignerResources(transport: self.lab.network.transport(name: "\(self.name)'s signer"))
     }
 
     /// Deletes an account's store; throws the injected fault. Traps if the account is open.
-    public func wipe(_ account: PublicKey) async throws {
+    package func wipe(_ account: PublicKey) async throws {
         try self.state.withLock { state in
             if let fault = state.wipeFault { throw LabError(.injectedFault, fault) }
             precondition(!state.open.contains(account), "an account must be closed before it is wiped")

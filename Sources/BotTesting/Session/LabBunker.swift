@@ -1,12 +1,12 @@
-public import Nostr
-public import PikaCore
+package import Nostr
+package import PikaCore
 import Synchronization
 
 /// A remote signer (NIP-46) that keeps one account's key and behaves as the test chooses. Its secret admits one client;
 /// admitted clients stay admitted.
-public final class LabBunker: Sendable {
+package final class LabBunker: Sendable {
     /// The treatment of requests.
-    public enum Conduct: Sendable, Hashable {
+    package enum Conduct: Sendable, Hashable {
         /// Answers at once.
         case answers
         /// Does not answer.
@@ -28,7 +28,7 @@ public final class LabBunker: Sendable {
     }
 
     /// The secret that admits one client, in ``url``.
-    public let secret: String
+    package let secret: String
     private let keys: KeyPair
     private let relay: RelayURL
     private let transport: any RelayTransport
@@ -36,7 +36,7 @@ public final class LabBunker: Sendable {
     private let state: Mutex<State>
 
     /// - Parameter transport: used by this signer only; ``run()`` sets its relay.
-    public init(
+    package init(
         _ user: KeyPair, secret: String = "opensesame", relay: RelayURL, transport: any RelayTransport,
         clock: any CoreClock, seed: UInt64
     ) {
@@ -50,24 +50,24 @@ public final class LabBunker: Sendable {
     }
 
     /// The address for a client: this signer's key, its relay and the secret.
-    public var url: BunkerURL {
+    package var url: BunkerURL {
         BunkerURL(remoteSigner: self.keys.publicKey, relays: [self.relay], secret: self.secret)
     }
 
     /// The admitted clients.
-    public var clients: Set<PublicKey> { self.state.withLock { $0.clients } }
+    package var clients: Set<PublicKey> { self.state.withLock { $0.clients } }
 
     /// The methods of all requests, in order; repeated requests count once.
-    public var methods: [NIP46.Method] { self.state.withLock { $0.requests.map(\.method) } }
+    package var methods: [NIP46.Method] { self.state.withLock { $0.requests.map(\.method) } }
 
     /// The treatment of later requests, initially `.answers`.
-    public var conduct: Conduct {
+    package var conduct: Conduct {
         get { self.state.withLock { $0.conduct } }
         set { self.state.withLock { $0.conduct = newValue } }
     }
 
     /// Replaces the held key with another account's.
-    public func hold(_ user: KeyPair) { self.state.withLock { $0.user = user } }
+    package func hold(_ user: KeyPair) { self.state.withLock { $0.user = user } }
 
     func approve() async {
         let held = self.state.withLock { state in
@@ -81,7 +81,7 @@ public final class LabBunker: Sendable {
     /// Answers until the transport ends.
     ///
     /// - Parameter onSubscribed: Called when the relay has confirmed the subscription.
-    public func run(onSubscribed: @Sendable () -> Void = {}) async {
+    package func run(onSubscribed: @Sendable () -> Void = {}) async {
         await self.transport.setRelays([self.relay])
         let filter = Filter(kinds: [.remoteSigning], tags: ["p": [self.keys.publicKey.hex]])
         await self.transport.subscribe(RelaySubscription(id: "bunker", filters: [filter], overlap: 0))
@@ -157,7 +157,7 @@ public final class LabBunker: Sendable {
 
 extension GroupLab {
     /// Creates a remote signer that holds this key.
-    public func bunker(of user: KeyPair, secret: String = "opensesame") async throws -> LabBunker {
+    package func bunker(of user: KeyPair, secret: String = "opensesame") async throws -> LabBunker {
         let bunker = LabBunker(
             user, secret: secret, relay: self.relay, transport: self.network.transport(name: "bunker"),
             clock: self.clock, seed: self.seed)
@@ -168,7 +168,7 @@ extension GroupLab {
     }
 
     /// Approves all requests waiting at a remote signer, and all later ones.
-    public func approve(_ bunker: LabBunker) async throws {
+    package func approve(_ bunker: LabBunker) async throws {
         try await self.run { await bunker.approve() }
     }
 }

@@ -1,8 +1,8 @@
-public import PikaCore
+package import PikaCore
 import Synchronization
 
 /// An ``AppSession`` in a ``GroupLab``: its logged-in account is a member like any other.
-public final class LabSession: Sendable {
+package final class LabSession: Sendable {
     private struct Life: Sendable {
         let session: AppSession
         let task: Task<Void, Never>
@@ -15,11 +15,11 @@ public final class LabSession: Sendable {
     }
 
     /// The session's name; identifies it in publications and logs.
-    public let name: String
+    package let name: String
     /// The stored identity, which survives restarts.
-    public let identities: MemoryIdentityStore
+    package let identities: MemoryIdentityStore
     /// The host of its accounts, whose stores survive restarts.
-    public let host: LabAccountHost
+    package let host: LabAccountHost
     private let lab: GroupLab
     private let configuration: CoreConfiguration
     private let life: Mutex<Life>
@@ -38,22 +38,22 @@ public final class LabSession: Sendable {
     }
 
     /// The session of the current process.
-    public var session: AppSession { self.life.withLock { $0.session } }
+    package var session: AppSession { self.life.withLock { $0.session } }
 
     /// All updates published in the current process, in order.
-    public var updates: [AppUpdate] { self.record.withLock { $0.updates } }
+    package var updates: [AppUpdate] { self.record.withLock { $0.updates } }
 
     /// The snapshots among ``updates``.
-    public var snapshots: [AppState] {
+    package var snapshots: [AppState] {
         self.updates.compactMap { if case .fullState(let state) = $0 { state } else { nil } }
     }
 
     /// All events delivered to the handlers, which completed them.
-    public var events: [SessionEvent] { self.record.withLock { $0.events } }
+    package var events: [SessionEvent] { self.record.withLock { $0.events } }
 
     /// Dispatches an action without waiting.
     @discardableResult
-    public func begin(_ action: AppAction) -> RequestID {
+    package func begin(_ action: AppAction) -> RequestID {
         let number = self.record.withLock { record in
             record.requests += 1
             return record.requests
@@ -64,7 +64,7 @@ public final class LabSession: Sendable {
     }
 
     /// Returns the outcomes of an action: one, or none yet.
-    public func outcomes(of request: RequestID) -> [ActionOutcome] {
+    package func outcomes(of request: RequestID) -> [ActionOutcome] {
         self.updates.compactMap {
             if case .finished(_, request, let outcome) = $0 { outcome } else { nil }
         }
@@ -72,20 +72,20 @@ public final class LabSession: Sendable {
 
     /// Dispatches an action and settles; returns nil if it is still in progress then.
     @discardableResult
-    public func attempt(_ action: AppAction) async throws -> ActionOutcome? {
+    package func attempt(_ action: AppAction) async throws -> ActionOutcome? {
         let request = self.begin(action)
         try await self.lab.settle()
         return self.outcomes(of: request).first
     }
 
     /// Returns the newest snapshot.
-    public func state() async throws -> AppState {
+    package func state() async throws -> AppState {
         let session = self.session
         return try await self.lab.run { await session.state }
     }
 
     /// Performs a query that the session answers directly, and settles.
-    public func ask<Value: Sendable>(
+    package func ask<Value: Sendable>(
         _ body: @escaping @Sendable (AppSession) async throws -> Value
     ) async throws -> Value {
         let session = self.session
@@ -93,13 +93,13 @@ public final class LabSession: Sendable {
     }
 
     /// Ends the process as a signal does: the session's task is cancelled.
-    public func end() async throws {
+    package func end() async throws {
         self.life.withLock { $0.task.cancel() }
         try await self.lab.settle()
     }
 
     /// Ends the process, and starts another one with the stored state.
-    public func restart() async throws {
+    package func restart() async throws {
         try await self.end()
         let life = self.record.withLock { record in
             record.updates = []
@@ -141,7 +141,7 @@ public final class LabSession: Sendable {
 
 extension GroupLab {
     /// Creates a session without a logged-in account; its accounts use all relays of the lab.
-    public func session(
+    package func session(
         _ name: String, identities: MemoryIdentityStore = MemoryIdentityStore(),
         invites: CoreConfiguration.InvitePolicy = .anyone
     ) async throws -> LabSession {

@@ -1,11 +1,11 @@
 import Nostr
-public import PikaCore
+package import PikaCore
 import Synchronization
 
 /// An ``IdentityStore`` in memory, with faults on demand.
-public final class MemoryIdentityStore: IdentityStore {
+package final class MemoryIdentityStore: IdentityStore {
     /// A method of ``IdentityStore``.
-    public enum Call: Hashable, Sendable {
+    package enum Call: Hashable, Sendable {
         /// Loading, saving or deleting the identity.
         case load, save, delete
     }
@@ -19,27 +19,27 @@ public final class MemoryIdentityStore: IdentityStore {
     private let state: Mutex<State>
 
     /// Creates a store with an identity, by default none.
-    public init(_ identity: AccountIdentity? = nil) {
+    package init(_ identity: AccountIdentity? = nil) {
         self.state = Mutex(State(identity: identity))
     }
 
     /// The stored identity; nil if there is none. Reading it is not a call.
-    public var identity: AccountIdentity? { self.state.withLock { $0.identity } }
+    package var identity: AccountIdentity? { self.state.withLock { $0.identity } }
 
     /// All calls of the store, in order.
-    public var calls: [Call] { self.state.withLock { $0.calls } }
+    package var calls: [Call] { self.state.withLock { $0.calls } }
 
     /// Makes all calls of these kinds throw ``LabError/Code/injectedFault`` without effect, until the set is replaced.
-    public func fail(_ calls: Set<Call>) {
+    package func fail(_ calls: Set<Call>) {
         self.state.withLock { $0.failing = calls }
     }
 
     /// Returns the stored identity; nil if there is none.
-    public func load() async throws -> AccountIdentity? { try self.note(.load) { $0 } }
+    package func load() async throws -> AccountIdentity? { try self.note(.load) { $0 } }
     /// Replaces the stored identity.
-    public func save(_ identity: AccountIdentity) async throws { try self.note(.save) { $0 = identity } }
+    package func save(_ identity: AccountIdentity) async throws { try self.note(.save) { $0 = identity } }
     /// Deletes the stored identity.
-    public func delete() async throws { try self.note(.delete) { $0 = nil } }
+    package func delete() async throws { try self.note(.delete) { $0 = nil } }
 
     private func note<Result>(_ call: Call, _ body: (inout AccountIdentity?) -> Result) throws -> Result {
         try self.state.withLock { state in

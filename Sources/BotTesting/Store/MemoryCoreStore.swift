@@ -1,12 +1,12 @@
-public import MLS
+package import MLS
 import Nostr
-public import PikaCore
+package import PikaCore
 import Synchronization
 
 /// An in-memory ``CoreStore`` with the semantics of a store on disk, and faults on demand.
-public final class MemoryCoreStore: CoreStore {
+package final class MemoryCoreStore: CoreStore {
     /// The point where the store stops permanently, in commits since its creation; the first is 1.
-    public enum StopPoint: Hashable, Sendable {
+    package enum StopPoint: Hashable, Sendable {
         /// That commit fails without effect.
         case before(commit: Int)
         /// That commit completes; nothing after it does.
@@ -25,10 +25,10 @@ public final class MemoryCoreStore: CoreStore {
     private let state: Mutex<State>
     private let notes: LabCrashNotes
     /// The crash ledger, whose notes only ``snapshot()`` copies.
-    public let crashes: CrashLedger
+    package let crashes: CrashLedger
 
     /// Creates an empty store.
-    public convenience init() {
+    package convenience init() {
         self.init(StoreContent(), LabCrashNotes())
     }
 
@@ -39,12 +39,12 @@ public final class MemoryCoreStore: CoreStore {
     }
 
     /// Returns a new store with the state of the commits so far, as a process finds it after a crash.
-    public func snapshot() -> MemoryCoreStore {
+    package func snapshot() -> MemoryCoreStore {
         MemoryCoreStore(self.state.withLock { $0.content }, self.notes.snapshot())
     }
 
     /// Returns a new store with the current content after a restore: another copy of the account.
-    public func restored(atMilliseconds time: Int64) -> MemoryCoreStore {
+    package func restored(atMilliseconds time: Int64) -> MemoryCoreStore {
         var content = self.state.withLock { $0.content }
         let id = withUnsafeBytes(of: time.bigEndian) { Array($0) } + content.instance.id.prefix(8)
         content.instance = StoredInstance(
@@ -53,28 +53,28 @@ public final class MemoryCoreStore: CoreStore {
     }
 
     /// The number of completed commits since the store's creation.
-    public var commitCount: Int { self.state.withLock { $0.commits } }
+    package var commitCount: Int { self.state.withLock { $0.commits } }
 
     /// All messages of all groups, oldest first.
-    public var allMessages: [StoredMessage] { self.state.withLock { $0.content.allMessages } }
+    package var allMessages: [StoredMessage] { self.state.withLock { $0.content.allMessages } }
 
     /// Events that some of their relays still lack.
-    public var outbox: [OutboxRow] { self.state.withLock { $0.content.state.outbox } }
+    package var outbox: [OutboxRow] { self.state.withLock { $0.content.state.outbox } }
 
     /// Events not yet completed by the handlers.
-    public var inbox: [InboxRow] { self.state.withLock { $0.content.state.inbox } }
+    package var inbox: [InboxRow] { self.state.withLock { $0.content.state.inbox } }
 
     /// The stored keys of all groups and their related states, in the order of creation.
-    public var groupKeys: [[UInt8]] { self.state.withLock { $0.content.state.groups.map(\.groupID) } }
+    package var groupKeys: [[UInt8]] { self.state.withLock { $0.content.state.groups.map(\.groupID) } }
 
     /// Makes the next commit throw ``LabError/Code/injectedFault`` without effect.
-    public func failNextCommit() {
+    package func failNextCommit() {
         self.state.withLock { $0.failsNextCommit = true }
     }
 
     /// Plans the end of the process that uses this store: from that point on every call throws
     /// ``LabError/Code/stopped``. `onStop` is called at that point, before the commit returns to its caller.
-    public func stop(_ point: StopPoint, onStop: @escaping @Sendable () -> Void) {
+    package func stop(_ point: StopPoint, onStop: @escaping @Sendable () -> Void) {
         self.state.withLock { state in
             state.stopPoint = point
             state.onStop = onStop
@@ -82,13 +82,13 @@ public final class MemoryCoreStore: CoreStore {
     }
 
     /// Stops this store now.
-    public func stop() {
+    package func stop() {
         self.notes.stop()
         self.state.withLock { $0.isStopped = true }
     }
 
     /// Returns the committed state without quarantined rows; throws ``LabError/Code/stopped``.
-    public func load() async throws -> StoredState {
+    package func load() async throws -> StoredState {
         let outer = self.crashes.enterPass(.read)
         defer { self.crashes.leave(outer) }
         var state = try self.read { $0.state }
@@ -99,40 +99,40 @@ public final class MemoryCoreStore: CoreStore {
     }
 
     /// Returns at most `limit` messages older than `before`, newest first; throws ``LabError/Code/stopped``.
-    public func messages(
+    package func messages(
         in groupID: GroupID, before: StoredMessage.Position?, limit: Int
     ) async throws -> [StoredMessage] {
         try self.read { $0.messages(in: groupID, before: before, limit: limit) }
     }
 
     /// Returns one message, nil if it is not stored; throws ``LabError/Code/stopped``.
-    public func message(in groupID: GroupID, id: EventID) async throws -> StoredMessage? {
+    package func message(in groupID: GroupID, id: EventID) async throws -> StoredMessage? {
         try self.read { $0.message(in: groupID, id: id) }
     }
 
     /// Returns the earliest expiry of all messages, nil if none expires; throws ``LabError/Code/stopped``.
-    public func nextExpiry() async throws -> Int64? {
+    package func nextExpiry() async throws -> Int64? {
         try self.read { $0.nextExpiry }
     }
 
     /// Returns the files of a message by index; throws ``LabError/Code/stopped``.
-    public func media(in groupID: GroupID, message: EventID) async throws -> [StoredMedia] {
+    package func media(in groupID: GroupID, message: EventID) async throws -> [StoredMedia] {
         try self.read { $0.media(in: groupID, message: message) }
     }
 
     /// Returns the number of messages that a rule matches, counted up to `limit`; throws ``LabError/Code/stopped``.
-    public func surplus(_ rule: MessageSurplus, limit: Int) async throws -> Int {
+    package func surplus(_ rule: MessageSurplus, limit: Int) async throws -> Int {
         try self.read { $0.surplus(rule, limit: limit).count }
     }
 
     /// Returns a stored value, nil if there is none; throws ``LabError/Code/stopped``.
-    public func value(scope: String, key: String) async throws -> [UInt8]? {
+    package func value(scope: String, key: String) async throws -> [UInt8]? {
         try self.read { $0.value(scope: scope, key: key) }
     }
 
     /// Applies all changes in order, without those of quarantined subjects. Throws ``LabError/Code/injectedFault`` or
     /// ``LabError/Code/stopped``, without any effect.
-    public func commit(_ changes: [StoreChange]) async throws {
+    package func commit(_ changes: [StoreChange]) async throws {
         let changes = changes.compactMap { change in self.crashes.part(change.crashSubject, of: .store) { change } }
         let (error, onStop) = self.state.withLock { Self.commit(changes, to: &$0) }
         if onStop != nil { self.notes.stop() }

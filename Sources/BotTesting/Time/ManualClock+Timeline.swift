@@ -2,39 +2,39 @@ import PikaCore
 
 extension ManualClock {
     /// The clock's time, for code that expects a `Clock`.
-    public var timeline: Timeline { Timeline(clock: self) }
+    package var timeline: Timeline { Timeline(clock: self) }
 
     /// A `Clock` with the time of a ``ManualClock``.
-    public struct Timeline: Clock {
+    package struct Timeline: Clock {
         /// A point in time, in whole milliseconds.
-        public struct Instant: InstantProtocol {
+        package struct Instant: InstantProtocol {
             /// Unix milliseconds.
-            public let milliseconds: Int64
+            package let milliseconds: Int64
 
             /// Returns the instant after a duration, rounded towards zero to whole milliseconds.
-            public func advanced(by duration: Duration) -> Instant {
+            package func advanced(by duration: Duration) -> Instant {
                 Instant(milliseconds: self.milliseconds + duration.milliseconds)
             }
 
             /// Returns the duration until another instant; negative if it is earlier.
-            public func duration(to other: Instant) -> Duration {
+            package func duration(to other: Instant) -> Duration {
                 .milliseconds(other.milliseconds - self.milliseconds)
             }
 
             /// Compares the times.
-            public static func < (left: Instant, right: Instant) -> Bool { left.milliseconds < right.milliseconds }
+            package static func < (left: Instant, right: Instant) -> Bool { left.milliseconds < right.milliseconds }
         }
 
         let clock: ManualClock
 
         /// The current time of the manual clock.
-        public var now: Instant { Instant(milliseconds: self.clock.nowMilliseconds) }
+        package var now: Instant { Instant(milliseconds: self.clock.nowMilliseconds) }
         /// One millisecond.
-        public var minimumResolution: Duration { .milliseconds(1) }
+        package var minimumResolution: Duration { .milliseconds(1) }
 
         /// Returns when the clock has been advanced to `deadline`; throws only when the task is cancelled. Ignores
         /// `tolerance`.
-        public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
             try await self.clock.sleep(untilMilliseconds: deadline.milliseconds)
         }
     }

@@ -1,6 +1,6 @@
 /// One connection to the daemon: the source of commands and the destination of their replies.
-public final class DaemonClient: Sendable {
-    public enum Origin: Sendable {
+package final class DaemonClient: Sendable {
+    package enum Origin: Sendable {
         /// Standard input and output, or a child's. Receives every event; a slow reader applies back-pressure to the
         /// daemon.
         case standard
@@ -11,12 +11,12 @@ public final class DaemonClient: Sendable {
         case program
     }
 
-    public let origin: Origin
+    package let origin: Origin
     /// Lines for the owner of the connection to write.
-    public let lines: LineQueue
+    package let lines: LineQueue
 
     /// - Parameter limit: most bytes queued for the client.
-    public init(_ origin: Origin, limit: Int = 1 << 20) {
+    package init(_ origin: Origin, limit: Int = 1 << 20) {
         self.origin = origin
         self.lines = LineQueue(limit: limit)
     }

@@ -1,25 +1,25 @@
 import Crypto
 import Foundation
-public import Nostr
+package import Nostr
 
 /// Access token of a socket client. Only its hash is stored.
-public struct DaemonToken: Hashable, Sendable {
-    public enum Scope: String, Sendable, CaseIterable {
+package struct DaemonToken: Hashable, Sendable {
+    package enum Scope: String, Sendable, CaseIterable {
         case full
         /// Commands that change nothing, and events.
         case read
     }
 
     /// Name for people to recognise the token by.
-    public var name: String
-    public var scope: Scope
+    package var name: String
+    package var scope: Scope
     /// SHA-256 of the token.
-    public var hash: [UInt8]
+    package var hash: [UInt8]
     /// Unix seconds.
-    public var createdAt: Int64
+    package var createdAt: Int64
 
     /// Creates a token, `pikabot_` and 64 hex digits, and its stored form.
-    public static func make(
+    package static func make(
         name: String, scope: Scope, now: Int64, using generator: inout some RandomNumberGenerator
     ) -> (text: String, token: DaemonToken) {
         let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
@@ -44,7 +44,7 @@ public struct DaemonToken: Hashable, Sendable {
 
 extension DaemonToken {
     /// Parses the token file; returns no tokens if it is empty. Throws ``DaemonError/Code/badTokenFile``.
-    public static func read(_ text: String) throws(DaemonError) -> [DaemonToken] {
+    package static func read(_ text: String) throws(DaemonError) -> [DaemonToken] {
         let blank = text.allSatisfy(\.isWhitespace)
         guard !blank else { return [] }
         guard let json = try? JSONValue(json: text), let list = json["tokens"]?.array else {
@@ -57,7 +57,7 @@ extension DaemonToken {
         return tokens
     }
 
-    public static func text(of tokens: [DaemonToken]) -> JSONValue {
+    package static func text(of tokens: [DaemonToken]) -> JSONValue {
         ["tokens": .array(tokens.map(\.json))]
     }
 

@@ -1,6 +1,6 @@
 /// Splits a byte stream into lines. An overlong line is reported once and skipped to its end.
-public struct LineAssembler: Sendable {
-    public enum Piece: Hashable, Sendable {
+package struct LineAssembler: Sendable {
+    package enum Piece: Hashable, Sendable {
         case line(String)
         /// A line longer than the limit; its bytes were discarded.
         case tooLong
@@ -11,12 +11,12 @@ public struct LineAssembler: Sendable {
     private var isSkipping = false
 
     /// - Parameter limit: most bytes of a line, without its line ending.
-    public init(limit: Int) {
+    package init(limit: Int) {
         self.limit = limit
     }
 
     /// Appends bytes and calls `body` for each line that they complete. Invalid UTF-8 is replaced.
-    public mutating func take(_ bytes: some Sequence<UInt8>, _ body: (Piece) -> Void) {
+    package mutating func take(_ bytes: some Sequence<UInt8>, _ body: (Piece) -> Void) {
         for byte in bytes {
             if byte == UInt8(ascii: "\n") {
                 if !self.isSkipping { body(.line(String(decoding: self.rest, as: UTF8.self))) }
@@ -33,7 +33,7 @@ public struct LineAssembler: Sendable {
     }
 
     /// Calls `body` with the unterminated last line, at the end of the input.
-    public mutating func finish(_ body: (Piece) -> Void) {
+    package mutating func finish(_ body: (Piece) -> Void) {
         if !self.rest.isEmpty { body(.line(String(decoding: self.rest, as: UTF8.self))) }
         self.rest = []
     }

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// A slow reader is dropped when the queue is full, after a last line that gives the reason. A reader that must not be
 /// dropped gets its lines by ``put(_:)``, which makes the writers wait.
-public final class LineQueue: Sendable {
+package final class LineQueue: Sendable {
     /// `inFlight` was handed to the writer; it is known to be written when the writer asks for the next lines.
     private struct State {
         var lines: [String] = []
@@ -38,11 +38,11 @@ public final class LineQueue: Sendable {
     private let state = Mutex(State())
 
     /// - Parameter limit: most bytes queued, besides those being written. One line at a time may be longer.
-    public init(limit: Int) {
+    package init(limit: Int) {
         self.limit = limit
     }
 
-    public var isClosed: Bool { self.state.withLock { $0.isClosed } }
+    package var isClosed: Bool { self.state.withLock { $0.isClosed } }
 
     /// Appends a line if there is room. Otherwise drops the reader: discards the queued lines, appends `farewell` as
     /// the last one, and closes the queue. Returns false if the line was not appended.
@@ -71,7 +71,7 @@ public final class LineQueue: Sendable {
 
     /// Appends a line as soon as there is room; returns false if the queue was closed.
     @discardableResult
-    public func put(_ line: String) async -> Bool {
+    package func put(_ line: String) async -> Bool {
         while true {
             if let isAccepted = self.putNow(line) { return isAccepted }
             guard await self.wait({ _ in .room(for: line.utf8.count) }) else { return false }
@@ -97,7 +97,7 @@ public final class LineQueue: Sendable {
     var isDone: Bool { self.state.withLock { $0.isClosed && $0.lines.isEmpty && $0.inFlight == 0 } }
 
     /// Returns the next lines to write; nil at the end. Calling it confirms that the previous lines are written.
-    public func next() async -> [String]? {
+    package func next() async -> [String]? {
         await withCheckedContinuation { continuation in
             let result: [String]?? = self.change { state in
                 state.written += state.inFlight
@@ -113,7 +113,7 @@ public final class LineQueue: Sendable {
 
     /// Closes the queue for new lines. Queued lines may still be written, unless `dropping` says that the writer has
     /// failed.
-    public func close(dropping: Bool = false) {
+    package func close(dropping: Bool = false) {
         self.change { state in
             state.isClosed = true
             if dropping {

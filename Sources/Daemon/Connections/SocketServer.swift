@@ -1,20 +1,20 @@
-public import Logging
+package import Logging
 import NIOCore
 import NIOPosix
-public import ServiceLifecycle
+import ServiceLifecycle
 
 /// Serves a daemon on a Unix socket that only its owner can open, to a bounded number of clients.
-public struct SocketServer: Service {
-    public struct Limits: Sendable {
-        public var clients = 64
+package struct SocketServer: Service {
+    package struct Limits: Sendable {
+        package var clients = 64
         /// Most bytes of a command line.
-        public var lineBytes = 16 << 20
+        package var lineBytes = 16 << 20
         /// Most bytes queued for a slow client; beyond it the client is dropped.
-        public var outgoingBytes = 1 << 20
+        package var outgoingBytes = 1 << 20
         /// Deadline for writing a dropped client's last line.
-        public var farewell = Duration.seconds(2)
+        package var farewell = Duration.seconds(2)
 
-        public init() {}
+        package init() {}
     }
 
     private typealias Connection = PendingConnections.Connection
@@ -25,7 +25,7 @@ public struct SocketServer: Service {
     private let logger: Logger
     private let pending = PendingConnections()
 
-    public init(engine: DaemonEngine, path: String, limits: Limits = Limits(), logger: Logger) {
+    package init(engine: DaemonEngine, path: String, limits: Limits = Limits(), logger: Logger) {
         self.engine = engine
         self.path = path
         self.limits = limits
@@ -35,7 +35,7 @@ public struct SocketServer: Service {
     /// Serves from `ready` on until a graceful shutdown or cancellation, and removes the socket before it returns.
     ///
     /// Throws ``DaemonError/Code/noSocket``.
-    public func run() async throws {
+    package func run() async throws {
         guard await self.engine.waitUntilReady() else {
             // Wait for the shutdown: a service that returns early would hide the error of the one that failed.
             try? await gracefulShutdown()

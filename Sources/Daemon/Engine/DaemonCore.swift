@@ -1,8 +1,8 @@
-public import Nostr
-public import PikaCore
+package import Nostr
+package import PikaCore
 
 /// The part of an account's core that a daemon uses: ``PikaCore/AppCore``, or a restricted view of it.
-public protocol DaemonCore: Sendable {
+package protocol DaemonCore: Sendable {
     var account: PublicKey { get }
     /// Events that are not completed yet, in order; for one reader.
     var events: AsyncStream<CoreEvent> { get }
@@ -33,7 +33,7 @@ public protocol DaemonCore: Sendable {
 }
 
 extension AppCore: DaemonCore {
-    public nonisolated func shown(_ state: AppState) -> AppState { state }
+    package nonisolated func shown(_ state: AppState) -> AppState { state }
 }
 
 extension DaemonCore {

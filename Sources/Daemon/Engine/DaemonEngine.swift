@@ -1,7 +1,7 @@
-public import Logging
+package import Logging
 import Metrics
 import Nostr
-public import PikaCore
+package import PikaCore
 
 /// Drives one account by the pikachat daemon protocol (docs/daemon.md): it reads commands as lines, and writes replies
 /// and events as lines. It is independent of the transport, which may be a process's standard streams or a socket.
@@ -10,7 +10,7 @@ public import PikaCore
 /// handled once the standard client's line about it is written or, after that client is gone, once it is recorded.
 ///
 /// The engine does input and output; ``DaemonMachine`` has the state and the rules.
-public actor DaemonEngine {
+package actor DaemonEngine {
     nonisolated let core: any DaemonCore
     nonisolated let clock: any CoreClock
     nonisolated let logger: Logger
@@ -41,7 +41,7 @@ public actor DaemonEngine {
     ///   - core: needs an inbox and an invitation policy that leaves the decision to this daemon; must not have run
     ///     yet.
     ///   - standard: the client that receives every event.
-    public init(
+    package init(
         core: any DaemonCore, settings: DaemonSettings, standard: DaemonClient, clock: any CoreClock, logger: Logger
     ) {
         self.core = core
@@ -63,7 +63,7 @@ public actor DaemonEngine {
     /// Runs until `shutdown`, ``end()`` or cancellation. The core must run beside it.
     ///
     /// Throws ``DaemonError/Code/coreEnded``.
-    public func run() async throws {
+    package func run() async throws {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask { await self.followUpdates() }
             group.addTask { try await self.serveAccount() }
@@ -79,10 +79,10 @@ public actor DaemonEngine {
     }
 
     /// Ends ``run()``; commands in flight get no reply.
-    public nonisolated func end() { self.milestones.end.fulfill(true) }
+    package nonisolated func end() { self.milestones.end.fulfill(true) }
 
     /// Returns true once `ready` was sent; false if it never will be.
-    public nonisolated func waitUntilReady() async -> Bool { await self.milestones.ready.wait() ?? false }
+    package nonisolated func waitUntilReady() async -> Bool { await self.milestones.ready.wait() ?? false }
 
     private func serveAccount() async throws -> Bool {
         await self.waitForRelay()
@@ -167,14 +167,14 @@ public actor DaemonEngine {
     // MARK: Clients
 
     /// Registers a socket connection.
-    public func attach(_ client: DaemonClient) {
+    package func attach(_ client: DaemonClient) {
         guard !self.isEnding else { return client.lines.close() }
         self.machine.clients.attach(client)
         Gauge(label: "daemon_clients").record(self.machine.clients.socketCount)
     }
 
     /// Unregisters a connection that has ended.
-    public func detach(_ client: DaemonClient) {
+    package func detach(_ client: DaemonClient) {
         self.machine.clients.detach(client)
         client.lines.close()
         Gauge(label: "daemon_clients").record(self.machine.clients.socketCount)
@@ -182,7 +182,7 @@ public actor DaemonEngine {
 
     /// Executes the command in a line, and returns when its reply is queued; the client's next line must wait until
     /// then. An unreadable line gets an error reply, except on standard input, where it is only logged.
-    public func receive(_ piece: LineAssembler.Piece, from client: DaemonClient) async {
+    package func receive(_ piece: LineAssembler.Piece, from client: DaemonClient) async {
         let text: String
         switch piece {
         case .line(let line): text = line.trimmed

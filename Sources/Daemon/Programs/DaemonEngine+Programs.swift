@@ -7,7 +7,7 @@ extension DaemonEngine {
     // MARK: One run of the program
 
     /// Registers a program; ``serve(_:)`` and ``finish(_:because:)`` must follow. One program at a time.
-    public func begin(_ client: DaemonClient) {
+    package func begin(_ client: DaemonClient) {
         guard !self.isEnding, self.machine.program.rules != nil else { return client.lines.close() }
         self.machine.clients.attach(client)
         self.machine.program.begin(client, now: self.clock.nowMilliseconds)
@@ -15,7 +15,7 @@ extension DaemonEngine {
 
     /// Sends `ready`, then the events that the program has not consumed, then new ones. Returns when the client's lines
     /// are closed or the task is cancelled.
-    public func serve(_ client: DaemonClient) async {
+    package func serve(_ client: DaemonClient) async {
         guard self.machine.program.isRunning(client), let delay = self.machine.program.confirmationDelay else { return }
         let (news, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         self.programWake = wake
@@ -41,7 +41,7 @@ extension DaemonEngine {
     ///
     /// - Parameter failure: nil if the program ended as intended. Otherwise its oldest unconsumed event is blamed, and
     ///   becomes a dead letter after too many failures.
-    public func finish(_ client: DaemonClient, because failure: ProgramFailure?) async -> ProgramReport {
+    package func finish(_ client: DaemonClient, because failure: ProgramFailure?) async -> ProgramReport {
         client.lines.close()
         self.machine.clients.detach(client)
         if self.machine.program.isRunning(client) { self.programWake = nil }
@@ -53,7 +53,7 @@ extension DaemonEngine {
     }
 
     /// Waits for the program to stall for this long, and returns how; nil when its run is over.
-    public func waitForStall(of client: DaemonClient, milliseconds: Int64) async -> ProgramStall? {
+    package func waitForStall(of client: DaemonClient, milliseconds: Int64) async -> ProgramStall? {
         while !Task.isCancelled {
             let check = self.machine.program.checkStall(
                 of: client, milliseconds: milliseconds, last: self.machine.log.last, now: self.clock.nowMilliseconds)
@@ -67,10 +67,10 @@ extension DaemonEngine {
     }
 
     /// Number of recorded events that the program has not consumed.
-    public var waitingEvents: Int64 { self.machine.program.waitingEvents(last: self.machine.log.last) }
+    package var waitingEvents: Int64 { self.machine.program.waitingEvents(last: self.machine.log.last) }
 
     /// Notes that no program will run any more: events are recorded only as long as there is room.
-    public func endPrograms() {
+    package func endPrograms() {
         self.machine.program.end()
         self.admitWaiters(false)
     }

@@ -2,22 +2,22 @@
 ///
 /// Events wait in the event log and not in the core's inbox: an event of the core is handled once it is recorded, and
 /// leaves the log's backlog once the program has consumed it. So a slow or absent program does not hold up anyone else.
-public struct ProgramRules: Sendable {
+package struct ProgramRules: Sendable {
     /// The bot's name, for logs and metrics.
-    public var name: String
+    package var name: String
     /// Throws if the program may not use the command, given with its name on the wire.
-    public var gate: @Sendable (DaemonCommand, _ name: String) async throws(DaemonFailure) -> Void
+    package var gate: @Sendable (DaemonCommand, _ name: String) async throws(DaemonFailure) -> Void
     /// Most events in flight to the program.
-    public var openEvents = 32
+    package var openEvents = 32
     /// Failures or timeouts of the program on one event before the event becomes a dead letter.
-    public var tries = 3
+    package var tries = 3
     /// Milliseconds that a program has for its first command; after that it counts as working and as not knowing the
     /// extension.
-    public var helloPatience: Int64 = 15_000
+    package var helloPatience: Int64 = 15_000
     /// The same timeout for a program that has acknowledged events before.
-    public var helloAgainPatience: Int64 = 60_000
+    package var helloAgainPatience: Int64 = 60_000
 
-    public init(
+    package init(
         name: String, gate: @escaping @Sendable (DaemonCommand, _ name: String) async throws(DaemonFailure) -> Void
     ) {
         self.name = name
@@ -26,22 +26,22 @@ public struct ProgramRules: Sendable {
 }
 
 /// Outcome of a program's run.
-public struct ProgramReport: Sendable {
+package struct ProgramReport: Sendable {
     /// Whether the program has said `shutdown`.
-    public var isShutDown = false
+    package var isShutDown = false
     /// The oldest event that it was sent and has not consumed, and the number of failures blamed on it.
-    public var blamed: (cursor: Int64, count: Int)?
+    package var blamed: (cursor: Int64, count: Int)?
 }
 
 /// Failure of a program that was not told to end.
-public enum ProgramFailure: Sendable, Hashable {
+package enum ProgramFailure: Sendable, Hashable {
     case ended
     /// It stalled and was killed.
     case stalled(ProgramStall)
 }
 
 /// How a program stalled.
-public enum ProgramStall: String, Sendable, Hashable {
+package enum ProgramStall: String, Sendable, Hashable {
     /// It did not consume waiting events.
     case consumesNothing = "it did not consume waiting events"
     /// It did not read its replies, and the queue is full.

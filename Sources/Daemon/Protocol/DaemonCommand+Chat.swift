@@ -1,6 +1,6 @@
 extension DaemonCommand {
     /// The command's reference to a group, unparsed; nil if it has none.
-    public var chatID: String? {
+    package var chatID: String? {
         switch self {
         case .addMembers(let group, _), .listMembers(let group), .removeMembers(let group, _), .leaveGroup(let group),
             .updateGroupProfile(let group, _, _), .getGroupProfile(let group),
@@ -18,7 +18,7 @@ extension DaemonCommand {
     }
 
     /// The command's call id, unparsed; nil if it has none.
-    public var callID: String? {
+    package var callID: String? {
         switch self {
         case .acceptCall(let id), .rejectCall(let id, _), .endCall(let id, _), .sendAudioResponse(let id, _),
             .sendAudioFile(let id, _, _, _), .sendCallData(let id, _, _):
@@ -29,7 +29,7 @@ extension DaemonCommand {
 
     /// The commands that a configuration may allow to a program. `hello`, `ack` and `shutdown` need no permission, and
     /// the relays of the account are set by the configuration only.
-    public static let names: Set<String> = [
+    package static let names: Set<String> = [
         "publish_keypackage", "list_pending_welcomes", "accept_welcome", "list_groups", "init_group",
         "add_members", "list_members", "remove_members", "leave_group", "get_group_profile", "update_group_profile",
         "upload_group_profile_image", "send_message", "send_hypernote", "hypernote_catalog", "react",
@@ -38,7 +38,7 @@ extension DaemonCommand {
     ]
 
     /// Whether the command sends something to a group.
-    public var isSending: Bool {
+    package var isSending: Bool {
         switch self {
         case .sendMessage, .sendHypernote, .react, .submitHypernoteAction, .sendMedia, .sendMediaBatch, .sendTyping:
             true

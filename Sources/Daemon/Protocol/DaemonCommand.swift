@@ -3,7 +3,7 @@ import Nostr
 /// A command of the pikachat daemon protocol, version 1 (docs/daemon.md), with its defaults filled in.
 ///
 /// Keys and ids are unparsed strings; they are validated when the command runs.
-public enum DaemonCommand: Hashable, Sendable {
+package enum DaemonCommand: Hashable, Sendable {
     case publishKeyPackage(relays: [String])
     case setRelays([String])
     case listPendingWelcomes
@@ -40,36 +40,36 @@ public enum DaemonCommand: Hashable, Sendable {
     /// A program has handled an event.
     case acknowledge(cursor: Int64)
 
-    public struct File: Hashable, Sendable {
-        public var path: String
-        public var mimeType: String?
-        public var filename: String?
+    package struct File: Hashable, Sendable {
+        package var path: String
+        package var mimeType: String?
+        package var filename: String?
     }
 
-    public struct CallInvitation: Hashable, Sendable {
-        public var group: String
-        public var peer: String
-        public var callID: String?
-        public var moqURL: String
-        public var broadcastBase: String?
-        public var trackName: String?
-        public var trackCodec: String?
-        public var relayAuth: String?
+    package struct CallInvitation: Hashable, Sendable {
+        package var group: String
+        package var peer: String
+        package var callID: String?
+        package var moqURL: String
+        package var broadcastBase: String?
+        package var trackName: String?
+        package var trackCodec: String?
+        package var relayAuth: String?
     }
 
     /// Fields of a client's `hello`.
-    public struct Hello: Hashable, Sendable {
+    package struct Hello: Hashable, Sendable {
         /// At least 2.
-        public var version: Int64
+        package var version: Int64
         /// A name for logs.
-        public var client: String?
-        public var token: String?
+        package var client: String?
+        package var token: String?
         /// Cursor after which events are to be replayed.
-        public var cursor: Int64?
+        package var cursor: Int64?
         /// Whether the connection receives events; that of standard output always does.
-        public var subscribes: Bool
+        package var subscribes: Bool
         /// Whether an event counts as consumed only after ``DaemonCommand/acknowledge(cursor:)``.
-        public var acknowledges = false
+        package var acknowledges = false
     }
 
     /// Whether the command may change something.
@@ -84,14 +84,14 @@ public enum DaemonCommand: Hashable, Sendable {
 }
 
 /// A parsed command line.
-public struct DaemonRequest: Hashable, Sendable {
-    public var command: DaemonCommand
+package struct DaemonRequest: Hashable, Sendable {
+    package var command: DaemonCommand
     /// The command's name on the wire.
-    public var name: String
+    package var name: String
     /// Returned with the reply.
-    public var requestID: String?
+    package var requestID: String?
     /// Part of the extension.
-    public var idempotencyKey: String?
+    package var idempotencyKey: String?
     /// The command without its two ids, normalised: equal commands have equal texts.
     var fingerprintText: String
 }
@@ -99,7 +99,7 @@ public struct DaemonRequest: Hashable, Sendable {
 extension DaemonRequest {
     /// Parses a line. Ignores unknown fields; throws ``DaemonFailure/Code/parseError`` for any other mistake, as the
     /// pikachat daemon does.
-    public init(line: some StringProtocol) throws(DaemonFailure) {
+    package init(line: some StringProtocol) throws(DaemonFailure) {
         let json: JSONValue
         do { json = try JSONValue(json: Array(line.utf8)) } catch {
             throw DaemonFailure(.parseError, "invalid JSON: \(error.message)")

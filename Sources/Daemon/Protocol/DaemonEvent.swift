@@ -1,7 +1,7 @@
-public import Nostr
+package import Nostr
 
 /// Events that the daemon sends (docs/daemon.md). Ids and keys are hex.
-public enum DaemonEvent: Hashable, Sendable {
+package enum DaemonEvent: Hashable, Sendable {
     case ready(account: PublicKey)
     case keyPackagePublished(EventID)
     case welcomeReceived(DaemonWelcome)
@@ -19,11 +19,11 @@ public enum DaemonEvent: Hashable, Sendable {
     case recorded(JSONObject)
 
     /// Protocol version in `ready`.
-    public static let protocolVersion: Int64 = 1
+    package static let protocolVersion: Int64 = 1
 
     /// Encodes the event as one line, without its line ending. Only clients that requested the extension get a
     /// cursor and a message's tags.
-    public func line(cursor: Int64? = nil) -> String {
+    package func line(cursor: Int64? = nil) -> String {
         var object = self.json
         if cursor != nil, case .messageReceived(let message) = self, !message.tags.isEmpty {
             object["tags"] = .array(message.tags.map { .array($0.values.map(JSONValue.string)) })

@@ -1,21 +1,21 @@
-public import Nostr
+package import Nostr
 import PikaCore
 
 /// A group in replies and events.
-public struct DaemonGroup: Hashable, Sendable {
-    public struct Member: Hashable, Sendable {
-        public var publicKey: PublicKey
-        public var isAdmin: Bool
+package struct DaemonGroup: Hashable, Sendable {
+    package struct Member: Hashable, Sendable {
+        package var publicKey: PublicKey
+        package var isAdmin: Bool
     }
 
     /// Hex of the MLS group id.
-    public var chatID: String
+    package var chatID: String
     /// ``AppState/ChatSummary/nostrGroupID``.
-    public var nostrGroupID: String
-    public var name: String
-    public var description: String
+    package var nostrGroupID: String
+    package var name: String
+    package var description: String
     /// Sorted by key.
-    public var members: [Member]
+    package var members: [Member]
 }
 
 extension DaemonGroup {
@@ -55,12 +55,12 @@ extension DaemonGroup {
 }
 
 /// A group's profile: the one that an admin has set in it, or else the group's name and description.
-public struct DaemonGroupProfile: Hashable, Sendable {
-    public var nostrGroupID: String
-    public var owner: PublicKey
-    public var name: String
-    public var about: String
-    public var picture: String?
+package struct DaemonGroupProfile: Hashable, Sendable {
+    package var nostrGroupID: String
+    package var owner: PublicKey
+    package var name: String
+    package var about: String
+    package var picture: String?
 
     var json: JSONObject {
         [
@@ -72,8 +72,8 @@ public struct DaemonGroupProfile: Hashable, Sendable {
 }
 
 /// A change of a group.
-public struct DaemonGroupUpdate: Hashable, Sendable {
-    public enum Kind: String, Sendable {
+package struct DaemonGroupUpdate: Hashable, Sendable {
+    package enum Kind: String, Sendable {
         case created
         case membersAdded = "members_added"
         case membersRemoved = "members_removed"
@@ -81,11 +81,11 @@ public struct DaemonGroupUpdate: Hashable, Sendable {
         case left
     }
 
-    public var kind: Kind
-    public var nostrGroupID: String
+    package var kind: Kind
+    package var nostrGroupID: String
     /// The group after the change; nil if this account is no longer a member.
-    public var group: DaemonGroup?
-    public var profile: DaemonGroupProfile?
+    package var group: DaemonGroup?
+    package var profile: DaemonGroupProfile?
 
     var json: JSONObject {
         var object: JSONObject = ["kind": .string(self.kind.rawValue), "nostr_group_id": .string(self.nostrGroupID)]
@@ -99,12 +99,12 @@ public struct DaemonGroupUpdate: Hashable, Sendable {
 }
 
 /// A pending invitation.
-public struct DaemonWelcome: Hashable, Sendable {
-    public var wrapper: EventID
-    public var welcome: EventID
-    public var inviter: PublicKey
-    public var nostrGroupID: String
-    public var groupName: String
+package struct DaemonWelcome: Hashable, Sendable {
+    package var wrapper: EventID
+    package var welcome: EventID
+    package var inviter: PublicKey
+    package var nostrGroupID: String
+    package var groupName: String
 
     init(_ invite: AppState.InviteSummary) {
         self.wrapper = invite.wrapper

@@ -1,26 +1,26 @@
-public import Nostr
-public import PikaCore
+package import Nostr
+package import PikaCore
 
 /// A message from another member.
-public struct DaemonMessage: Hashable, Sendable {
+package struct DaemonMessage: Hashable, Sendable {
     /// Hex of the MLS group id.
-    public var chatID: String
+    package var chatID: String
     /// ``AppState/ChatSummary/nostrGroupID``.
-    public var nostrGroupID: String
+    package var nostrGroupID: String
     /// The inner event's id.
-    public var id: EventID
-    public var sender: PublicKey
-    public var kind: Kind
-    public var content: String
-    public var createdAt: Int64
-    public var media: [Attachment]
+    package var id: EventID
+    package var sender: PublicKey
+    package var kind: Kind
+    package var content: String
+    package var createdAt: Int64
+    package var media: [Attachment]
     /// Sent only to clients of the extension.
-    public var tags: [Tag] = []
+    package var tags: [Tag] = []
 
-    public struct Attachment: Hashable, Sendable {
-        public var file: MediaAttachment
+    package struct Attachment: Hashable, Sendable {
+        package var file: MediaAttachment
         /// Path of the file, if it was downloaded.
-        public var localPath: String?
+        package var localPath: String?
 
         var json: JSONValue {
             var object: JSONObject = [

@@ -1,12 +1,12 @@
-public import Nostr
+package import Nostr
 
 /// The reply to a command.
-public enum DaemonReply: Hashable, Sendable {
+package enum DaemonReply: Hashable, Sendable {
     case ok(requestID: String?, result: JSONObject?)
     case error(requestID: String?, DaemonFailure)
 
     /// Encodes the reply as one line, without its line ending; absent fields are left out.
-    public var line: String {
+    package var line: String {
         var object = JSONObject()
         switch self {
         case .ok(let requestID, let result):

@@ -1,9 +1,9 @@
-public import Nostr
-public import PikaCore
+package import Nostr
+package import PikaCore
 
 extension KeyPackageAnnouncement {
     /// The reply to `publish_keypackage`: the kind 443 event and each relay's answer.
-    public var json: JSONObject {
+    package var json: JSONObject {
         var object = JSONObject()
         object["event_id"] = self.event.map { .string($0.hex) }
         object["relays"] = .array(self.keyPackage.map(\.json))

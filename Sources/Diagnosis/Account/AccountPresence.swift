@@ -1,11 +1,11 @@
 import BotKit
 import Marmot
-public import Nostr
+package import Nostr
 
 /// Checks whether others can find an account's key packages and relay lists on relays, and thus invite it.
-public enum AccountPresence {
+package enum AccountPresence {
     /// Key packages, and the relay lists that say where to find them and where to send invitations.
-    public static let kinds: [Kind] = [.addressableKeyPackage, .keyPackage, .keyPackageRelays, .inboxRelays]
+    package static let kinds: [Kind] = [.addressableKeyPackage, .keyPackage, .keyPackageRelays, .inboxRelays]
     /// Remaining lifetime below which a key package should have been renewed.
     static let renewal: Int64 = 7 * 86_400
 
@@ -13,7 +13,7 @@ public enum AccountPresence {
     ///   - stored: Each answering relay's events of these kinds.
     ///   - relays: The configured relays.
     ///   - hasRun: Whether the account has local state. An account that was never started has published nothing.
-    public static func judge(
+    package static func judge(
         _ account: PublicKey, stored: [RelayURL: [Event]], relays: [RelayURL], hasRun: Bool, now: Int64,
         into findings: inout FindingList
     ) {

@@ -1,10 +1,10 @@
 /// Compares the local clock with those of servers.
-public enum ClockFindings {
+package enum ClockFindings {
     static let tolerated = 30.0
     static let harmful = 300.0
 
     /// - Parameter offsets: Server clocks minus the local clock, in seconds.
-    public static func judge(_ offsets: [Double]) -> [Finding] {
+    package static func judge(_ offsets: [Double]) -> [Finding] {
         var findings = FindingList("clock")
         guard !offsets.isEmpty else {
             findings.ok("offset", "not checked: no server sent its time")

@@ -1,8 +1,8 @@
-public import BotKit
+package import BotKit
 import Foundation
-public import Logging
+package import Logging
 import NetworkAddresses
-public import Nostr
+package import Nostr
 import RelayClient
 
 extension KeyPackageProbe {
@@ -12,7 +12,7 @@ extension KeyPackageProbe {
     ///   addresses.
     ///
     /// Throws the transport's error if no connections can be made at all.
-    public static func once(
+    package static func once(
         _ request: KeyPackageProbeRequest, home: [RelayURL] = [], allowsPrivateAddresses: Bool = false, logger: Logger
     ) async throws -> KeyPackageReport {
         var configuration = TransportConfiguration()

@@ -1,20 +1,20 @@
-public import BotKit
+package import BotKit
 import Marmot
-public import Nostr
-public import PikaCore
+package import Nostr
+package import PikaCore
 
 /// Finds an account's key packages as an inviter does, on every relay that may have them, and tries an invitation.
 ///
 /// Read-only. The account is untrusted: the number of relays that its lists name and the size of the answers are
 /// limited.
-public struct KeyPackageProbe: Sendable {
+package struct KeyPackageProbe: Sendable {
     /// Fetches stored events from relays, as ``PikaCore/RelayTransport/fetch(_:from:timeout:)`` does.
-    public typealias Fetch = @Sendable ([Filter], [RelayURL], Duration) async -> [RelayURL: FetchOutcome]
+    package typealias Fetch = @Sendable ([Filter], [RelayURL], Duration) async -> [RelayURL: FetchOutcome]
     /// Returns why a relay that only the account names may not be queried; nil if it may.
-    public typealias Objection = @Sendable (RelayURL) async -> String?
+    package typealias Objection = @Sendable (RelayURL) async -> String?
 
     /// Most relays that only the account's lists name; further ones are not queried.
-    public static let mostListedRelays = 12
+    package static let mostListedRelays = 12
     /// Most events of one kind that are examined per relay.
     static let mostEvents = 20
     /// Depth of lookups: relays have lists, which name relays.
@@ -25,7 +25,7 @@ public struct KeyPackageProbe: Sendable {
     private let objection: Objection
 
     /// - Parameter home: The configured relays, which are queried first.
-    public init(
+    package init(
         home: [RelayURL], objection: @escaping Objection = { _ in nil }, fetch: @escaping Fetch
     ) {
         self.home = home
@@ -33,7 +33,7 @@ public struct KeyPackageProbe: Sendable {
         self.objection = objection
     }
 
-    public func run(
+    package func run(
         _ request: KeyPackageProbeRequest, now: Int64, using rng: inout some RandomNumberGenerator
     ) async -> KeyPackageReport {
         var answers = KeyPackageAnswers(request, home: home)

@@ -1,9 +1,9 @@
 import NIOHTTP1
-public import PikaCore
+package import PikaCore
 
 /// Checks whether a media server is reachable.
-public enum MediaServerDiagnosis {
-    public static func run(
+package enum MediaServerDiagnosis {
+    package static func run(
         _ server: MediaURL, http: HTTPProbe
     ) async -> (findings: [Finding], clockOffset: Double?) {
         var findings = FindingList("media server \(server)")

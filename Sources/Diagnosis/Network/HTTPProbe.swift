@@ -6,7 +6,7 @@ import NIOHTTP1
 /// Small HTTP requests to servers under examination.
 ///
 /// ``shutdown()`` must be called before the last reference is released.
-public final class HTTPProbe: Sendable {
+package final class HTTPProbe: Sendable {
     struct Response: Sendable {
         let status: Int
         let body: [UInt8]
@@ -21,7 +21,7 @@ public final class HTTPProbe: Sendable {
     private let limit: Duration
 
     /// - Parameter limit: Timeout of one request.
-    public convenience init(limit: Duration = .seconds(10)) {
+    package convenience init(limit: Duration = .seconds(10)) {
         var settings = HTTPClient.Configuration()
         settings.redirectConfiguration = .follow(max: 3, allowCycles: false)
         self.init(settings, limit: limit)
@@ -45,7 +45,7 @@ public final class HTTPProbe: Sendable {
         self.limit = limit
     }
 
-    public func shutdown() async throws { try await client.shutdown() }
+    package func shutdown() async throws { try await client.shutdown() }
 
     /// Throws ``NetworkError``.
     func request(_ address: String, _ method: HTTPMethod = .GET, accept: String? = nil) async throws(NetworkError)

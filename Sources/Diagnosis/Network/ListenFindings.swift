@@ -2,8 +2,8 @@ import NIOCore
 import NIOPosix
 
 /// Checks whether a program can listen at its configured addresses.
-public enum ListenFindings {
-    public static func run(host: String, port: Int, http: HTTPProbe) async -> [Finding] {
+package enum ListenFindings {
+    package static func run(host: String, port: Int, http: HTTPProbe) async -> [Finding] {
         let place = "\(host.contains(":") ? "[\(host)]" : host):\(port)"
         var findings = FindingList("observe.listen \(place)")
         do {

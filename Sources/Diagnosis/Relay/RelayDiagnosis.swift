@@ -1,28 +1,28 @@
-public import Logging
-public import Nostr
+package import Logging
+package import Nostr
 
 /// Examines one relay step by step, from name resolution to storage; stops when the next step would be pointless.
-public struct RelayDiagnosis: Sendable {
-    public let relay: RelayURL
+package struct RelayDiagnosis: Sendable {
+    package let relay: RelayURL
     let account: KeyPair?
     let authors: [PublicKey]
     let limit: Duration
     let logger: Logger
 
     /// Result of the examination.
-    public struct Result: Sendable {
-        public var findings: [Finding]
+    package struct Result: Sendable {
+        package var findings: [Finding]
         /// The relay's copy of the authors' key packages and relay lists; nil if it did not answer.
-        public var stored: [Event]?
+        package var stored: [Event]?
         /// The relay's clock minus the local clock, in seconds, if known.
-        public var clockOffset: Double?
+        package var clockOffset: Double?
     }
 
     /// - Parameters:
     ///   - account: Logs in and writes; nil writes with a throwaway key and does not log in.
     ///   - authors: Authors whose key packages and relay lists are fetched.
     ///   - limit: Timeout of each step.
-    public init(
+    package init(
         _ relay: RelayURL, account: KeyPair?, authors: [PublicKey], limit: Duration = .seconds(10), logger: Logger
     ) {
         self.relay = relay
@@ -32,7 +32,7 @@ public struct RelayDiagnosis: Sendable {
         self.logger = logger
     }
 
-    public func run(http: HTTPProbe) async -> Result {
+    package func run(http: HTTPProbe) async -> Result {
         var findings = FindingList("relay \(relay)")
         guard await reach(&findings) else { return Result(findings: findings.all) }
         let offset = await readInformation(http, &findings)

@@ -1,7 +1,7 @@
-public import Nostr
+package import Nostr
 
 /// Compares a relay's NIP-11 limits with the needs of encrypted groups.
-public enum RelayLimits {
+package enum RelayLimits {
     /// Enough for a key package or a commit in a small group, and its frame.
     static let leastMessageBytes = 16_384
     /// The event size that groups stay within (``Marmot/SizeLimits/common``), and its frame.
@@ -14,7 +14,7 @@ public enum RelayLimits {
     static let backdating = 2 * 86_400
 
     /// - Parameter canLogIn: Whether there is a key to log in with (NIP-42).
-    public static func judge(_ limits: RelayInformation.Limitation, canLogIn: Bool, into findings: inout FindingList) {
+    package static func judge(_ limits: RelayInformation.Limitation, canLogIn: Bool, into findings: inout FindingList) {
         let before = findings.all.count
         judgeSizes(limits, &findings)
         judgeAccess(limits, canLogIn, &findings)

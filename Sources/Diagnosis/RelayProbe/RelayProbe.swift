@@ -1,30 +1,30 @@
-public import BotKit
+package import BotKit
 import NIOCore
-public import Nostr
-public import RelayClient
+package import Nostr
+package import RelayClient
 
 /// Examines one relay as a client of encrypted groups uses it: from name resolution to storage and deletion.
 ///
 /// All events that it writes are signed with throwaway keys, expire after an hour (NIP-40), and are deleted at the end
 /// (NIP-09). Its time is bounded, and it reads no more than a few megabytes, whatever the relay does.
-public struct RelayProbe: Sendable {
-    public let relay: RelayURL
+package struct RelayProbe: Sendable {
+    package let relay: RelayURL
     /// Whether anything may be written.
-    public var writes = true
+    package var writes = true
     /// Timeout of the whole probe.
-    public var timeout = Duration.seconds(20)
+    package var timeout = Duration.seconds(20)
     /// Timeout of one step.
-    public var stepTimeout = Duration.seconds(5)
+    package var stepTimeout = Duration.seconds(5)
     /// Signer of NIP-42 logins; nil uses a throwaway key.
-    public var login: RelayPool.Signer?
+    package var login: RelayPool.Signer?
     /// PEM files of certificate authorities that are trusted besides the system's.
-    public var trustRootFiles: [String] = []
+    package var trustRootFiles: [String] = []
     /// Whether connections to this address, 4 or 16 bytes in network order, are allowed.
-    public var permits: @Sendable (_ address: [UInt8]) -> Bool = { _ in true }
+    package var permits: @Sendable (_ address: [UInt8]) -> Bool = { _ in true }
 
-    public init(_ relay: RelayURL) { self.relay = relay }
+    package init(_ relay: RelayURL) { self.relay = relay }
 
-    public func run() async -> RelayProbeReport {
+    package func run() async -> RelayProbeReport {
         let (wires, opened) = AsyncStream.makeStream(of: RelayWire.self)
         return await withTaskGroup(of: Void.self) { group in
             group.addTask {

@@ -1,8 +1,8 @@
 import Synchronization
 
 /// The status of a program, for operators.
-public struct ProgramStatus: Sendable, Hashable {
-    public enum State: String, Sendable {
+package struct ProgramStatus: Sendable, Hashable {
+    package enum State: String, Sendable {
         case running
         /// Waits for its next start.
         case waiting
@@ -13,14 +13,14 @@ public struct ProgramStatus: Sendable, Hashable {
     }
 
     /// The bot's name.
-    public var name: String
-    public var state: State
+    package var name: String
+    package var state: State
     /// Unix milliseconds when the current process started.
-    public var since: Int64?
+    package var since: Int64?
     /// The number of starts after the first.
-    public var restarts: Int
+    package var restarts: Int
     /// Events for the program that it has not acknowledged yet.
-    public var waiting: Int64
+    package var waiting: Int64
 }
 
 /// The status as recorded by the program's service.
@@ -64,5 +64,5 @@ final class ProgramMonitor: Sendable {
 
 extension ExternalBot {
     /// The current status.
-    public var status: ProgramStatus { get async { await monitor.status(of: label) } }
+    package var status: ProgramStatus { get async { await monitor.status(of: label) } }
 }

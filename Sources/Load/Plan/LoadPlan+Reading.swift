@@ -1,4 +1,4 @@
-public import BotKit
+package import BotKit
 import LoadReport
 import Nostr
 
@@ -10,7 +10,7 @@ extension LoadPlan {
     static let largestGroup = 80
 
     /// Parses a plan. Throws ``BotKit/BotSettingsError`` with all errors.
-    public init(settings: BotSettings) throws(BotSettingsError) {
+    package init(settings: BotSettings) throws(BotSettingsError) {
         let root = SettingsReader(settings)
         _ = root.int("version", in: 1...1, required: true)
         var plan: LoadPlan?

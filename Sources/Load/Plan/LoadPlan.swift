@@ -1,82 +1,82 @@
-public import LoadReport
-public import Nostr
+package import LoadReport
+package import Nostr
 
 /// A load test's plan: agents, groups, load, faults and thresholds.
-public struct LoadPlan: Sendable, Hashable {
-    public var seed: UInt64
+package struct LoadPlan: Sendable, Hashable {
+    package var seed: UInt64
     /// Every group uses all of them.
-    public var relays: [RelayURL]
-    public var agents: Agents
-    public var groups: Groups
-    public var stages: [Stage]
-    public var faults: [Fault]
+    package var relays: [RelayURL]
+    package var agents: Agents
+    package var groups: Groups
+    package var stages: [Stage]
+    package var faults: [Fault]
     /// Longest wait at the end for actions in flight.
-    public var settle: Duration
+    package var settle: Duration
     /// Conditions by key, such as `< 3s` for `join.p95`.
-    public var thresholds: [Threshold]
-    public var report: Report
+    package var thresholds: [Threshold]
+    package var report: Report
 
-    public struct Agents: Sendable, Hashable {
-        public var count: Int
-        public var rampPerSecond: Double
-        public var state: StateKind
+    package struct Agents: Sendable, Hashable {
+        package var count: Int
+        package var rampPerSecond: Double
+        package var state: StateKind
     }
 
-    public enum StateKind: String, Sendable, Hashable, CaseIterable {
+    package enum StateKind: String, Sendable, Hashable, CaseIterable {
         /// In memory: measures the cost of the protocol and the capacity of the machine.
         case memory
         /// One database per agent, as for a worker.
         case disk
     }
 
-    public struct Groups: Sendable, Hashable {
-        public var count: Int
-        public var sizes: Sizes
+    package struct Groups: Sendable, Hashable {
+        package var count: Int
+        package var sizes: Sizes
         /// Sending members per group; nil for all.
-        public var publishers: Int?
+        package var publishers: Int?
         /// Groups that are founded concurrently.
-        public var founding: Int
+        package var founding: Int
     }
 
-    public enum Sizes: Sendable, Hashable {
+    package enum Sizes: Sendable, Hashable {
         case fixed(Int)
         /// Group number k has `max / k` members, at least 2: a few large ones and many small ones.
         case power(max: Int)
     }
 
     /// A period of constant load.
-    public struct Stage: Sendable, Hashable {
-        public var length: Duration
+    package struct Stage: Sendable, Hashable {
+        package var length: Duration
         /// Rate of messages of all agents together, sent without waiting for earlier ones: an open model.
-        public var sendRate: PerSecond?
+        package var sendRate: PerSecond?
         /// Members who each send, wait until a relay has it, think, and send again: a closed model.
-        public var users: Users?
+        package var users: Users?
         /// Rate of members that leave, are removed or are added.
-        public var churn: PerSecond?
+        package var churn: PerSecond?
         /// Rate of key renewals by random members.
-        public var commitRate: PerSecond?
+        package var commitRate: PerSecond?
         /// Members of one group that commit at the same moment, repeatedly.
-        public var storm: Storm?
+        package var storm: Storm?
         /// Size of a message in bytes.
-        public var messageBytes: Int
+        package var messageBytes: Int
     }
 
-    public struct Users: Sendable, Hashable {
-        public var count: Int
-        public var think: Duration
+    package struct Users: Sendable, Hashable {
+        package var count: Int
+        package var think: Duration
     }
 
-    public struct Storm: Sendable, Hashable {
-        public var every: Duration
-        public var members: Int
+    package struct Storm: Sendable, Hashable {
+        package var every: Duration
+        package var members: Int
     }
 
-    public struct Fault: Sendable, Hashable {
+    package struct Fault: Sendable, Hashable {
         /// Time since the start of the first stage.
-        public var at: Duration
-        public var action: Action
+        package var at: Duration
+        package var action: Action
 
-        public enum Action: Sendable, Hashable {
+        package enum Action: Sendable, Hashable {
             /// Connections to a relay are cut, and refused for this long.
             case down(relay: Int, length: Duration)
             /// Connections to a relay stay open but forward nothing for this long.
@@ -86,25 +86,25 @@ public struct LoadPlan: Sendable, Hashable {
         }
     }
 
-    public struct Threshold: Sendable, Hashable {
-        public var name: String
-        public var condition: String
+    package struct Threshold: Sendable, Hashable {
+        package var name: String
+        package var condition: String
     }
 
-    public struct Report: Sendable, Hashable {
-        public var directory: String
-        public var formats: Set<ReportFormat>
+    package struct Report: Sendable, Hashable {
+        package var directory: String
+        package var formats: Set<ReportFormat>
     }
 }
 
 /// A rate in events per second.
-public struct PerSecond: Sendable, Hashable {
-    public var value: Double
+package struct PerSecond: Sendable, Hashable {
+    package var value: Double
 
-    public init(_ value: Double) { self.value = value }
+    package init(_ value: Double) { self.value = value }
 
     /// Parses `20/s`, `30/min`, `2.5/s` or `100/h`; nil for anything else, and for a rate of 0.
-    public init?(configurationText text: String) {
+    package init?(configurationText text: String) {
         let halves = text.split(separator: "/", omittingEmptySubsequences: false)
         guard halves.count == 2, let count = Double(halves[0]), count.isFinite, count > 0, count <= 1_000_000 else {
             return nil

@@ -2,7 +2,7 @@ private import Foundation
 
 extension HostFacts {
     /// Facts about this machine and build; unavailable ones are `unknown`.
-    public static func current() -> HostFacts {
+    package static func current() -> HostFacts {
         func text(_ path: String) -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
         let process = ProcessInfo.processInfo
         return HostFacts(

@@ -7,20 +7,20 @@
 #endif
 
 /// Resource usage of a process so far.
-public struct ProcessUsage: Equatable, Sendable {
+package struct ProcessUsage: Equatable, Sendable {
     /// CPU seconds in user mode and in the kernel.
-    public var userSeconds: Double
-    public var systemSeconds: Double
-    public var peakMemoryBytes: UInt64
+    package var userSeconds: Double
+    package var systemSeconds: Double
+    package var peakMemoryBytes: UInt64
 
-    public init(userSeconds: Double, systemSeconds: Double, peakMemoryBytes: UInt64) {
+    package init(userSeconds: Double, systemSeconds: Double, peakMemoryBytes: UInt64) {
         self.userSeconds = userSeconds
         self.systemSeconds = systemSeconds
         self.peakMemoryBytes = peakMemoryBytes
     }
 
     /// Returns this process's usage from `getrusage`; nil if it is unavailable.
-    public static func current() -> ProcessUsage? {
+    package static func current() -> ProcessUsage? {
         var usage = rusage()
         #if canImport(Glibc)
             let (whose, unit) = (__rusage_who_t(RUSAGE_SELF.rawValue), UInt64(1_024))
@@ -36,7 +36,7 @@ public struct ProcessUsage: Equatable, Sendable {
     }
 
     /// Returns the usage since an earlier reading; peak memory stays that of the whole process.
-    public func since(_ earlier: ProcessUsage) -> ProcessUsage {
+    package func since(_ earlier: ProcessUsage) -> ProcessUsage {
         ProcessUsage(
             userSeconds: max(0, userSeconds - earlier.userSeconds),
             systemSeconds: max(0, systemSeconds - earlier.systemSeconds), peakMemoryBytes: peakMemoryBytes)

@@ -1,7 +1,7 @@
 /// Formats a run in progress; the caller prints it, every second on a terminal.
-public enum LiveProgress {
+package enum LiveProgress {
     /// Returns lines for a terminal, at most `width` wide.
-    public static func table(_ snapshot: LoadSnapshot, width: Int) -> [String] {
+    package static func table(_ snapshot: LoadSnapshot, width: Int) -> [String] {
         var table = TextTable(["operation", "ok", "failed", "now", "p50", "p95", "p99"], left: [0])
         for row in snapshot.operations {
             table.add([
@@ -15,7 +15,7 @@ public enum LiveProgress {
     }
 
     /// Returns one log line; printed every few seconds.
-    public static func line(_ snapshot: LoadSnapshot) -> String {
+    package static func line(_ snapshot: LoadSnapshot) -> String {
         var parts = [clock(snapshot)] + facts(snapshot)
         let failures = snapshot.operations.reduce(0) { $0 + $1.failures }
         for row in snapshot.operations where [.join, .send, .deliver].contains(row.operation) {

@@ -1,20 +1,20 @@
 import Synchronization
 
 /// State of a run at one moment, for observers.
-public struct LoadSnapshot: Equatable, Sendable {
+package struct LoadSnapshot: Equatable, Sendable {
     /// One operation so far.
-    public struct Operation: Equatable, Sendable {
-        public var operation: LoadOperation
-        public var count: Int
-        public var failures: Int
+    package struct Operation: Equatable, Sendable {
+        package var operation: LoadOperation
+        package var count: Int
+        package var failures: Int
         /// Successes per second over the last seconds.
-        public var recentRate: Double
+        package var recentRate: Double
         /// Measured latency so far in seconds, without correction for coordinated omission; nil without a success.
-        public var p50: Double?
-        public var p95: Double?
-        public var p99: Double?
+        package var p50: Double?
+        package var p95: Double?
+        package var p99: Double?
 
-        public init(
+        package init(
             operation: LoadOperation, count: Int, failures: Int, recentRate: Double, p50: Double?, p95: Double?,
             p99: Double?
         ) {
@@ -29,18 +29,18 @@ public struct LoadSnapshot: Equatable, Sendable {
     }
 
     /// Time since the start, in seconds.
-    public var elapsed: Double
+    package var elapsed: Double
     /// Planned end of the last stage, in seconds; nil if it is unknown.
-    public var planned: Double?
-    public var gauges: [LoadGauge: Double]
-    public var operations: [Operation]
-    public var correctness: LoadCorrectness
+    package var planned: Double?
+    package var gauges: [LoadGauge: Double]
+    package var operations: [Operation]
+    package var correctness: LoadCorrectness
     /// The generator's lag (p99) in seconds; nil when no operation had an intended start.
-    public var lag: Double?
+    package var lag: Double?
     /// Active faults.
-    public var faults: [String]
+    package var faults: [String]
 
-    public init(
+    package init(
         elapsed: Double, planned: Double?, gauges: [LoadGauge: Double], operations: [Operation],
         correctness: LoadCorrectness, lag: Double?, faults: [String]
     ) {
@@ -58,7 +58,7 @@ extension LoadRecorder {
     /// Returns the state of the run: percentiles over the whole run so far, rates over the last five seconds.
     ///
     /// - Parameter planned: Planned end of the last stage.
-    public func snapshot(at moment: Duration, planned: Duration? = nil) -> LoadSnapshot {
+    package func snapshot(at moment: Duration, planned: Duration? = nil) -> LoadSnapshot {
         let now = moment.loadNanoseconds
         let tallies = tallies.withLock { $0 }
         let seconds = now.loadSeconds

@@ -1,5 +1,5 @@
 /// Stages of an invited agent's join to one group, in order.
-public enum JoinStage: Int, CaseIterable, Sendable, Comparable {
+package enum JoinStage: Int, CaseIterable, Sendable, Comparable {
     /// The plan says that the agent is to be a member.
     case planned
     /// The inviter has fetched the agent's key package.
@@ -13,10 +13,10 @@ public enum JoinStage: Int, CaseIterable, Sendable, Comparable {
     /// The agent has decrypted a message of the group.
     case firstMessage
 
-    public static func < (left: JoinStage, right: JoinStage) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: JoinStage, right: JoinStage) -> Bool { left.rawValue < right.rawValue }
 
     /// The name in reports.
-    public var name: String {
+    package var name: String {
         switch self {
         case .planned: "planned"
         case .keyPackage: "key package"

@@ -1,5 +1,5 @@
 /// A value of the run that can go up and down, recorded over time.
-public enum LoadGauge: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
+package enum LoadGauge: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
     /// Running agents.
     case agents
     /// Groups that exist.

@@ -1,7 +1,7 @@
 /// An operation of an agent that is counted and timed.
 ///
 /// Its name is part of reports, metrics and thresholds (`join.p95`), so it never changes once released.
-public enum LoadOperation: Int, CaseIterable, Sendable, Hashable {
+package enum LoadOperation: Int, CaseIterable, Sendable, Hashable {
     /// From an agent's start until a relay is connected; one for each relay.
     case connect
     /// From an agent's first start until every relay was read.
@@ -32,7 +32,7 @@ public enum LoadOperation: Int, CaseIterable, Sendable, Hashable {
 
 extension LoadOperation {
     /// Short name in thresholds and metrics: letters only.
-    public var name: String {
+    package var name: String {
         switch self {
         case .connect: "connect"
         case .createIdentity: "identity"
@@ -54,13 +54,13 @@ extension LoadOperation {
     }
 
     /// Looks up an operation by its short name.
-    public init?(name: String) {
+    package init?(name: String) {
         guard let operation = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = operation
     }
 
     /// Description for people.
-    public var title: String {
+    package var title: String {
         switch self {
         case .connect: "connect to a relay"
         case .createIdentity: "create identity"
@@ -82,7 +82,7 @@ extension LoadOperation {
     }
 
     /// Group of operations; the first column of Locust's tables.
-    public var family: String {
+    package var family: String {
         switch self {
         case .connect: "relay"
         case .createIdentity: "identity"

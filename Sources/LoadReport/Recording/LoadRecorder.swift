@@ -4,13 +4,13 @@ import Synchronization
 ///
 /// Every moment is a time since the start of the run by the caller's clock. One record costs a microsecond at most and
 /// never waits for a report; memory is bounded, however long the run is.
-public final class LoadRecorder: Sendable {
+package final class LoadRecorder: Sendable {
     /// Resolution of the recorded time series.
-    public struct Configuration: Sendable {
+    package struct Configuration: Sendable {
         /// Most time slots; a run with more seconds has slots of two, four, eight … seconds.
-        public var slots: Int
+        package var slots: Int
 
-        public init(slots: Int = 600) { self.slots = slots }
+        package init(slots: Int = 600) { self.slots = slots }
     }
 
     let configuration: Configuration
@@ -20,7 +20,7 @@ public final class LoadRecorder: Sendable {
     /// Most faults recorded.
     static let faultLimit = 1_000
 
-    public init(_ configuration: Configuration = Configuration()) {
+    package init(_ configuration: Configuration = Configuration()) {
         self.configuration = configuration
         tracks = LoadOperation.allCases.map { _ in OperationTrack(capacity: configuration.slots) }
         tallies = Mutex(RunTallies(capacity: configuration.slots))
@@ -35,7 +35,7 @@ extension LoadRecorder {
     /// - Parameters:
     ///   - intended: When the plan wanted the operation to start (open model). The latency counts from there, so it
     ///     includes the wait for the start; the time from `start` is recorded as the service time.
-    public func success(
+    package func success(
         _ operation: LoadOperation, from start: Duration, to end: Duration, intended: Duration? = nil
     ) {
         let service = (end - start).loadNanoseconds
@@ -51,7 +51,7 @@ extension LoadRecorder {
     /// Records a successful operation of a closed user, who thinks after it and only then starts the next one.
     /// Percentiles are corrected for the operations that a long wait suppressed (HdrHistogram's correction for
     /// coordinated omission).
-    public func success(_ operation: LoadOperation, from start: Duration, to end: Duration, thinking: Duration) {
+    package func success(_ operation: LoadOperation, from start: Duration, to end: Duration, thinking: Duration) {
         tracks[operation.rawValue].success(
             latency: (end - start).loadNanoseconds, thinking: thinking.loadNanoseconds, at: end.loadNanoseconds)
     }
@@ -60,12 +60,12 @@ extension LoadRecorder {
     ///
     /// - Parameter reason: A few words without numbers or names. After 32 different reasons, further ones are counted
     ///   as `other`.
-    public func failure(_ operation: LoadOperation, reason: String, at moment: Duration) {
+    package func failure(_ operation: LoadOperation, reason: String, at moment: Duration) {
         tracks[operation.rawValue].failure(reason, at: moment.loadNanoseconds)
     }
 
     /// Records the generator's lag: the delay of a start against the plan.
-    public func started(intended: Duration, actual: Duration) {
+    package func started(intended: Duration, actual: Duration) {
         let lag = (actual - intended).loadNanoseconds
         tallies.withLock { $0.lag.record(lag) }
     }
@@ -75,7 +75,7 @@ extension LoadRecorder {
 
 extension LoadRecorder {
     /// Records that a relay has accepted a message for `count` members.
-    public func expectDeliveries(_ count: Int, at moment: Duration) {
+    package func expectDeliveries(_ count: Int, at moment: Duration) {
         tallies.withLock { tallies in
             tallies.correctness.expected += count
             tallies.deliveries.update(at: moment.loadNanoseconds) { $0.expected += count }
@@ -83,7 +83,7 @@ extension LoadRecorder {
     }
 
     /// Records deliveries that are no longer expected, because a member was removed or left.
-    public func excuseDeliveries(_ count: Int, at moment: Duration) {
+    package func excuseDeliveries(_ count: Int, at moment: Duration) {
         tallies.withLock { tallies in
             tallies.correctness.expected -= count
             tallies.correctness.excused += count
@@ -92,7 +92,7 @@ extension LoadRecorder {
     }
 
     /// Records that a member decrypted a message; its latency is recorded separately, as ``LoadOperation/deliver``.
-    public func delivered(_ delivery: Delivery, at moment: Duration) {
+    package func delivered(_ delivery: Delivery, at moment: Duration) {
         tallies.withLock { $0.count(delivery, at: moment.loadNanoseconds) }
     }
 }
@@ -101,20 +101,20 @@ extension LoadRecorder {
 
 extension LoadRecorder {
     /// Records that `count` invited agents reached a stage.
-    public func reached(_ stage: JoinStage, count: Int = 1) {
+    package func reached(_ stage: JoinStage, count: Int = 1) {
         tallies.withLock { $0.reached[stage.rawValue] += count }
     }
 
     /// Records that an invited agent will not reach this stage.
-    public func lost(before stage: JoinStage, reason: String, at moment: Duration) {
+    package func lost(before stage: JoinStage, reason: String, at moment: Duration) {
         tallies.withLock { $0.lost[stage.rawValue].add(reason, at: moment.loadNanoseconds) }
     }
 
     /// Records a commit that lost a race against another one of the same epoch.
-    public func conflict() { tallies.withLock { $0.correctness.conflicts += 1 } }
+    package func conflict() { tallies.withLock { $0.correctness.conflicts += 1 } }
 
     /// Records a comparison of a member's view of its group (epoch, members, secret) with the others'.
-    public func compared(diverged: Bool) {
+    package func compared(diverged: Bool) {
         tallies.withLock { tallies in
             tallies.correctness.compared += 1
             if diverged { tallies.correctness.diverged += 1 }
@@ -126,14 +126,14 @@ extension LoadRecorder {
 
 extension LoadRecorder {
     /// Sets a gauge's value from now on.
-    public func gauge(_ gauge: LoadGauge, _ value: Double, at moment: Duration) {
+    package func gauge(_ gauge: LoadGauge, _ value: Double, at moment: Duration) {
         guard value.isFinite else { return }
         tallies.withLock { $0.note(gauge, value, at: moment.loadNanoseconds, capacity: configuration.slots) }
     }
 
     /// Records the start of a fault; returns its number for ``ended(fault:at:)``, or nil if there were too many.
     @discardableResult
-    public func injected(_ fault: LoadFault) -> Int? {
+    package func injected(_ fault: LoadFault) -> Int? {
         tallies.withLock { tallies in
             guard tallies.faults.count < Self.faultLimit else { return nil }
             tallies.faults.append(fault)
@@ -142,7 +142,7 @@ extension LoadRecorder {
     }
 
     /// Records the actual end of a fault.
-    public func ended(fault number: Int?, at moment: Duration) {
+    package func ended(fault number: Int?, at moment: Duration) {
         tallies.withLock { tallies in
             if let number, tallies.faults.indices.contains(number) {
                 tallies.faults[number].to = moment.loadNanoseconds.loadSeconds
@@ -151,7 +151,7 @@ extension LoadRecorder {
     }
 
     /// Records an internal error of the generator, which may have distorted the result.
-    public func exception(_ message: String, at moment: Duration) {
+    package func exception(_ message: String, at moment: Duration) {
         tallies.withLock { $0.exceptions.add(message, at: moment.loadNanoseconds) }
     }
 }

@@ -1,13 +1,13 @@
 /// Number of invited agents that reached each stage of their joins, and why the others did not.
-public struct JoinFunnel: Codable, Equatable, Sendable {
-    public struct Stage: Codable, Equatable, Sendable {
-        public var name: String
+package struct JoinFunnel: Codable, Equatable, Sendable {
+    package struct Stage: Codable, Equatable, Sendable {
+        package var name: String
         /// Number of agents that reached it.
-        public var count: Int
+        package var count: Int
         /// Why agents that had reached the previous stage did not reach this one.
-        public var lost: [FailureReason]
+        package var lost: [FailureReason]
 
-        public init(name: String, count: Int, lost: [FailureReason]) {
+        package init(name: String, count: Int, lost: [FailureReason]) {
             self.name = name
             self.count = count
             self.lost = lost
@@ -15,13 +15,13 @@ public struct JoinFunnel: Codable, Equatable, Sendable {
     }
 
     /// One for each ``JoinStage``, in that order.
-    public var stages: [Stage]
+    package var stages: [Stage]
 
-    public init(stages: [Stage]) { self.stages = stages }
+    package init(stages: [Stage]) { self.stages = stages }
 
     /// Returns the number of agents that reached a stage.
-    public func count(_ stage: JoinStage) -> Int { stages.first { $0.name == stage.name }?.count ?? 0 }
+    package func count(_ stage: JoinStage) -> Int { stages.first { $0.name == stage.name }?.count ?? 0 }
 
     /// Share of planned members that joined; nil if none were planned.
-    public var joinRatio: Double? { LoadCorrectness.ratio(count(.joined), of: count(.planned)) }
+    package var joinRatio: Double? { LoadCorrectness.ratio(count(.joined), of: count(.planned)) }
 }

@@ -1,22 +1,22 @@
 /// Latency statistics; all times in seconds.
-public struct LatencySummary: Codable, Equatable, Sendable {
+package struct LatencySummary: Codable, Equatable, Sendable {
     /// Number of measured samples; minimum, mean, maximum, sum and buckets refer to these.
-    public var samples: Int
-    public var min: Double
-    public var mean: Double
-    public var max: Double
-    public var sum: Double
+    package var samples: Int
+    package var min: Double
+    package var mean: Double
+    package var max: Double
+    package var sum: Double
     /// Percentiles to three significant digits, corrected for coordinated omission of closed users.
-    public var percentiles: [LoadPercentile: Double]
+    package var percentiles: [LoadPercentile: Double]
     /// Number of samples up to each of ``bounds``.
-    public var buckets: [Int]
+    package var buckets: [Int]
 
     /// Upper bounds of ``buckets`` in seconds. The unbounded bucket is omitted: its count is ``samples``.
-    public static let bounds: [Double] = [
+    package static let bounds: [Double] = [
         0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
     ]
 
-    public init(
+    package init(
         samples: Int, min: Double, mean: Double, max: Double, sum: Double, percentiles: [LoadPercentile: Double],
         buckets: [Int]
     ) {

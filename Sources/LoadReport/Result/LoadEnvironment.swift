@@ -1,15 +1,15 @@
 /// Environment of the run.
-public struct LoadEnvironment: Codable, Equatable, Sendable {
-    public var host: HostFacts
+package struct LoadEnvironment: Codable, Equatable, Sendable {
+    package var host: HostFacts
     /// Software and version: `pikabot 0.6.0`.
-    public var software: String
+    package var software: String
     /// Storage of the agents' state: `memory`, `disk /var/lib/…`.
-    public var store: String
-    public var relays: [String]
+    package var store: String
+    package var relays: [String]
     /// Further notes: `relay: nostr-sdk LocalRelay, same machine`.
-    public var notes: [String]
+    package var notes: [String]
 
-    public init(host: HostFacts, software: String, store: String, relays: [String], notes: [String] = []) {
+    package init(host: HostFacts, software: String, store: String, relays: [String], notes: [String] = []) {
         self.host = host
         self.software = software
         self.store = store
@@ -19,19 +19,19 @@ public struct LoadEnvironment: Codable, Equatable, Sendable {
 }
 
 /// Machine, operating system and build.
-public struct HostFacts: Codable, Equatable, Sendable {
-    public var name: String
-    public var processor: String
-    public var processors: Int
-    public var memoryBytes: UInt64
-    public var system: String
-    public var kernel: String
+package struct HostFacts: Codable, Equatable, Sendable {
+    package var name: String
+    package var processor: String
+    package var processors: Int
+    package var memoryBytes: UInt64
+    package var system: String
+    package var kernel: String
     /// The compiler: `Swift 6.3`.
-    public var compiler: String
+    package var compiler: String
     /// `release`, or `debug`, whose figures are not representative.
-    public var build: String
+    package var build: String
 
-    public init(
+    package init(
         name: String, processor: String, processors: Int, memoryBytes: UInt64, system: String, kernel: String,
         compiler: String, build: String
     ) {
@@ -47,15 +47,15 @@ public struct HostFacts: Codable, Equatable, Sendable {
 }
 
 /// Resource usage of the generator, including the agents in its process.
-public struct GeneratorCost: Codable, Equatable, Sendable {
+package struct GeneratorCost: Codable, Equatable, Sendable {
     /// CPU seconds of the run.
-    public var userSeconds: Double
-    public var systemSeconds: Double
-    public var peakMemoryBytes: UInt64
+    package var userSeconds: Double
+    package var systemSeconds: Double
+    package var peakMemoryBytes: UInt64
     /// Delay of starts against the plan; nil when no operation had an intended start.
-    public var lag: LatencySummary?
+    package var lag: LatencySummary?
 
-    public init(userSeconds: Double, systemSeconds: Double, peakMemoryBytes: UInt64, lag: LatencySummary?) {
+    package init(userSeconds: Double, systemSeconds: Double, peakMemoryBytes: UInt64, lag: LatencySummary?) {
         self.userSeconds = userSeconds
         self.systemSeconds = systemSeconds
         self.peakMemoryBytes = peakMemoryBytes

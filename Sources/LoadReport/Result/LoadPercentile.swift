@@ -1,11 +1,11 @@
 /// The reported percentiles.
-public enum LoadPercentile: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
+package enum LoadPercentile: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
     case p10, p25, p50, p66, p75, p80, p90, p95, p98, p99
     case p99d9 = "p99.9"
     case p99d99 = "p99.99"
 
     /// Percentage of samples that are at most as large.
-    public var percent: Double {
+    package var percent: Double {
         switch self {
         case .p10: 10
         case .p25: 25

@@ -7,7 +7,7 @@ extension LoadRecorder {
     ///   - cost: The generator's CPU time and memory over the run; its lag is added here.
     ///   - loaded: Duration of the plan's stages, the base of rates; nil uses the whole run.
     ///   - thresholds: Thresholds to evaluate; may be empty.
-    public func result(
+    package func result(
         _ run: LoadRun, cost: ProcessUsage, at moment: Duration, loaded: Duration? = nil,
         thresholds: [LoadThreshold] = []
     ) -> LoadResult {

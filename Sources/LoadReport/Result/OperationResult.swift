@@ -1,24 +1,24 @@
 /// Result of one operation over the whole run.
-public struct OperationResult: Codable, Equatable, Sendable {
+package struct OperationResult: Codable, Equatable, Sendable {
     /// The short name (`join`), as in thresholds.
-    public var name: String
+    package var name: String
     /// Description for people.
-    public var title: String
+    package var title: String
     /// Group of operations: `group`, `message` …
-    public var family: String
+    package var family: String
     /// Number of successes.
-    public var count: Int
+    package var count: Int
     /// Number of failures.
-    public var failures: Int
-    public var failureReasons: [FailureReason]
+    package var failures: Int
+    package var failureReasons: [FailureReason]
     /// Successes per second of the plan's stages, or of the whole run without stages.
-    public var rate: Double
+    package var rate: Double
     /// From the intended start to the end, including the wait for the start; nil without a success.
-    public var latency: LatencySummary?
+    package var latency: LatencySummary?
     /// From the actual start to the end; nil if it equals the latency.
-    public var service: LatencySummary?
+    package var service: LatencySummary?
 
-    public init(
+    package init(
         name: String, title: String, family: String, count: Int, failures: Int, failureReasons: [FailureReason],
         rate: Double, latency: LatencySummary?, service: LatencySummary?
     ) {
@@ -34,17 +34,17 @@ public struct OperationResult: Codable, Equatable, Sendable {
     }
 
     /// Number of attempts.
-    public var attempts: Int { count + failures }
+    package var attempts: Int { count + failures }
 }
 
 /// A failure reason and its count.
-public struct FailureReason: Codable, Equatable, Sendable {
-    public var reason: String
-    public var count: Int
-    public var firstSeen: WallTime
-    public var lastSeen: WallTime
+package struct FailureReason: Codable, Equatable, Sendable {
+    package var reason: String
+    package var count: Int
+    package var firstSeen: WallTime
+    package var lastSeen: WallTime
 
-    public init(reason: String, count: Int, firstSeen: WallTime, lastSeen: WallTime) {
+    package init(reason: String, count: Int, firstSeen: WallTime, lastSeen: WallTime) {
         self.reason = reason
         self.count = count
         self.firstSeen = firstSeen

@@ -1,25 +1,25 @@
 /// A UTC time with millisecond precision; in JSON as `2026-11-21T23:45:01.250Z` (RFC 3339).
-public struct WallTime: Hashable, Sendable {
-    public let unixMilliseconds: Int64
+package struct WallTime: Hashable, Sendable {
+    package let unixMilliseconds: Int64
 
     /// Clamped to the years 1970 to 9999.
-    public init(unixMilliseconds: Int64) {
+    package init(unixMilliseconds: Int64) {
         self.unixMilliseconds = min(max(unixMilliseconds, 0), 253_402_300_799_999)
     }
 
     /// Returns the time advanced by a duration.
-    public func advanced(by duration: Duration) -> WallTime {
+    package func advanced(by duration: Duration) -> WallTime {
         WallTime(unixMilliseconds: unixMilliseconds + Int64(duration.loadNanoseconds / 1_000_000))
     }
 
-    public var unixSeconds: Int64 { unixMilliseconds / 1_000 }
+    package var unixSeconds: Int64 { unixMilliseconds / 1_000 }
 }
 
 extension WallTime: CustomStringConvertible {
-    public var description: String { text(milliseconds: true) }
+    package var description: String { text(milliseconds: true) }
 
     /// Formats the time with or without milliseconds.
-    public func text(milliseconds: Bool) -> String {
+    package func text(milliseconds: Bool) -> String {
         let (days, second) = unixSeconds.quotientAndRemainder(dividingBy: 86_400)
         let (year, month, day) = Self.civil(days: days)
         let date = "\(Self.pad(year, 4))-\(Self.pad(month, 2))-\(Self.pad(day, 2))"
@@ -52,7 +52,7 @@ extension WallTime: CustomStringConvertible {
 }
 
 extension WallTime: Codable {
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
         guard let time = WallTime(text) else {
@@ -62,7 +62,7 @@ extension WallTime: Codable {
         self = time
     }
 
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
     }

@@ -1,6 +1,6 @@
 /// A condition that a run must meet to pass: `join.p95: "< 3s"`.
-public struct LoadThreshold: Hashable, Sendable {
-    public enum Comparison: String, CaseIterable, Sendable {
+package struct LoadThreshold: Hashable, Sendable {
+    package enum Comparison: String, CaseIterable, Sendable {
         case less = "<"
         case atMost = "<="
         case more = ">"
@@ -9,15 +9,15 @@ public struct LoadThreshold: Hashable, Sendable {
         case notEqual = "!="
     }
 
-    public let key: ThresholdKey
-    public let comparison: Comparison
+    package let key: ThresholdKey
+    package let comparison: Comparison
     /// In the key's unit: seconds, a ratio, a count, or a rate per second.
-    public let bound: Double
+    package let bound: Double
     /// The condition as it was written.
-    public let condition: String
+    package let condition: String
 
     /// - Throws: ``LoadReportError`` with the expectation, the finding and the fix.
-    public init(key name: String, condition: String) throws(LoadReportError) {
+    package init(key name: String, condition: String) throws(LoadReportError) {
         key = try ThresholdKey(name)
         let sign = condition.drop { $0 == " " }.prefix { "<>=!".contains($0) }
         let value = condition.drop { $0 == " " }.dropFirst(sign.count)
@@ -35,7 +35,7 @@ public struct LoadThreshold: Hashable, Sendable {
     }
 
     /// Parses all thresholds of a plan, sorted by name; reports all mistakes in one error.
-    public static func all(_ conditions: [String: String]) throws(LoadReportError) -> [LoadThreshold] {
+    package static func all(_ conditions: [String: String]) throws(LoadReportError) -> [LoadThreshold] {
         var thresholds: [LoadThreshold] = []
         var errors: [LoadReportError] = []
         for (key, condition) in conditions.sorted(by: { $0.key < $1.key }) {

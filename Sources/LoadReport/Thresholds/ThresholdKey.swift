@@ -1,7 +1,7 @@
 /// The value that a threshold checks: a statistic of an operation, or a value of the whole run.
-public enum ThresholdKey: Hashable, Sendable {
+package enum ThresholdKey: Hashable, Sendable {
     /// A statistic of an operation, of the generator's lag, or of another timed value.
-    public enum Statistic: Hashable, Sendable {
+    package enum Statistic: Hashable, Sendable {
         case percentile(LoadPercentile)
         case min, mean, max
         case count, failures, rate
@@ -26,7 +26,7 @@ public enum ThresholdKey: Hashable, Sendable {
 
 extension ThresholdKey {
     /// All keys.
-    public static let all: [ThresholdKey] =
+    package static let all: [ThresholdKey] =
         whole
         + LoadOperation.allCases.flatMap { operation in
             Statistic.all.map { .operation(operation, $0) }
@@ -38,7 +38,7 @@ extension ThresholdKey {
     private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 
     /// The key in a plan: `join.p95`, `delivery`.
-    public var name: String {
+    package var name: String {
         switch self {
         case .operation(let operation, let statistic): operation.name + "." + statistic.name
         case .lag(let statistic): "lag." + statistic.name
@@ -52,7 +52,7 @@ extension ThresholdKey {
     }
 
     /// Parses a key.
-    public init(_ name: String) throws(LoadReportError) {
+    package init(_ name: String) throws(LoadReportError) {
         guard let key = Self.byName[name] else { throw Self.unknown(name) }
         self = key
     }

@@ -1,16 +1,16 @@
 /// Evaluation of a threshold.
-public struct ThresholdOutcome: Codable, Equatable, Sendable {
-    public var key: String
+package struct ThresholdOutcome: Codable, Equatable, Sendable {
+    package var key: String
     /// As it was written: `< 3s`.
-    public var condition: String
-    public var unit: ThresholdUnit
+    package var condition: String
+    package var unit: ThresholdUnit
     /// The measured value in the key's unit; nil if it was never measured.
-    public var value: Double?
-    public var passed: Bool
+    package var value: Double?
+    package var passed: Bool
     /// The measured value as text, such as `2.31 s`, or why it is missing.
-    public var found: String
+    package var found: String
 
-    public init(
+    package init(
         key: String, condition: String, unit: ThresholdUnit, value: Double?, passed: Bool, found: String
     ) {
         self.key = key
@@ -24,7 +24,7 @@ public struct ThresholdOutcome: Codable, Equatable, Sendable {
 
 extension LoadThreshold {
     /// Evaluates the threshold. A value that was never measured fails, whatever the condition.
-    public func judge(_ result: LoadResult) -> ThresholdOutcome {
+    package func judge(_ result: LoadResult) -> ThresholdOutcome {
         let value = key.value(in: result)
         return ThresholdOutcome(
             key: key.name, condition: condition, unit: key.unit, value: value,

@@ -1,5 +1,5 @@
 /// Unit of a threshold's value.
-public enum ThresholdUnit: String, Codable, Sendable {
+package enum ThresholdUnit: String, Codable, Sendable {
     case seconds
     /// A ratio from 0 to 1.
     case ratio

@@ -1,6 +1,6 @@
 /// Writes a result as JUnit XML: one suite with a test case per threshold.
-public enum JUnitReport {
-    public static func xml(_ result: LoadResult) -> String {
+package enum JUnitReport {
+    package static func xml(_ result: LoadResult) -> String {
         let failed = result.thresholds.count { !$0.passed }
         let (run, name) = (result.run, escaped(result.run.name))
         let time = Figures.fixed(result.duration, 3)

@@ -1,8 +1,8 @@
-public import Foundation
+package import Foundation
 
 extension LoadResult {
     /// Encodes the result as JSON, with its `schemaVersion`; times are seconds, moments are RFC 3339.
-    public func json() throws -> Data {
+    package func json() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
         return try encoder.encode(self)
@@ -11,7 +11,7 @@ extension LoadResult {
     /// Decodes the output of ``json()``.
     ///
     /// - Throws: ``LoadReportError`` of `unsupported_schema` for another version, `malformed_result` for anything else.
-    public init(json: Data) throws(LoadReportError) {
+    package init(json: Data) throws(LoadReportError) {
         struct Version: Decodable { let schemaVersion: Int }
         let version: Int
         do {

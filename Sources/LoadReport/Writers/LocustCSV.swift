@@ -2,13 +2,13 @@
 ///
 /// As there, a request is an attempt and times are milliseconds; here they have fractions, and percentiles cover
 /// successes only. Locust's response sizes have no counterpart and are 0. A fifth file describes the environment.
-public enum LocustCSV {
+package enum LocustCSV {
     static let percentiles: [(name: String, key: LoadPercentile?)] = [
         ("50%", .p50), ("66%", .p66), ("75%", .p75), ("80%", .p80), ("90%", .p90), ("95%", .p95), ("98%", .p98),
         ("99%", .p99), ("99.9%", .p99d9), ("99.99%", .p99d99), ("100%", nil),
     ]
 
-    public static func files(_ result: LoadResult, base: String) -> [ReportFile] {
+    package static func files(_ result: LoadResult, base: String) -> [ReportFile] {
         [
             ReportFile(name: base + "_stats.csv", contents: stats(result)),
             ReportFile(name: base + "_failures.csv", contents: failures(result)),

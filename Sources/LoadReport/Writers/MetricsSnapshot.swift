@@ -1,14 +1,14 @@
 /// Writes a result as metrics.
-public enum MetricsSnapshot {
+package enum MetricsSnapshot {
     /// Text formats of metrics.
-    public enum Format: Sendable {
+    package enum Format: Sendable {
         /// OpenMetrics 1.0, with units and an end marker.
         case openMetrics
         /// Prometheus' text format 0.0.4.
         case prometheus
     }
 
-    public static func text(_ result: LoadResult, _ format: Format) -> String {
+    package static func text(_ result: LoadResult, _ format: Format) -> String {
         var page = MetricsPage(format: format)
         durations(result, &page)
         ratios(result, &page)

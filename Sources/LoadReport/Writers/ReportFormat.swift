@@ -1,7 +1,7 @@
 private import Foundation
 
 /// Output format of a result.
-public enum ReportFormat: String, CaseIterable, Codable, Sendable {
+package enum ReportFormat: String, CaseIterable, Codable, Sendable {
     /// Tables for a terminal.
     case text
     /// The complete result; see ``LoadResult/json()``.
@@ -17,11 +17,11 @@ public enum ReportFormat: String, CaseIterable, Codable, Sendable {
 }
 
 /// A file of a report.
-public struct ReportFile: Equatable, Sendable {
-    public var name: String
-    public var contents: String
+package struct ReportFile: Equatable, Sendable {
+    package var name: String
+    package var contents: String
 
-    public init(name: String, contents: String) {
+    package init(name: String, contents: String) {
         self.name = name
         self.contents = contents
     }
@@ -29,7 +29,7 @@ public struct ReportFile: Equatable, Sendable {
 
 extension ReportFormat {
     /// Returns the files of a result in this format; their names start with `base`.
-    public func files(of result: LoadResult, base: String = "load") throws -> [ReportFile] {
+    package func files(of result: LoadResult, base: String = "load") throws -> [ReportFile] {
         switch self {
         case .text: [ReportFile(name: base + ".txt", contents: TextReport.text(result))]
         case .json:

@@ -1,6 +1,6 @@
 /// Writes a result as tables for a terminal.
-public enum TextReport {
-    public static func text(_ result: LoadResult) -> String {
+package enum TextReport {
+    package static func text(_ result: LoadResult) -> String {
         let parts = [
             head(result), thresholds(result), operations(result), failures(result), funnel(result), messages(result),
             generator(result), course(result), environment(result),

@@ -1,9 +1,9 @@
-public import Nostr
+package import Nostr
 
 /// The components and actions that hypernotes may use, for their authors (`hypernote_catalog`, docs/daemon.md).
-public enum HypernoteCatalog {
+package enum HypernoteCatalog {
     /// One JSON object: `protocol_version`, `kinds`, `design_principles`, `components`, `actions`.
-    public static var json: JSONValue {
+    package static var json: JSONValue {
         [
             "protocol_version": 1,
             "kinds": [

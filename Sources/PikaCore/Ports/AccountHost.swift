@@ -1,18 +1,18 @@
-public import Nostr
+package import Nostr
 
 /// The resources of one running account, opened for that account only.
-public struct AccountResources: Sendable {
-    public let store: any CoreStore
-    public let transport: any RelayTransport
-    public let media: any MediaStore
-    public let cache: any MediaCache
-    public let callMedia: any CallMediaTransport
+package struct AccountResources: Sendable {
+    package let store: any CoreStore
+    package let transport: any RelayTransport
+    package let media: any MediaStore
+    package let cache: any MediaCache
+    package let callMedia: any CallMediaTransport
     /// Runs the transport until it is cancelled or shut down; an error ends the session.
-    public let run: @Sendable () async throws -> Void
+    package let run: @Sendable () async throws -> Void
     /// Closes everything. Called once, after the transport was shut down and all uses have ended.
-    public let close: @Sendable () async -> Void
+    package let close: @Sendable () async -> Void
 
-    public init(
+    package init(
         store: any CoreStore, transport: any RelayTransport, media: any MediaStore = NoMediaStore(),
         cache: any MediaCache = NoMediaCache(), callMedia: any CallMediaTransport = NoCallMediaTransport(),
         run: @escaping @Sendable () async throws -> Void = {}, close: @escaping @Sendable () async -> Void = {}
@@ -28,19 +28,19 @@ public struct AccountResources: Sendable {
 }
 
 /// Connections to a remote signer's relays only.
-public struct SignerResources: Sendable {
-    public let transport: any RelayTransport
+package struct SignerResources: Sendable {
+    package let transport: any RelayTransport
     /// Runs the transport until it is cancelled or shut down; an error ends the session.
-    public let run: @Sendable () async throws -> Void
+    package let run: @Sendable () async throws -> Void
 
-    public init(transport: any RelayTransport, run: @escaping @Sendable () async throws -> Void = {}) {
+    package init(transport: any RelayTransport, run: @escaping @Sendable () async throws -> Void = {}) {
         self.transport = transport
         self.run = run
     }
 }
 
 /// Gives each account its own store and connections.
-public protocol AccountHost: Sendable {
+package protocol AccountHost: Sendable {
     /// Opens the state and the connections of a new or known account. Its errors are shown to users.
     func open(_ key: AccountKey) async throws -> AccountResources
 

@@ -1,6 +1,6 @@
 /// The transport of call media, as the core needs it. Modelled on MoQ, where a relay forwards the tracks of a broadcast
 /// from its publisher to its subscribers (docs/protocol/marmot.md §9.6).
-public protocol CallMediaTransport: Sendable {
+package protocol CallMediaTransport: Sendable {
     /// Connects to a media relay, such as `https://host/path`. The call's token is not sent: paths cannot be guessed.
     ///
     /// - Throws: if no implementation supports the address, or the relay does not answer.
@@ -8,7 +8,7 @@ public protocol CallMediaTransport: Sendable {
 }
 
 /// A connection to a media relay; calls may be concurrent.
-public protocol CallMediaConnection: Sendable {
+package protocol CallMediaConnection: Sendable {
     /// Announces the broadcast of the path, unless already announced, and opens one of its tracks for writing.
     func publish(_ address: CallTrackAddress) async throws -> any CallTrackWriter
 
@@ -21,40 +21,40 @@ public protocol CallMediaConnection: Sendable {
 }
 
 /// A published track.
-public protocol CallTrackWriter: Sendable {
+package protocol CallTrackWriter: Sendable {
     /// Sends a group; returns when the transport has accepted it. Throws if the connection is lost.
     func write(_ group: CallMediaGroup) async throws
 }
 
 /// A track of a broadcast.
-public struct CallTrackAddress: Sendable, Hashable {
+package struct CallTrackAddress: Sendable, Hashable {
     /// `<broadcast base>/<participant's label>`.
-    public var path: String
-    public var track: String
+    package var path: String
+    package var track: String
 
-    public init(path: String, track: String) {
+    package init(path: String, track: String) {
         self.path = path
         self.track = track
     }
 }
 
 /// One MoQ group: one frame, sealed.
-public struct CallMediaGroup: Sendable, Hashable {
-    public var sequence: UInt64
-    public var payload: [UInt8]
+package struct CallMediaGroup: Sendable, Hashable {
+    package var sequence: UInt64
+    package var payload: [UInt8]
 
-    public init(sequence: UInt64, payload: [UInt8]) {
+    package init(sequence: UInt64, payload: [UInt8]) {
         self.sequence = sequence
         self.payload = payload
     }
 }
 
 /// For accounts without calls.
-public struct NoCallMediaTransport: CallMediaTransport {
-    public init() {}
+package struct NoCallMediaTransport: CallMediaTransport {
+    package init() {}
 
     /// Throws ``AppCoreError/Code/callMediaFailed``.
-    public func connect(to url: String) async throws -> any CallMediaConnection {
+    package func connect(to url: String) async throws -> any CallMediaConnection {
         throw AppCoreError(.callMediaFailed, "no media transport supports \(url)")
     }
 }

@@ -1,8 +1,8 @@
-public import Nostr
+package import Nostr
 
 /// The outcome of an event that is not delivered to handlers, with the reason.
-public struct CoreNotice: Sendable, Hashable {
-    public enum Fate: String, Sendable, Hashable, CaseIterable {
+package struct CoreNotice: Sendable, Hashable {
+    package enum Fate: String, Sendable, Hashable, CaseIterable {
         /// The event is useless, now and later.
         case refused
         /// The event is kept until it can be opened.
@@ -12,19 +12,19 @@ public struct CoreNotice: Sendable, Hashable {
     }
 
     /// The event on the relays: kind 445 or 1059.
-    public let event: EventID
+    package let event: EventID
     /// The inner event, if it was opened.
-    public let inner: EventID?
+    package let inner: EventID?
     /// Nil if the event belongs to no known chat.
-    public let chatID: String?
-    public let fate: Fate
+    package let chatID: String?
+    package let fate: Fate
     /// A reason code, such as `not_admin` or `no_key`.
-    public let reason: String
-    public let detail: String
+    package let reason: String
+    package let detail: String
     /// Unix seconds.
-    public let at: Int64
+    package let at: Int64
 
-    public init(
+    package init(
         event: EventID, inner: EventID? = nil, chatID: String? = nil, fate: Fate, reason: String, detail: String,
         at: Int64
     ) {
@@ -39,13 +39,13 @@ public struct CoreNotice: Sendable, Hashable {
 }
 
 /// Receives the outcomes of events that are not delivered to handlers, once they are durable.
-public protocol CoreObserver: Sendable {
+package protocol CoreObserver: Sendable {
     /// Receives a notice. Called between the core's turns, so it must return quickly.
     func note(_ notice: CoreNotice)
 }
 
 /// An observer that ignores all notices.
-public struct NoCoreObserver: CoreObserver {
-    public init() {}
-    public func note(_ notice: CoreNotice) {}
+package struct NoCoreObserver: CoreObserver {
+    package init() {}
+    package func note(_ notice: CoreNotice) {}
 }

@@ -1,11 +1,11 @@
-public import MLS
-public import Nostr
+package import MLS
+package import Nostr
 
 /// The durable store of one account, as the core needs it.
 ///
 /// Each batch of core inputs makes one call of ``commit(_:)``: its changes become durable together or not at all. After
 /// a failed commit the same core must not use the store again.
-public protocol CoreStore: Sendable {
+package protocol CoreStore: Sendable {
     /// The crash-safe journal beside the store: records in-flight work before it starts, and the quarantine.
     var crashes: CrashLedger { get }
 
@@ -37,47 +37,47 @@ public protocol CoreStore: Sendable {
 
 extension CoreStore {
     /// For stores whose process is not restarted after a crash.
-    public var crashes: CrashLedger { .off }
+    package var crashes: CrashLedger { .off }
 }
 
 /// The content of a store when a core starts.
-public struct StoredState: Sendable {
-    public var keyPackages: [StoredKeyPackage] = []
-    public var groups: [StoredGroup] = []
+package struct StoredState: Sendable {
+    package var keyPackages: [StoredKeyPackage] = []
+    package var groups: [StoredGroup] = []
     /// Events that could not be decrypted yet, oldest first.
-    public var waiting: [WaitingEvent] = []
+    package var waiting: [WaitingEvent] = []
     /// Opened invitations that were neither accepted nor declined, oldest first.
-    public var invites: [StoredInvite] = []
+    package var invites: [StoredInvite] = []
     /// Events not yet completed by the handlers, in order.
-    public var inbox: [InboxRow] = []
+    package var inbox: [InboxRow] = []
     /// Events that some of their relays still lack and that were not dropped, in order.
-    public var outbox: [OutboxRow] = []
+    package var outbox: [OutboxRow] = []
     /// Unix seconds by cursor name.
-    public var cursors: [String: Int64] = [:]
+    package var cursors: [String: Int64] = [:]
     /// The ids of the events processed most recently, newest first, at most 50,000.
-    public var seen: [EventID] = []
+    package var seen: [EventID] = []
     /// The ids of the events refused most recently, newest first, at most 20,000.
-    public var refused: [EventID] = []
-    public var memos: [MemoName: Secret] = [:]
-    public var instance = StoredInstance()
+    package var refused: [EventID] = []
+    package var memos: [MemoName: Secret] = [:]
+    package var instance = StoredInstance()
 
-    public init() {}
+    package init() {}
 }
 
 /// A key package of this account that is, or was, published.
-public struct StoredKeyPackage: Sendable, Hashable {
+package struct StoredKeyPackage: Sendable, Hashable {
     /// KeyPackageRef (RFC 9420 §5.2).
-    public var reference: [UInt8]
+    package var reference: [UInt8]
     /// The private bundle in ``MLS/KeyPackageBundle``'s stored form.
-    public var bundle: Secret
+    package var bundle: Secret
     /// The `d` tag of kind 30443: 64 hex digits.
-    public var slot: String
+    package var slot: String
     /// Unix seconds.
-    public var createdAt: Int64
+    package var createdAt: Int64
     /// Unix seconds after which the key package must not be used.
-    public var notAfter: Int64
+    package var notAfter: Int64
 
-    public init(reference: [UInt8], bundle: Secret, slot: String, createdAt: Int64, notAfter: Int64) {
+    package init(reference: [UInt8], bundle: Secret, slot: String, createdAt: Int64, notAfter: Int64) {
         self.reference = reference
         self.bundle = bundle
         self.slot = slot
@@ -85,22 +85,22 @@ public struct StoredKeyPackage: Sendable, Hashable {
         self.notAfter = notAfter
     }
 
-    public static func == (left: StoredKeyPackage, right: StoredKeyPackage) -> Bool {
+    package static func == (left: StoredKeyPackage, right: StoredKeyPackage) -> Bool {
         left.reference == right.reference
     }
-    public func hash(into hasher: inout Hasher) { hasher.combine(self.reference) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(self.reference) }
 }
 
 /// A group's state as the store keeps it.
-public struct StoredGroup: Sendable {
+package struct StoredGroup: Sendable {
     /// The key of the stored state: the MLS group id, or an id derived from it for another state of the group.
-    public var groupID: [UInt8]
+    package var groupID: [UInt8]
     /// Marmot's part of the group state; secret.
-    public var header: Secret
+    package var header: Secret
     /// The MLS group state, record by record; secret.
-    public var records: [GroupRecord: Secret]
+    package var records: [GroupRecord: Secret]
 
-    public init(groupID: [UInt8], header: Secret, records: [GroupRecord: Secret]) {
+    package init(groupID: [UInt8], header: Secret, records: [GroupRecord: Secret]) {
         self.groupID = groupID
         self.header = header
         self.records = records
@@ -108,40 +108,40 @@ public struct StoredGroup: Sendable {
 }
 
 /// A stored message: the inner event and its delivery metadata.
-public struct StoredMessage: Sendable, Hashable {
+package struct StoredMessage: Sendable, Hashable {
     /// The sort key of a message in its group's history.
-    public struct Position: Sendable, Hashable, Comparable {
-        public var createdAt: Int64
-        public var id: EventID
+    package struct Position: Sendable, Hashable, Comparable {
+        package var createdAt: Int64
+        package var id: EventID
 
-        public init(createdAt: Int64, id: EventID) {
+        package init(createdAt: Int64, id: EventID) {
             self.createdAt = createdAt
             self.id = id
         }
 
-        public static func < (left: Position, right: Position) -> Bool {
+        package static func < (left: Position, right: Position) -> Bool {
             (left.createdAt, left.id) < (right.createdAt, right.id)
         }
     }
 
-    public var groupID: GroupID
+    package var groupID: GroupID
     /// The inner event; its id is the message's id. Private: sealed at rest.
-    public var rumor: UnsignedEvent
+    package var rumor: UnsignedEvent
     /// The id of ``rumor``, kept because computing it costs a hash.
-    public var id: EventID
+    package var id: EventID
     /// The kind 445 event that carried it.
-    public var wrapper: EventID
-    public var epoch: Epoch
-    public var isOwn: Bool
+    package var wrapper: EventID
+    package var epoch: Epoch
+    package var isOwn: Bool
     /// Unix seconds after which it is to be deleted; nil if it never expires.
-    public var expiresAt: Int64?
+    package var expiresAt: Int64?
 
     /// Unix seconds used for ordering and retention: the rumor's time, unless that is far from the time of arrival.
-    public var time: Int64
+    package var time: Int64
 
-    public var position: Position { Position(createdAt: self.time, id: self.id) }
+    package var position: Position { Position(createdAt: self.time, id: self.id) }
 
-    public init(
+    package init(
         groupID: GroupID, rumor: UnsignedEvent, id: EventID, wrapper: EventID, epoch: Epoch, isOwn: Bool,
         expiresAt: Int64? = nil, time: Int64? = nil
     ) {
@@ -157,17 +157,17 @@ public struct StoredMessage: Sendable, Hashable {
 }
 
 /// A file of a message: its reference and its keys.
-public struct StoredMedia: Sendable, Hashable {
-    public var groupID: GroupID
-    public var messageID: EventID
+package struct StoredMedia: Sendable, Hashable {
+    package var groupID: GroupID
+    package var messageID: EventID
     /// The file's position among the files of the message.
-    public var index: Int
+    package var index: Int
     /// The `imeta` tag. Private: sealed at rest.
-    public var reference: Tag
+    package var reference: Tag
     /// Candidate keys, the most likely first. Private: sealed at rest.
-    public var keys: [Secret]
+    package var keys: [Secret]
 
-    public init(groupID: GroupID, messageID: EventID, index: Int, reference: Tag, keys: [Secret]) {
+    package init(groupID: GroupID, messageID: EventID, index: Int, reference: Tag, keys: [Secret]) {
         self.groupID = groupID
         self.messageID = messageID
         self.index = index
@@ -175,57 +175,57 @@ public struct StoredMedia: Sendable, Hashable {
         self.keys = keys
     }
 
-    public static func == (left: StoredMedia, right: StoredMedia) -> Bool {
+    package static func == (left: StoredMedia, right: StoredMedia) -> Bool {
         left.groupID == right.groupID && left.messageID == right.messageID && left.index == right.index
             && left.reference == right.reference && left.keys == right.keys
     }
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(self.messageID)
         hasher.combine(self.index)
     }
 }
 
 /// A kind 445 event that could not be opened on arrival: kept and retried after every epoch change.
-public struct WaitingEvent: Sendable, Hashable {
-    public var event: Event
+package struct WaitingEvent: Sendable, Hashable {
+    package var event: Event
     /// Unix seconds of its arrival.
-    public var arrivedAt: Int64
+    package var arrivedAt: Int64
 
-    public init(event: Event, arrivedAt: Int64) {
+    package init(event: Event, arrivedAt: Int64) {
         self.event = event
         self.arrivedAt = arrivedAt
     }
 }
 
 /// An invitation from an opened gift wrap.
-public struct StoredInvite: Sendable, Hashable {
+package struct StoredInvite: Sendable, Hashable {
     /// The kind 1059 event.
-    public var wrapper: EventID
+    package var wrapper: EventID
     /// The kind 444 inner event. Private: sealed at rest.
-    public var rumor: UnsignedEvent
+    package var rumor: UnsignedEvent
 
-    public init(wrapper: EventID, rumor: UnsignedEvent) {
+    package init(wrapper: EventID, rumor: UnsignedEvent) {
         self.wrapper = wrapper
         self.rumor = rumor
     }
 }
 
 /// An event waiting for the handlers.
-public struct InboxRow: Sendable, Hashable {
+package struct InboxRow: Sendable, Hashable {
     /// Ascending; never reused.
-    public var id: Int64
+    package var id: Int64
     /// The event, encoded in a form that only the core reads. Private: sealed at rest.
-    public var payload: [UInt8]
+    package var payload: [UInt8]
 
-    public init(id: Int64, payload: [UInt8]) {
+    package init(id: Int64, payload: [UInt8]) {
         self.id = id
         self.payload = payload
     }
 }
 
 /// A signed event to be published to relays.
-public struct OutboxRow: Sendable, Hashable {
-    public enum Purpose: String, Sendable, CaseIterable {
+package struct OutboxRow: Sendable, Hashable {
+    package enum Purpose: String, Sendable, CaseIterable {
         case message
         /// A typing notice: useless after a few seconds, so it is not kept.
         case typing
@@ -246,34 +246,34 @@ public struct OutboxRow: Sendable, Hashable {
     }
 
     /// The remaining deliveries of an event that at least one relay has.
-    public struct Leftover: Sendable, Hashable {
+    package struct Leftover: Sendable, Hashable {
         /// Unix seconds when the first relay acknowledged it.
-        public var settledAt: Int64
+        package var settledAt: Int64
         /// Relays still to be tried. One of them may have the event already, if the process ended before recording it.
-        public var relays: [RelayURL]
+        package var relays: [RelayURL]
 
-        public init(settledAt: Int64, relays: [RelayURL]) {
+        package init(settledAt: Int64, relays: [RelayURL]) {
             self.settledAt = settledAt
             self.relays = relays
         }
     }
 
     /// Stable: the same cause gives the same id, so that queueing is idempotent.
-    public var id: String
+    package var id: String
     /// Ascending; the rows of one group are published in this order.
-    public var sequence: Int64
-    public var event: Event
-    public var relays: [RelayURL]
-    public var purpose: Purpose
+    package var sequence: Int64
+    package var event: Event
+    package var relays: [RelayURL]
+    package var purpose: Purpose
     /// The MLS group id, if the event belongs to a group.
-    public var groupID: GroupID?
+    package var groupID: GroupID?
     /// The inner event's id, if the event is a message.
-    public var messageID: EventID?
-    public var attempts: Int
+    package var messageID: EventID?
+    package var attempts: Int
     /// Nil until a relay has the event.
-    public var leftover: Leftover?
+    package var leftover: Leftover?
 
-    public init(
+    package init(
         id: String, sequence: Int64, event: Event, relays: [RelayURL], purpose: Purpose, groupID: GroupID? = nil,
         messageID: EventID? = nil, attempts: Int = 0, leftover: Leftover? = nil
     ) {
@@ -290,8 +290,8 @@ public struct OutboxRow: Sendable, Hashable {
 }
 
 /// Names a small record of a kind that needs no table of its own. Private: sealed at rest.
-public struct MemoName: Sendable, Hashable {
-    public enum Kind: String, Sendable, CaseIterable {
+package struct MemoName: Sendable, Hashable {
+    package enum Kind: String, Sendable, CaseIterable {
         /// A group change that is waiting to be committed, or was committed recently; the key is its number.
         case groupIntent = "group_intent"
         /// Own messages of a group that must be sealed again; the key is the group id.
@@ -335,22 +335,22 @@ public struct MemoName: Sendable, Hashable {
         case groupProfile = "group_profile"
     }
 
-    public var kind: Kind
-    public var key: [UInt8]
+    package var kind: Kind
+    package var key: [UInt8]
 
-    public init(_ kind: Kind, _ key: [UInt8]) {
+    package init(_ kind: Kind, _ key: [UInt8]) {
         self.kind = kind
         self.key = key
     }
 
     /// Names a record about a group.
-    public init(_ kind: Kind, _ groupID: GroupID) {
+    package init(_ kind: Kind, _ groupID: GroupID) {
         self.init(kind, groupID.bytes)
     }
 }
 
 /// One change to the durable store.
-public enum StoreChange: Sendable {
+package enum StoreChange: Sendable {
     case putKeyPackage(StoredKeyPackage)
     case deleteKeyPackage(reference: [UInt8])
     /// Writes Marmot's part of a group's state.

@@ -1,7 +1,7 @@
 /// The host's storage for the identity needed to resume an account after a restart; at most one identity.
 ///
 /// The core never stores a key in the clear; the host decides how to store an identity that is a bare key.
-public protocol IdentityStore: Sendable {
+package protocol IdentityStore: Sendable {
     /// Returns the identity saved last; nil if none was saved, or it was deleted.
     func load() async throws -> AccountIdentity?
 

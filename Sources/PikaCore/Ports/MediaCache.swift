@@ -1,8 +1,8 @@
-public import Nostr
+package import Nostr
 
 /// The host's place for downloaded files (``AppAction/downloadChatMedia(chatID:messageID:index:)``). The core keeps no
 /// files, and their contents are in no snapshot.
-public protocol MediaCache: Sendable {
+package protocol MediaCache: Sendable {
     /// Keeps a decrypted file, replacing an earlier one of the same name.
     ///
     /// - Returns: the file's location, in the host's notation.
@@ -10,13 +10,13 @@ public protocol MediaCache: Sendable {
 }
 
 /// Identifies a file of a message.
-public struct MediaFile: Sendable, Hashable {
-    public let chatID: String
-    public let messageID: EventID
+package struct MediaFile: Sendable, Hashable {
+    package let chatID: String
+    package let messageID: EventID
     /// The file's position among the files of the message, from 0.
-    public let index: Int
+    package let index: Int
 
-    public init(chatID: String, messageID: EventID, index: Int) {
+    package init(chatID: String, messageID: EventID, index: Int) {
         self.chatID = chatID
         self.messageID = messageID
         self.index = index
@@ -24,10 +24,10 @@ public struct MediaFile: Sendable, Hashable {
 }
 
 /// For hosts without a cache: every download fails with ``AppCoreError/Code/notAllowed``.
-public struct NoMediaCache: MediaCache {
-    public init() {}
+package struct NoMediaCache: MediaCache {
+    package init() {}
 
-    public func keep(_ bytes: [UInt8], of file: MediaFile) async throws -> String {
+    package func keep(_ bytes: [UInt8], of file: MediaFile) async throws -> String {
         throw AppCoreError(.notAllowed, "this account has no media cache")
     }
 }

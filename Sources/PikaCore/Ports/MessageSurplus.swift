@@ -1,12 +1,12 @@
 /// A rule for deleting stored messages: it matches messages that meet either condition.
-public struct MessageSurplus: Sendable, Hashable {
+package struct MessageSurplus: Sendable, Hashable {
     /// Matches messages written before this time, Unix seconds; nil for none.
-    public var before: Int64?
+    package var before: Int64?
     /// Matches messages beyond this number of newest ones in their group; nil for none. Ties within one second are
     /// broken arbitrarily.
-    public var beyondNewest: Int?
+    package var beyondNewest: Int?
 
-    public init(before: Int64? = nil, beyondNewest: Int? = nil) {
+    package init(before: Int64? = nil, beyondNewest: Int? = nil) {
         self.before = before
         self.beyondNewest = beyondNewest
     }

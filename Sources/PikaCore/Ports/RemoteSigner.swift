@@ -1,10 +1,10 @@
-public import Nostr
+package import Nostr
 
 /// A signer outside this process that holds an account's key, such as a bunker (NIP-46).
 ///
 /// Calls time out after a reasonable time, end at once when their task is cancelled, and may overlap. The core retries
 /// while the signer is away, so a request may arrive twice.
-public protocol RemoteSigner: Sendable {
+package protocol RemoteSigner: Sendable {
     /// Returns the signed event; the caller checks that it is the requested one.
     func sign(_ event: UnsignedEvent) async throws(SignerError) -> Event
 
@@ -20,33 +20,33 @@ public protocol RemoteSigner: Sendable {
 
 extension RemoteSigner {
     /// An empty stream.
-    public var challenges: AsyncStream<String> { AsyncStream { $0.finish() } }
+    package var challenges: AsyncStream<String> { AsyncStream { $0.finish() } }
 }
 
 /// The reason why a remote signer did not perform a request.
-public struct SignerError: Error, Hashable, Sendable, CustomStringConvertible {
-    public struct Code: Hashable, Sendable, CustomStringConvertible {
-        public let description: String
+package struct SignerError: Error, Hashable, Sendable, CustomStringConvertible {
+    package struct Code: Hashable, Sendable, CustomStringConvertible {
+        package let description: String
 
         /// It did not answer: retry later.
-        public static let away = Code(description: "away")
+        package static let away = Code(description: "away")
         /// It refused, or does not support the request.
-        public static let refused = Code(description: "refused")
+        package static let refused = Code(description: "refused")
         /// Its answer does not match the request.
-        public static let wrongAnswer = Code(description: "wrong_answer")
+        package static let wrongAnswer = Code(description: "wrong_answer")
         /// The request does not fit into a message to it.
-        public static let tooLarge = Code(description: "too_large")
+        package static let tooLarge = Code(description: "too_large")
         /// It holds another account's key.
-        public static let wrongAccount = Code(description: "wrong_account")
+        package static let wrongAccount = Code(description: "wrong_account")
     }
 
-    public let code: Code
-    public let message: String
+    package let code: Code
+    package let message: String
 
-    public init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
-    public var description: String { "\(self.code): \(self.message)" }
+    package var description: String { "\(self.code): \(self.message)" }
 }

@@ -2,16 +2,16 @@
 ///
 /// An MLS member that runs twice, or resumes from an older state, encrypts twice with the same keys. Therefore every
 /// restore makes a new copy, which renews its keys before it sends anything.
-public struct StoredInstance: Sendable, Hashable {
+package struct StoredInstance: Sendable, Hashable {
     /// 16 random bytes, different in every copy; empty in a store that is never copied.
-    public var id: [UInt8]
+    package var id: [UInt8]
     /// Unix milliseconds of the restore that made this copy, always greater than the generation of the copy it comes
     /// from; 0 for the first copy.
-    public var generation: Int64
+    package var generation: Int64
     /// Whether no core has handled the restore yet.
-    public var isRestored: Bool
+    package var isRestored: Bool
 
-    public init(id: [UInt8] = [], generation: Int64 = 0, isRestored: Bool = false) {
+    package init(id: [UInt8] = [], generation: Int64 = 0, isRestored: Bool = false) {
         self.id = id
         self.generation = generation
         self.isRestored = isRestored

@@ -1,5 +1,5 @@
 import MLS
-public import Nostr
+package import Nostr
 import Synchronization
 
 /// Crash-safe journal of the core's work in flight, and the quarantine derived from it.
@@ -11,7 +11,7 @@ import Synchronization
 /// from outside while it writes the same busy group does not lose the group.
 ///
 /// The core has one subject in flight at a time; relay connections decode messages in parallel with it.
-public final class CrashLedger: Sendable {
+package final class CrashLedger: Sendable {
     /// A subject that is in flight, or was when an earlier process died.
     private struct Note: Sendable {
         let subject: CrashSubject
@@ -47,7 +47,7 @@ public final class CrashLedger: Sendable {
     }
 
     /// The core's subject before it entered another one.
-    public struct Outer: Sendable {
+    package struct Outer: Sendable {
         fileprivate let slot: Slot?
     }
 
@@ -59,7 +59,7 @@ public final class CrashLedger: Sendable {
     private static let maximumBytes = 3_900
 
     /// For cores that are not restarted after a crash.
-    public static let off = CrashLedger()
+    package static let off = CrashLedger()
 
     private let notes: (any CrashNotes)?
     private let state = Mutex(State())
@@ -74,7 +74,7 @@ public final class CrashLedger: Sendable {
     /// Reads the notes of the previous process, counts its death, and quarantines subjects that reached the limit.
     ///
     /// - Parameter now: Unix seconds.
-    public init(_ notes: any CrashNotes, now: Int64) {
+    package init(_ notes: any CrashNotes, now: Int64) {
         self.notes = notes
         self.state.withLock { state in
             state.quarantine = QuarantineList.entries(notes.readQuarantine() ?? [])
@@ -90,13 +90,13 @@ public final class CrashLedger: Sendable {
     }
 
     /// All quarantined subjects, oldest first.
-    public var quarantine: [QuarantineEntry] { self.state.withLock { $0.quarantine } }
+    package var quarantine: [QuarantineEntry] { self.state.withLock { $0.quarantine } }
 
     /// Whether a write of a note has failed since the start: after a crash, the next process would not know of it.
-    public var hasFailed: Bool { self.state.withLock { $0.hasFailed } }
+    package var hasFailed: Bool { self.state.withLock { $0.hasFailed } }
 
     /// Whether a subject is quarantined and must be skipped.
-    public func holds(_ subject: CrashSubject) -> Bool {
+    package func holds(_ subject: CrashSubject) -> Bool {
         guard self.notes != nil else { return false }
         return self.state.withLock { $0.held.contains(subject) }
     }
@@ -111,7 +111,7 @@ public final class CrashLedger: Sendable {
         return outer
     }
 
-    public func leave(_ outer: Outer) {
+    package func leave(_ outer: Outer) {
         guard self.notes != nil else { return }
         _ = self.move(to: outer.slot, isDone: true)
     }
@@ -146,10 +146,10 @@ public final class CrashLedger: Sendable {
     // MARK: Passes
 
     /// Notes a pass over many small items as a whole, which costs nothing per item.
-    public func enterPass(_ stage: CrashStage) -> Outer { self.enter(.pass(stage), stage) }
+    package func enterPass(_ stage: CrashStage) -> Outer { self.enter(.pass(stage), stage) }
 
     /// Whether the previous process died in such a pass or a part of it, so that ``part(_:of:_:)`` notes each part.
-    public func notesParts(_ stage: CrashStage) -> Bool {
+    package func notesParts(_ stage: CrashStage) -> Bool {
         guard self.notes != nil else { return false }
         return self.state.withLock { $0.suspectPasses.contains(stage) }
     }
@@ -162,7 +162,7 @@ public final class CrashLedger: Sendable {
     /// Runs the body for one part of a pass. Returns nil without running it if the part is quarantined.
     ///
     /// The part is noted only after a process has died in such a pass or in a part of it.
-    public func part<Result>(
+    package func part<Result>(
         _ subject: @autoclosure () -> CrashSubject?, of stage: CrashStage, _ body: () throws -> Result
     ) rethrows -> Result? {
         guard self.mustIdentifyParts(of: stage), let subject = subject() else { return try body() }
@@ -179,12 +179,12 @@ public final class CrashLedger: Sendable {
     // MARK: Concurrent decoding
 
     /// A relay message being decoded in parallel with the core.
-    public struct Decoding: Sendable {
+    package struct Decoding: Sendable {
         fileprivate let subject: CrashSubject?
     }
 
     /// Notes a relay message before it is decoded. Returns nil if the message or its relay is quarantined.
-    public func begin(frame bytes: [UInt8], from relay: RelayURL) -> Decoding? {
+    package func begin(frame bytes: [UInt8], from relay: RelayURL) -> Decoding? {
         guard let notes = self.notes else { return Decoding(subject: nil) }
         let subject = CrashSubject.frame(bytes)
         let scope = CrashSubject.relay(relay)
@@ -206,7 +206,7 @@ public final class CrashLedger: Sendable {
         return Decoding(subject: subject)
     }
 
-    public func end(_ decoding: Decoding) {
+    package func end(_ decoding: Decoding) {
         guard let notes = self.notes, let subject = decoding.subject else { return }
         self.state.withLock { state in
             guard !state.isClosed else { return }
@@ -216,7 +216,7 @@ public final class CrashLedger: Sendable {
     }
 
     /// Ends the journal before an orderly shutdown: work that is cut off from now on is not a suspect.
-    public func close() {
+    package func close() {
         guard let notes = self.notes else { return }
         self.state.withLock { state in
             guard !state.isClosed else { return }
@@ -402,12 +402,12 @@ extension CrashLedger {
 
 #if DEBUG
     /// A trap at a chosen stage of a chosen subject, to test crash recovery. In debug builds only.
-    public struct CrashFault: Sendable {
+    package struct CrashFault: Sendable {
         /// Receives the stage and the subject's name; for a frame, the event id that it claims.
-        public let isChosen: @Sendable (CrashStage, String) -> Bool
-        public let trap: @Sendable () -> Void
+        package let isChosen: @Sendable (CrashStage, String) -> Bool
+        package let trap: @Sendable () -> Void
 
-        public init(
+        package init(
             isChosen: @escaping @Sendable (CrashStage, String) -> Bool, trap: @escaping @Sendable () -> Void
         ) {
             self.isChosen = isChosen
@@ -416,7 +416,7 @@ extension CrashLedger {
     }
 
     extension CrashLedger {
-        public func set(_ fault: CrashFault?) { self.fault.withLock { $0 = fault } }
+        package func set(_ fault: CrashFault?) { self.fault.withLock { $0 = fault } }
     }
 #endif
 

@@ -2,8 +2,8 @@ import MLS
 import Nostr
 
 /// A unit of the core's work that may crash the process.
-public struct CrashSubject: Hashable, Sendable {
-    public enum Kind: String, Hashable, Sendable, CaseIterable {
+package struct CrashSubject: Hashable, Sendable {
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// A relay message that is not decoded yet; the name is a digest of its bytes.
         case frame
         /// An event of kind 445 or 1059, or another one sent by a relay; the name is its id.
@@ -22,8 +22,8 @@ public struct CrashSubject: Hashable, Sendable {
         case pass
     }
 
-    public let kind: Kind
-    public let name: String
+    package let kind: Kind
+    package let name: String
 
     init(_ kind: Kind, _ name: String) {
         self.kind = kind
@@ -45,7 +45,7 @@ public struct CrashSubject: Hashable, Sendable {
     }
 
     /// - Parameter key: the row's key within its table; no whitespace.
-    public static func row(table: String, key: String) -> CrashSubject { CrashSubject(.row, "\(table)/\(key)") }
+    package static func row(table: String, key: String) -> CrashSubject { CrashSubject(.row, "\(table)/\(key)") }
 
     static func change(_ kind: String, _ key: [UInt8]) -> CrashSubject {
         CrashSubject(.change, "\(kind)/\(Hex.encode(SHA256Derivation.digest(key).prefix(16)))")
@@ -63,9 +63,9 @@ public struct CrashSubject: Hashable, Sendable {
 
 extension CrashSubject: CustomStringConvertible, LosslessStringConvertible {
     /// The kind and the name, such as `event/5f0c…`: no whitespace.
-    public var description: String { "\(self.kind.rawValue)/\(self.name)" }
+    package var description: String { "\(self.kind.rawValue)/\(self.name)" }
 
-    public init?(_ description: String) {
+    package init?(_ description: String) {
         guard let slash = description.firstIndex(of: "/"), let kind = Kind(rawValue: String(description[..<slash])),
             !description.contains(where: \.isWhitespace), description.utf8.count <= 200
         else { return nil }
@@ -76,7 +76,7 @@ extension CrashSubject: CustomStringConvertible, LosslessStringConvertible {
 }
 
 /// The core's operation on a subject.
-public enum CrashStage: String, Hashable, Sendable, CaseIterable {
+package enum CrashStage: String, Hashable, Sendable, CaseIterable {
     /// Decoding and verifying a relay message.
     case decode
     /// Opening and validating an event.

@@ -1,32 +1,32 @@
-public import Nostr
+package import Nostr
 
 /// A subject that is quarantined because it crashed the process repeatedly.
-public struct QuarantineEntry: Hashable, Sendable {
-    public let subject: CrashSubject
+package struct QuarantineEntry: Hashable, Sendable {
+    package let subject: CrashSubject
     /// The group, relay or kind of sender that the subject came from.
-    public let scope: CrashSubject?
-    public let stage: CrashStage
-    public internal(set) var deaths: Int
+    package let scope: CrashSubject?
+    package let stage: CrashStage
+    package internal(set) var deaths: Int
     /// Unix seconds when it was quarantined.
-    public let since: Int64
+    package let since: Int64
     /// The event as received, once it was received again; nil until then, or if it is too large to store.
-    public internal(set) var content: [UInt8]?
+    package internal(set) var content: [UInt8]?
     /// The event id that a frame claims; not verified.
-    public internal(set) var claimedID: String?
+    package internal(set) var claimedID: String?
     /// Whether an operator has released it; takes effect at the next start.
-    public internal(set) var isReleased = false
+    package internal(set) var isReleased = false
 
     /// Larger content is not stored: it is read from relays again.
     static let maximumContent = 65_536
 
     /// The maximum size of a stored list, in bytes.
-    public static let maximumListBytes = 16 << 20
+    package static let maximumListBytes = 16 << 20
 
     /// Reads a stored list; unreadable entries are skipped.
-    public static func list(_ bytes: [UInt8]) -> [QuarantineEntry] { QuarantineList.entries(bytes) }
+    package static func list(_ bytes: [UInt8]) -> [QuarantineEntry] { QuarantineList.entries(bytes) }
 
     /// Whether the entry concerns the event with this id or id prefix.
-    public func matches(eventPrefix prefix: String) -> Bool {
+    package func matches(eventPrefix prefix: String) -> Bool {
         (self.subject.kind == .event && self.subject.name.hasPrefix(prefix))
             || self.claimedID?.hasPrefix(prefix) == true
     }
@@ -57,7 +57,7 @@ extension QuarantineEntry {
     }
 
     /// The fields shown to operators.
-    public var summary: JSONValue {
+    package var summary: JSONValue {
         [
             "subject": .string(self.subject.description), "scope": self.scope.map { .string($0.description) } ?? .null,
             "stage": .string(self.stage.rawValue), "deaths": .integer(Int64(self.deaths)),

@@ -3,7 +3,7 @@ import Nostr
 
 extension StoreChange {
     /// The subject to quarantine if writing the change crashes the process: its group, or this change alone.
-    public var crashSubject: CrashSubject {
+    package var crashSubject: CrashSubject {
         switch self {
         case .putGroupHeader(let groupID, _), .updateGroup(let groupID, _):
             .group(StoredGroupKey.groupID(ofStored: groupID))

@@ -68,7 +68,7 @@ extension CoreModel {
         switch verdict {
         case .ignore: break
         case .announce(let relays): self.announceCopy(to: relays, &step)
-        case .yield: self.convergence.yield(to: notice)
+        case .yield: self.convergence.stop(for: notice)
         }
     }
 

@@ -114,7 +114,7 @@ extension CoreModel {
 }
 
 /// An operator's order about a quarantined subject.
-public enum QuarantineOrder: String, Sendable, Hashable, CaseIterable {
+package enum QuarantineOrder: String, Sendable, Hashable, CaseIterable {
     /// Process it again.
     case release
     /// Delete it, and never process it again.
@@ -129,12 +129,12 @@ enum QuarantineChange: Sendable, Hashable {
 
 extension AppCore {
     /// All quarantined subjects, oldest first.
-    public nonisolated var quarantine: [QuarantineEntry] { self.store.crashes.quarantine }
+    package nonisolated var quarantine: [QuarantineEntry] { self.store.crashes.quarantine }
 
     /// Releases or drops a quarantined subject. Returns the error if that is impossible; nil when it is done.
     ///
     /// A released group or row takes effect at the next start. ``run()`` must be running.
-    public nonisolated func order(_ order: QuarantineOrder, _ subject: CrashSubject) async -> AppCoreError? {
+    package nonisolated func order(_ order: QuarantineOrder, _ subject: CrashSubject) async -> AppCoreError? {
         let request = RequestID(rawValue: "quarantine/\(order.rawValue)/\(subject)")
         let updates = self.updates()
         self.mailbox.send(.quarantine(order, subject, request))

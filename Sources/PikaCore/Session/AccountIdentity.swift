@@ -1,7 +1,7 @@
-public import Nostr
+package import Nostr
 
 /// The stored identity of a logged-in account, which ``AppAction/restoreSession`` resumes.
-public enum AccountIdentity: Sendable, Hashable {
+package enum AccountIdentity: Sendable, Hashable {
     /// The key itself. The identity store is responsible for its protection.
     case key(KeyPair)
     /// The key encrypted with a password (NIP-49), `ncryptsec1…`, and its account.
@@ -12,7 +12,7 @@ public enum AccountIdentity: Sendable, Hashable {
     /// The account's data is being deleted; its key is already gone.
     case wiping(PublicKey)
 
-    public var account: PublicKey {
+    package var account: PublicKey {
         switch self {
         case .key(let key): key.publicKey
         case .encryptedKey(let account, _), .bunker(let account, _, _), .wiping(let account): account
@@ -22,7 +22,7 @@ public enum AccountIdentity: Sendable, Hashable {
 
 /// Shows the account only.
 extension AccountIdentity: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    public var description: String {
+    package var description: String {
         switch self {
         case .key: "the key of \(self.account)"
         case .encryptedKey: "the encrypted key of \(self.account)"
@@ -30,6 +30,6 @@ extension AccountIdentity: CustomStringConvertible, CustomDebugStringConvertible
         case .wiping: "\(self.account), being wiped"
         }
     }
-    public var debugDescription: String { self.description }
-    public var customMirror: Mirror { Mirror(self, children: ["account": self.account]) }
+    package var debugDescription: String { self.description }
+    package var customMirror: Mirror { Mirror(self, children: ["account": self.account]) }
 }

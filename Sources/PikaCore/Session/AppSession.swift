@@ -1,4 +1,4 @@
-public import Logging
+package import Logging
 import Nostr
 
 /// Accounts, one at a time: offers the interface of an ``AppCore`` from before the first login until after the last
@@ -19,14 +19,14 @@ import Nostr
 ///
 /// Every action with a request id ends with exactly one outcome: those in flight at a logout fail with
 /// ``AppCoreError/Code/sessionEnded``. Events stored in the outbox are sent after the next login.
-public actor AppSession {
+package actor AppSession {
     /// Events for handlers, of the logged-in account; uncompleted ones are delivered again at the account's next login.
     /// One consumer. There are none if ``CoreConfiguration/keepsInbox`` is off.
-    public nonisolated let events: AsyncStream<SessionEvent>
+    package nonisolated let events: AsyncStream<SessionEvent>
     /// The newest snapshot.
-    public internal(set) var state = AppState()
+    package internal(set) var state = AppState()
     /// The core of the logged-in account, for direct requests such as files. Actions go through the session.
-    public internal(set) var core: AppCore?
+    package internal(set) var core: AppCore?
 
     let identities: any IdentityStore
     let host: any AccountHost
@@ -69,7 +69,7 @@ public actor AppSession {
     ///   - configuration: for every account; ``AppAction/reloadConfiguration(_:)`` changes it.
     ///   - randomness: returns a generator for the session (run 0), for each opened account, and, with a negative
     ///     number, for each connection to a remote signer; anything but the system's generator is for tests only.
-    public init(
+    package init(
         identities: any IdentityStore, host: any AccountHost, configuration: CoreConfiguration, clock: any CoreClock,
         randomness: @escaping @Sendable (_ run: Int) -> any RandomNumberGenerator & Sendable = { _ in
             SystemRandomNumberGenerator()
@@ -87,17 +87,17 @@ public actor AppSession {
     }
 
     /// Enqueues an action and returns at once.
-    public nonisolated func dispatch(_ action: AppAction, request: RequestID? = nil) {
+    package nonisolated func dispatch(_ action: AppAction, request: RequestID? = nil) {
         self.send.yield(.action(action, request))
     }
 
     /// Returns a stream of snapshots and outcomes from now on, starting with the newest snapshot; for any number of
     /// readers.
-    public nonisolated func updates() -> AsyncStream<AppUpdate> { self.hub.updates() }
+    package nonisolated func updates() -> AsyncStream<AppUpdate> { self.hub.updates() }
 
     /// Marks an event as handled and enqueues its handlers' effects with it. Does nothing if its account is not logged
     /// in any more: the event is then delivered again at its next login.
-    public func complete(_ event: SessionEvent, effects: [HandlerEffect]) {
+    package func complete(_ event: SessionEvent, effects: [HandlerEffect]) {
         guard let core = self.core, core.account == event.account else { return }
         core.complete(event.event.inboxID, effects: effects)
     }
@@ -106,7 +106,7 @@ public actor AppSession {
     ///
     /// Throws ``AppCoreError/Code/notLoggedIn``, and ``AppCoreError/Code/notAllowed`` for an empty password and for a
     /// key that is with a remote signer.
-    public func exportKey(password: String) async throws(AppCoreError) -> String {
+    package func exportKey(password: String) async throws(AppCoreError) -> String {
         guard let account = self.account else { throw AppCoreError(.notLoggedIn, "no account is logged in") }
         guard !password.isEmpty else {
             throw AppCoreError(.notAllowed, "the password of an exported key must not be empty")
@@ -132,7 +132,7 @@ public actor AppSession {
     }
 
     /// Runs until the task is cancelled; may be called once. First completes an interrupted wipe.
-    public func run() async throws {
+    package func run() async throws {
         guard !self.hasStarted else { throw AppCoreError(.busy, "a session can run only once") }
         self.hasStarted = true
         let inputs = SessionInputs(self.stream)

@@ -1,10 +1,10 @@
 import Foundation
-public import Nostr
+package import Nostr
 
 extension NIP49.Password {
     /// Creates a password from typed text, normalised to Unicode NFKC as NIP-49 specifies, so that it does not depend
     /// on the keyboard.
-    public init(_ text: String) {
+    package init(_ text: String) {
         self.init(normalizedUTF8: Array(text.precomposedStringWithCompatibilityMapping.utf8))
     }
 }

@@ -1,7 +1,7 @@
-public import Nostr
+package import Nostr
 
 /// An event in a chat, with the account that it was delivered to.
-public struct SessionEvent: Sendable, Hashable {
-    public let account: PublicKey
-    public let event: CoreEvent
+package struct SessionEvent: Sendable, Hashable {
+    package let account: PublicKey
+    package let event: CoreEvent
 }

@@ -1,5 +1,5 @@
-public import Logging
-public import Nostr
+package import Logging
+package import Nostr
 
 /// A remote signer of an account's key: the client side of NIP-46.
 ///
@@ -10,17 +10,17 @@ public import Nostr
 ///
 /// Before the first request the signer is asked for its account's key: a signer with another key than expected is not
 /// used (``SignerError/Code/wrongAccount``).
-public actor BunkerSigner: RemoteSigner {
+package actor BunkerSigner: RemoteSigner {
     /// Time limits, in milliseconds.
-    public struct Timing: Sendable {
+    package struct Timing: Sendable {
         /// The deadline of a request.
-        public var answer: Int64 = 30_000
+        package var answer: Int64 = 30_000
         /// The interval at which a request is repeated.
-        public var repetition: Int64 = 5000
+        package var repetition: Int64 = 5000
         /// The deadline of an approval, once the signer has asked for one.
-        public var approval: Int64 = 300_000
+        package var approval: Int64 = 300_000
 
-        public init() {}
+        package init() {}
     }
 
     private enum Stage {
@@ -49,7 +49,7 @@ public actor BunkerSigner: RemoteSigner {
     private var stage = Stage.new
     private var questions: [String: Question] = [:]
     private var connectedRelays: Set<RelayURL> = []
-    public nonisolated let challenges: AsyncStream<String>
+    package nonisolated let challenges: AsyncStream<String>
     private let challenge: AsyncStream<String>.Continuation
 
     private static let subscription = "signer"
@@ -60,7 +60,7 @@ public actor BunkerSigner: RemoteSigner {
     ///     for it.
     ///   - transport: used for the signer's relays only.
     ///   - randomness: for ids and nonces.
-    public init(
+    package init(
         _ url: BunkerURL, clientKey: KeyPair, account: PublicKey? = nil, transport: any RelayTransport,
         clock: any CoreClock, timing: Timing = Timing(),
         randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(), logger: Logger
@@ -77,7 +77,7 @@ public actor BunkerSigner: RemoteSigner {
     }
 
     /// Listens until the task is cancelled or the transport ends; then all requests in flight fail as away.
-    public func run() async {
+    package func run() async {
         await self.transport.setRelays(self.url.relays)
         let filter = Filter(
             authors: [self.url.remoteSigner], kinds: [.remoteSigning], tags: ["p": [self.clientKey.publicKey.hex]])
@@ -115,7 +115,7 @@ public actor BunkerSigner: RemoteSigner {
 extension BunkerSigner {
     /// Introduces this client to the signer and returns the signer's account; returns at once if it is already known.
     @discardableResult
-    public func connect() async throws(SignerError) -> PublicKey {
+    package func connect() async throws(SignerError) -> PublicKey {
         switch self.stage {
         case .connected(let account): return account
         case .connecting(var waiting):
@@ -184,13 +184,13 @@ extension BunkerSigner {
         ]
 
     /// Throws unless the signer answers.
-    public func ping() async throws(SignerError) {
+    package func ping() async throws(SignerError) {
         guard try await self.ask(.ping, []) == "pong" else {
             throw SignerError(.wrongAnswer, "the signer's answer to ping is not pong")
         }
     }
 
-    public func sign(_ event: UnsignedEvent) async throws(SignerError) -> Event {
+    package func sign(_ event: UnsignedEvent) async throws(SignerError) -> Event {
         try await self.connect()
         let text = try await self.ask(.signEvent, [String(decoding: event.templateJSON(), as: UTF8.self)])
         do throws(NostrError) {
@@ -200,7 +200,7 @@ extension BunkerSigner {
         } catch { throw SignerError(.wrongAnswer, error.message) }
     }
 
-    public func nip44Encrypt(_ plaintext: [UInt8], to peer: PublicKey) async throws(SignerError) -> String {
+    package func nip44Encrypt(_ plaintext: [UInt8], to peer: PublicKey) async throws(SignerError) -> String {
         try await self.connect()
         guard let text = String(validating: plaintext, as: UTF8.self) else {
             throw SignerError(.refused, "a signer encrypts only text: the content must be UTF-8")
@@ -208,7 +208,7 @@ extension BunkerSigner {
         return try await self.ask(.nip44Encrypt, [peer.hex, text])
     }
 
-    public func nip44Decrypt(_ payload: String, from peer: PublicKey) async throws(SignerError) -> [UInt8] {
+    package func nip44Decrypt(_ payload: String, from peer: PublicKey) async throws(SignerError) -> [UInt8] {
         try await self.connect()
         return Array(try await self.ask(.nip44Decrypt, [peer.hex, payload]).utf8)
     }

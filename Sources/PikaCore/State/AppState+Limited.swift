@@ -1,7 +1,7 @@
 extension AppState {
     /// Returns the part of the state that a restricted reader may see: the selected chats, optionally the invitations,
     /// and the call if selected.
-    public func limited(
+    package func limited(
         toChats isShown: (ChatSummary) -> Bool, showsInvites: Bool, showsCall: (ActiveCall) -> Bool
     ) -> AppState {
         var state = self

@@ -3,7 +3,7 @@ extension AppState {
     /// Returns the chat that a reference names, its hexadecimal digits in either case; nil if there is none.
     ///
     /// Throws ``AppCoreError/Code/ambiguousChat`` for a nostrGroupID that several groups claim.
-    public func chat(named reference: String) throws(AppCoreError) -> ChatSummary? {
+    package func chat(named reference: String) throws(AppCoreError) -> ChatSummary? {
         if let chat = self.chatList.first(where: { $0.chatID == reference }) { return chat }
         let reference = reference.lowercased()
         var claimants: [ChatSummary] = []
@@ -16,13 +16,13 @@ extension AppState {
     }
 
     /// Returns the name of a chat wherever a contract asks for a `nostr_group_id`; ``ChatSummary/nostrGroupID``.
-    public func nostrGroupID(ofChat chatID: String) -> String {
+    package func nostrGroupID(ofChat chatID: String) -> String {
         self.chatList.first { $0.chatID == chatID }?.nostrGroupID ?? chatID
     }
 
     /// Returns whether a list of lower-case references names a chat. A nostrGroupID that other groups claim too matches
     /// none.
-    public func matches(_ references: some Collection<String>, _ chat: ChatSummary) -> Bool {
+    package func matches(_ references: some Collection<String>, _ chat: ChatSummary) -> Bool {
         if references.contains(chat.chatID) { return true }
         return chat.routingIDs.contains { id in
             references.contains(id) && (try? self.chat(named: id))?.chatID == chat.chatID
@@ -33,15 +33,15 @@ extension AppState {
 extension AppState.ChatSummary {
     /// Hex of the group's current nostrGroupID; the ``chatID`` if other groups claim it too. Names the chat wherever a
     /// contract asks for a `nostr_group_id`.
-    public var nostrGroupID: String { self.sharesNostrGroupID ? self.chatID : self.routingIDs.first ?? self.chatID }
+    package var nostrGroupID: String { self.sharesNostrGroupID ? self.chatID : self.routingIDs.first ?? self.chatID }
 }
 
 /// The syntax of chat references.
-public enum ChatReference {
+package enum ChatReference {
     /// Returns an MLS group id or a nostrGroupID in lower-case hexadecimal digits; nil for any other text.
     ///
     /// MLS group ids may be shorter than the accepted minimum, but the prefixes in logs must not be accepted as ids.
-    public static func parse(_ text: String) -> String? {
+    package static func parse(_ text: String) -> String? {
         let count = text.utf8.count
         guard (16...510).contains(count), count.isMultiple(of: 2), text.allSatisfy({ $0.isASCII && $0.isHexDigit })
         else { return nil }

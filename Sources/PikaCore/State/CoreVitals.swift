@@ -1,45 +1,45 @@
 /// The health and backlog of a core, for health checks and gauges; values that no snapshot shows.
-public struct CoreVitals: Sendable, Hashable {
+package struct CoreVitals: Sendable, Hashable {
     /// Unix seconds of the measurement.
-    public internal(set) var takenAt: Int64
+    package internal(set) var takenAt: Int64
     /// The snapshot of the same moment.
-    public internal(set) var state: AppState
+    package internal(set) var state: AppState
     /// Events not yet completed by the handlers, and the arrival of the oldest, in Unix seconds.
-    public internal(set) var inboxDepth: Int
-    public internal(set) var oldestInboxAt: Int64?
+    package internal(set) var inboxDepth: Int
+    package internal(set) var oldestInboxAt: Int64?
     /// Events that no relay has acknowledged, and when the oldest was queued, in Unix seconds; after a restart no
     /// earlier than the start.
-    public internal(set) var outboxDepth: Int
-    public internal(set) var oldestOutboxAt: Int64?
+    package internal(set) var outboxDepth: Int
+    package internal(set) var oldestOutboxAt: Int64?
     /// Own messages that failed and are still stored.
-    public internal(set) var deadLetters: Int
+    package internal(set) var deadLetters: Int
     /// Groups that this account is a member of.
-    public internal(set) var groupCount: Int
+    package internal(set) var groupCount: Int
     /// Whether the account announces key packages at all.
-    public internal(set) var announcesKeyPackage: Bool
+    package internal(set) var announcesKeyPackage: Bool
     /// Unix seconds when the announced key package expires; nil if none is announced.
-    public internal(set) var keyPackageEndsAt: Int64?
+    package internal(set) var keyPackageEndsAt: Int64?
     /// Accounts that repeatedly undo the commits of a group.
-    public internal(set) var rollbackStorms: [RollbackStorm] = []
+    package internal(set) var rollbackStorms: [RollbackStorm] = []
     /// Stored events that cannot be used yet.
-    public internal(set) var parked = ParkedEvents()
+    package internal(set) var parked = ParkedEvents()
 }
 
 /// The backlog of others' events that cannot be used yet, and the cost of the attempts to open them.
-public struct ParkedEvents: Sendable, Hashable {
+package struct ParkedEvents: Sendable, Hashable {
     /// Group events that could not be opened on arrival.
-    public internal(set) var waiting = 0
-    public internal(set) var waitingBytes = 0
+    package internal(set) var waiting = 0
+    package internal(set) var waitingBytes = 0
     /// Live events held back until older ones are read.
-    public internal(set) var held = 0
-    public internal(set) var heldBytes = 0
+    package internal(set) var held = 0
+    package internal(set) var heldBytes = 0
     /// Attempts, since the start, to decrypt the outer layer of waiting events.
-    public internal(set) var trials = 0
+    package internal(set) var trials = 0
 }
 
 extension AppCore {
     /// Returns the core's vitals. An answer means that the core processes inputs and that its store is writable.
     ///
     /// Nil once the core has ended. ``run()`` must be running.
-    public nonisolated func vitals() async -> CoreVitals? { await self.healthQueries.vitals(self.mailbox) }
+    package nonisolated func vitals() async -> CoreVitals? { await self.healthQueries.vitals(self.mailbox) }
 }

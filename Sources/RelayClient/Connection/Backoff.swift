@@ -1,17 +1,17 @@
 /// Delay before the next connection attempt: doubles from `base` up to a cap, with jitter.
 ///
 /// The jitter removes up to half of each delay, so that clients that lost a relay together do not reconnect together.
-public struct Backoff: Hashable, Sendable {
+package struct Backoff: Hashable, Sendable {
     /// The wait before the second attempt, before jitter.
-    public var base: Duration
+    package var base: Duration
     /// The longest wait for a relay that has not worked recently, before jitter.
-    public var cap: Duration
+    package var cap: Duration
     /// The longest wait for a relay that has worked within ``provenFor``, before jitter.
-    public var provenCap: Duration
+    package var provenCap: Duration
     /// How long a relay counts as proven after it last worked.
-    public var provenFor: Duration
+    package var provenFor: Duration
 
-    public init(
+    package init(
         base: Duration = .seconds(1), cap: Duration = .seconds(120), provenCap: Duration = .seconds(30),
         provenFor: Duration = .seconds(3_600)
     ) {
@@ -27,7 +27,7 @@ public struct Backoff: Hashable, Sendable {
     ///   - failures: 1 for the first failure; less counts as 1.
     ///   - isProven: Whether the relay has worked recently.
     /// - Returns: Between half of `min(longest, base * 2^(failures - 1))` and all of it.
-    public func delay(
+    package func delay(
         afterFailures failures: Int, isProven: Bool = false, using generator: inout some RandomNumberGenerator
     ) -> Duration {
         let longest = ceiling(afterFailures: failures, cap: isProven ? min(cap, provenCap) : cap)

@@ -1,18 +1,18 @@
 import Foundation
-public import Logging
-public import NetworkAddresses
-public import Nostr
-public import PikaCore
-public import ServiceLifecycle
+package import Logging
+package import NetworkAddresses
+package import Nostr
+package import PikaCore
+import ServiceLifecycle
 
 /// Connections to several relays: the network half of the core.
 ///
 /// ``run()`` performs the work; earlier requests wait for it. A subscription is sent to all relays of the set, or to
 /// those that it names; a named relay outside the set gets it once it joins. The consumer of ``updates`` must keep
 /// reading while it waits for a publish or a fetch: when it lags, reading from relays stops, and no answer arrives.
-public actor RelayPool: RelayTransport, Service {
+package actor RelayPool: RelayTransport, Service {
     /// Answers a NIP-42 challenge with a signed event of kind 22242, or nil to decline the login.
-    public typealias Signer = @Sendable (_ challenge: String, _ relay: RelayURL) async -> Event?
+    package typealias Signer = @Sendable (_ challenge: String, _ relay: RelayURL) async -> Event?
 
     private enum Stage {
         case new
@@ -52,7 +52,7 @@ public actor RelayPool: RelayTransport, Service {
     ///   - crashes: The account's journal of messages in flight; quarantined messages are refused.
     ///
     /// Throws ``TransportError/Code/badConfiguration`` and ``TransportError/Code/badTrustRoots``.
-    public init(
+    package init(
         configuration: TransportConfiguration = TransportConfiguration(), signer: Signer? = nil,
         addresses: AddressGuard, clock: some Clock<Duration> = ContinuousClock(),
         unixTime: (@Sendable () -> Int64)? = nil,
@@ -74,7 +74,7 @@ public actor RelayPool: RelayTransport, Service {
         (steps, nextStep) = AsyncStream.makeStream()
     }
 
-    public nonisolated var updates: AsyncStream<RelayUpdate> { environment.updates.updates }
+    package nonisolated var updates: AsyncStream<RelayUpdate> { environment.updates.updates }
 }
 
 // MARK: Lifecycle
@@ -82,7 +82,7 @@ public actor RelayPool: RelayTransport, Service {
 extension RelayPool {
     /// Connects until a graceful shutdown or ``shutdown()``, which may come before; may be called once. Cancellation
     /// closes all sockets at once, without closing handshakes.
-    public func run() async throws {
+    package func run() async throws {
         guard !hasRun else { throw TransportError(.alreadyRun, "a relay pool can run only once; create another one") }
         hasRun = true
         guard stage == .new else { return }
@@ -100,7 +100,7 @@ extension RelayPool {
         await end()
     }
 
-    public func shutdown() async {
+    package func shutdown() async {
         switch stage {
         case .new: await end()
         case .running, .stopping:
@@ -146,9 +146,9 @@ extension RelayPool {
 
 extension RelayPool {
     // Async, because a direct call would prefer the protocol's empty default implementation.
-    public func setConfiguredRelays(_ relays: [RelayURL]) async { environment.addresses.setConfiguredRelays(relays) }
+    package func setConfiguredRelays(_ relays: [RelayURL]) async { environment.addresses.setConfiguredRelays(relays) }
 
-    public func setRelays(_ relays: [RelayURL]) {
+    package func setRelays(_ relays: [RelayURL]) {
         let wanted = Set(relays)
         let (gone, new) = (self.relays.subtracting(wanted), wanted.subtracting(self.relays))
         self.relays = wanted
@@ -161,11 +161,11 @@ extension RelayPool {
         }
     }
 
-    public func reconnect() {
+    package func reconnect() {
         for relay in relays.sorted() { send(.retryNow, to: relay) }
     }
 
-    public func subscribe(_ subscription: RelaySubscription) {
+    package func subscribe(_ subscription: RelaySubscription) {
         subscriptions[subscription.id] = subscription
         environment.delivered.begin(subscription.id)
         for relay in relays {
@@ -173,7 +173,7 @@ extension RelayPool {
         }
     }
 
-    public func unsubscribe(_ id: String) {
+    package func unsubscribe(_ id: String) {
         guard subscriptions.removeValue(forKey: id) != nil else { return }
         environment.delivered.end(id)
         for relay in relays { send(.unsubscribe(id), to: relay) }
@@ -182,14 +182,14 @@ extension RelayPool {
     /// Opens or replaces a subscription whose events are delivered here and not through ``updates``: stored events,
     /// their end, new events, and refusals. A slow listener loses the oldest. Ends with ``stopListening(to:)`` and with
     /// the pool.
-    public func listen(_ subscription: RelaySubscription) -> AsyncStream<RelayUpdate> {
+    package func listen(_ subscription: RelaySubscription) -> AsyncStream<RelayUpdate> {
         guard stage == .new || stage == .running else { return AsyncStream { nil } }
         let updates = environment.listeners.add(subscription.id)
         subscribe(subscription)
         return updates
     }
 
-    public func stopListening(to id: String) {
+    package func stopListening(to id: String) {
         environment.listeners.remove(id)
         unsubscribe(id)
     }
@@ -202,7 +202,7 @@ extension RelayPool {
 // MARK: Requests
 
 extension RelayPool {
-    public func publish(_ event: Event, to relays: [RelayURL]) -> AsyncStream<PublishReport> {
+    package func publish(_ event: Event, to relays: [RelayURL]) -> AsyncStream<PublishReport> {
         let (reports, continuation) = AsyncStream<PublishReport>.makeStream()
         let distinct = Set(relays)
         let tally = PublishTally(distinct.count, continuation)
@@ -217,7 +217,7 @@ extension RelayPool {
         return reports
     }
 
-    public func fetch(
+    package func fetch(
         _ filters: [Filter], from relays: [RelayURL], timeout: Duration
     ) async -> [RelayURL: FetchOutcome] {
         let distinct = Set(relays)

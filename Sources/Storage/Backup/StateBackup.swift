@@ -13,13 +13,13 @@ import GRDB
 /// Values stay sealed in it. A restore needs the account's sealing key, which the backup does not contain; nor does it
 /// contain the account's own key. Damage is detected (SHA-256); deliberate changes to rows are detected only in sealed
 /// values.
-public enum StateBackup {
+package enum StateBackup {
     /// Writes a backup of the state in `directory` to `file`, atomically replacing an existing file.
     ///
     /// The account may be running: the copy is a consistent snapshot between two of its commits. Returns the size of
     /// the backup in bytes. Throws ``StoreError``.
     @discardableResult
-    public static func write(of directory: String, to file: String) throws(StoreError) -> Int {
+    package static func write(of directory: String, to file: String) throws(StoreError) -> Int {
         let source = StateDirectory.databasePath(in: directory)
         guard access(source, F_OK) == 0 else {
             throw StoreError(.noState, "\(directory): contains no state; name an account's directory")
@@ -46,7 +46,7 @@ public enum StateBackup {
     /// - Parameters:
     ///   - sealingKey: the key of the account that was backed up; any other key is refused.
     ///   - nowMilliseconds: Unix milliseconds.
-    public static func restore(
+    package static func restore(
         _ file: String, to directory: String, sealingKey: SealingKey, nowMilliseconds: Int64,
         program: String = "pikabot restore"
     ) throws(StoreError) {

@@ -13,9 +13,9 @@ import Foundation
 ///
 /// Written without waiting for the disk: the system keeps what a killed process wrote. It does not survive a crash of
 /// the system itself; then the note may be an older one, or missing.
-public final class JournalPage: Sendable {
+package final class JournalPage: Sendable {
     /// The maximum bytes of a note.
-    public static let capacity = 4_000
+    package static let capacity = 4_000
 
     /// The page is written with one call, so that no process reads half of it.
     private static let size = 4_096
@@ -35,7 +35,7 @@ public final class JournalPage: Sendable {
     deinit { close(self.descriptor) }
 
     /// Returns the note written last; nil if there is none, or it cannot be read.
-    public func read() -> [UInt8]? {
+    package func read() -> [UInt8]? {
         var page = [UInt8](repeating: 0, count: Self.size)
         guard pread(self.descriptor, &page, page.count, 0) == page.count else { return nil }
         let length = Int(page[0]) << 8 | Int(page[1])
@@ -45,7 +45,7 @@ public final class JournalPage: Sendable {
 
     /// Writes a note. Throws ``StoreError/Code/invalidChange`` for more than ``capacity`` bytes, and the system's
     /// errors.
-    public func write(_ note: [UInt8]) throws(StoreError) {
+    package func write(_ note: [UInt8]) throws(StoreError) {
         guard note.count <= Self.capacity else {
             throw StoreError(
                 .invalidChange, "\(self.path): expected at most \(Self.capacity) bytes, found \(note.count)")
@@ -61,7 +61,7 @@ public final class JournalPage: Sendable {
 
 extension AccountStore {
     /// Opens the account's page; valid as long as this store holds its directory.
-    public func openJournalPage() throws(StoreError) -> JournalPage {
+    package func openJournalPage() throws(StoreError) -> JournalPage {
         try JournalPage(self.directory, "in-hand", Place(.journalPage, 0), self.sealer)
     }
 }

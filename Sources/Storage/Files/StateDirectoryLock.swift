@@ -11,7 +11,7 @@ import Synchronization
 /// An exclusive lock on writing in a state directory.
 ///
 /// Held until ``release()``, or until the value is released or the process ends, for whatever reason.
-public final class StateDirectoryLock: Sendable {
+package final class StateDirectoryLock: Sendable {
     private let descriptor: Mutex<Int32?>
 
     /// Acquires the lock. If another process holds it, throws ``StoreError/Code/locked`` with the holder's process id,
@@ -20,7 +20,7 @@ public final class StateDirectoryLock: Sendable {
     /// - Parameters:
     ///   - file: the name of the lock file; each name is a separate lock.
     ///   - program: the holder's name in other processes' errors.
-    public init(directory: String, file: String = "lock", program: String) throws(StoreError) {
+    package init(directory: String, file: String = "lock", program: String) throws(StoreError) {
         let path = "\(directory)/\(file)"
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw StoreError(errno: errno, "cannot open the lock file", path) }
@@ -44,7 +44,7 @@ public final class StateDirectoryLock: Sendable {
     deinit { self.release() }
 
     /// Releases the lock. A second call does nothing.
-    public func release() {
+    package func release() {
         self.descriptor.withLock { descriptor in
             if let open = descriptor { close(open) }
             descriptor = nil
@@ -55,7 +55,7 @@ public final class StateDirectoryLock: Sendable {
     /// determined.
     ///
     /// Acquires a shared lock for a moment: a program that starts in that moment finds the directory locked.
-    public static func holder(of directory: String) -> String? {
+    package static func holder(of directory: String) -> String? {
         let descriptor = open("\(directory)/lock", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }

@@ -1,5 +1,5 @@
 import Foundation
-public import PikaCore
+package import PikaCore
 import Synchronization
 
 #if canImport(Glibc)
@@ -70,7 +70,7 @@ extension AccountStore {
     /// Returns an account's quarantine without opening its store, even while a process has the store open.
     ///
     /// Throws ``StoreError`` if the list exists and cannot be read.
-    public static func quarantine(
+    package static func quarantine(
         directory: String, sealingKey: SealingKey
     ) throws(StoreError) -> [QuarantineEntry] {
         let path = StoredCrashNotes.path(in: directory)

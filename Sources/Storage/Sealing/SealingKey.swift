@@ -4,14 +4,14 @@ import Nostr
 /// The 32 bytes from which a database derives the keys that seal its values. Wiped with the last reference.
 ///
 /// Anyone who has both this key and the state directory can read the account's groups and history.
-public struct SealingKey: Sendable, CustomStringConvertible {
-    public static let count = 32
+package struct SealingKey: Sendable, CustomStringConvertible {
+    package static let count = 32
 
     let secret: Secret
 
     /// Copies `bytes`; the caller must wipe its own copy. Throws ``StoreError/Code/invalidKey`` unless there are 32
     /// bytes.
-    public init(bytes: some Collection<UInt8>) throws(StoreError) {
+    package init(bytes: some Collection<UInt8>) throws(StoreError) {
         guard bytes.count == Self.count else {
             throw StoreError(.invalidKey, "sealing key: expected \(Self.count) bytes, found \(bytes.count)")
         }
@@ -20,7 +20,7 @@ public struct SealingKey: Sendable, CustomStringConvertible {
 
     /// Parses the text form used in files, variables and command output: 64 hexadecimal digits, optionally surrounded
     /// by white space.
-    public init(parsing text: some StringProtocol) throws(StoreError) {
+    package init(parsing text: some StringProtocol) throws(StoreError) {
         let end = text.lastIndex { !$0.isWhitespace }.map { text.index(after: $0) } ?? text.startIndex
         guard var bytes = Hex.decode(text[..<end].drop { $0.isWhitespace }), bytes.count == Self.count else {
             throw StoreError(.invalidKey, "sealing key: expected exactly \(2 * Self.count) hexadecimal digits")
@@ -30,18 +30,18 @@ public struct SealingKey: Sendable, CustomStringConvertible {
     }
 
     /// Returns a new key from the system's generator.
-    public static func random() -> SealingKey {
+    package static func random() -> SealingKey {
         SealingKey(secret: Secret(count: Self.count, Sodium.fillRandomly))
     }
 
     private init(secret: Secret) { self.secret = secret }
 
-    public var description: String { "SealingKey" }
+    package var description: String { "SealingKey" }
 }
 
 extension SealingKey {
     /// Reads the key from a file of mode 0600 that this user or root owns.
-    public static func load(file path: String) throws(StoreError) -> SealingKey {
+    package static func load(file path: String) throws(StoreError) -> SealingKey {
         guard let key = try Self.read(path) else {
             throw StoreError(.invalidKey, "\(path): no such file; restore the sealing key from a backup")
         }
@@ -52,14 +52,14 @@ extension SealingKey {
     ///
     /// Of several concurrent processes one creates the file, and all get its key. A database written with a lost key
     /// stays unreadable: opening it with the new one throws ``StoreError/Code/wrongKey``.
-    public static func loadOrCreate(file path: String) throws(StoreError) -> SealingKey {
+    package static func loadOrCreate(file path: String) throws(StoreError) -> SealingKey {
         if let key = try Self.read(path) { return key }
         let key = SealingKey.random()
         return try key.create(path) ? key : try Self.load(file: path)
     }
 
     /// Writes the key to a new file of mode 0600; throws if the file already exists.
-    public func save(newFile path: String) throws(StoreError) {
+    package func save(newFile path: String) throws(StoreError) {
         guard try self.create(path) else { throw StoreError(.io, "\(path): already exists") }
     }
 

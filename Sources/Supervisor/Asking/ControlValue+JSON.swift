@@ -1,7 +1,7 @@
-public import Foundation
+package import Foundation
 
 extension ControlValue: Codable {
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         if let keyed = try? decoder.container(keyedBy: Name.self) {
             self = .object(
                 try Dictionary(
@@ -29,7 +29,7 @@ extension ControlValue: Codable {
         }
     }
 
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         switch self {
         case .object(let members):
             var container = encoder.container(keyedBy: Name.self)
@@ -62,15 +62,15 @@ extension ControlValue: Codable {
     }
 
     /// Parses one complete JSON text; nil if it is invalid.
-    public init?(json: Data) {
+    package init?(json: Data) {
         guard let value = try? JSONDecoder().decode(ControlValue.self, from: json) else { return nil }
         self = value
     }
 
-    public init?(json text: String) { self.init(json: Data(text.utf8)) }
+    package init?(json text: String) { self.init(json: Data(text.utf8)) }
 
     /// One-line JSON with sorted keys.
-    public var json: String {
+    package var json: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Every value can be encoded.

@@ -1,4 +1,4 @@
-public import Foundation
+package import Foundation
 
 extension Supervisor {
     /// Sends a worker the question `{"ask":…,"id":…}`, with the parameters beside them, and returns the JSON of its
@@ -8,7 +8,7 @@ extension Supervisor {
     /// - Throws: ``SupervisorError/Code/unknownWorker``, ``SupervisorError/Code/notRunning``,
     ///   ``SupervisorError/Code/tooManyAsks``, ``SupervisorError/Code/noAnswer`` on a timeout, if the worker ends first
     ///   or if the asker is cancelled, and ``SupervisorError/Code/refused`` with the worker's message.
-    public func ask(
+    package func ask(
         _ worker: String, _ ask: String, _ parameters: [String: ControlValue] = [:],
         within limit: Duration = .seconds(10)
     ) async throws(SupervisorError) -> Data {

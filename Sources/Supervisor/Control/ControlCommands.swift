@@ -8,7 +8,7 @@
 /// | `stop` | `account`?, default all, which also ends the supervisor | `accounts` |
 /// | `reload` | – | the program's report |
 /// | `why`, `quarantine`, `pause`, `resume` | `account`?, and the worker's parameters | the worker's; without `account` an object by account, of `result` or `error` |
-public struct ControlCommands<WorkerClock: Clock>: Sendable where WorkerClock.Duration == Duration {
+package struct ControlCommands<WorkerClock: Clock>: Sendable where WorkerClock.Duration == Duration {
     /// Commands that are forwarded to the workers.
     static var forwarded: Set<String> { ["why", "quarantine", "pause", "resume"] }
     static var longestLog: Int64 { 10_000 }
@@ -21,7 +21,7 @@ public struct ControlCommands<WorkerClock: Clock>: Sendable where WorkerClock.Du
     /// - Parameters:
     ///   - process: the supervisor's process id.
     ///   - details: additional members of the result of `status`.
-    public init(
+    package init(
         supervisor: Supervisor<WorkerClock>, process: Int32, reload: @escaping @Sendable () async -> ControlReply,
         details: @escaping @Sendable () async -> [String: ControlValue] = { [:] }
     ) {
@@ -31,7 +31,7 @@ public struct ControlCommands<WorkerClock: Clock>: Sendable where WorkerClock.Du
         self.details = details
     }
 
-    public func answer(_ request: ControlValue) async -> ControlReply {
+    package func answer(_ request: ControlValue) async -> ControlReply {
         guard let command = request["command"]?.string else {
             return .badRequest("expected an object with the member \"command\"")
         }

@@ -1,5 +1,5 @@
 /// Reply to a command on the control socket.
-public enum ControlReply: Sendable {
+package enum ControlReply: Sendable {
     /// One line, `{"result":…}`.
     case result(ControlValue)
     /// Like `result`, for a command that ends the server; `then` runs once the line is written.
@@ -9,7 +9,7 @@ public enum ControlReply: Sendable {
     /// A stream of lines, until the client hangs up.
     case lines(AsyncStream<WorkerLog.Line>)
 
-    public static func failure(_ error: SupervisorError) -> ControlReply {
+    package static func failure(_ error: SupervisorError) -> ControlReply {
         .failure(code: error.code.description, message: error.message)
     }
 

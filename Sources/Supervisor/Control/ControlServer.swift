@@ -1,10 +1,10 @@
-public import Logging
+package import Logging
 import NIOCore
 import NIOPosix
-public import ServiceLifecycle
+import ServiceLifecycle
 
 /// Serves operator commands on a Unix socket that only its owner and root can use.
-public struct ControlServer: Service {
+package struct ControlServer: Service {
     private typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
     /// Most bytes of a command.
@@ -19,7 +19,7 @@ public struct ControlServer: Service {
     /// Creates the socket, so that errors surface before anything starts.
     ///
     /// Throws ``SupervisorError/Code/noControlSocket``.
-    public init(
+    package init(
         path: String, logger: Logger, answer: @escaping @Sendable (ControlValue) async -> ControlReply
     ) throws(SupervisorError) {
         self.path = path
@@ -29,7 +29,7 @@ public struct ControlServer: Service {
     }
 
     /// Serves until a graceful shutdown or cancellation, and removes the socket. May be called once.
-    public func run() async throws {
+    package func run() async throws {
         defer { ControlSocket.removeUnlessLive(path) }
         let server = try await listen()
         do { try await serve(server) } catch is CancellationError where Task.isShuttingDownGracefully {}

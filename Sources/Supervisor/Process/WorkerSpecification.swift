@@ -1,26 +1,26 @@
-public import Restarts
+package import Restarts
 
 /// One worker's program and restart rule.
-public struct WorkerSpecification: Hashable, Sendable {
-    public typealias Restart = RestartKind
+package struct WorkerSpecification: Hashable, Sendable {
+    package typealias Restart = RestartKind
 
     /// Unique among the workers of one supervisor; appears in events, logs and metric labels.
-    public var name: String
+    package var name: String
     /// Path of the executable; not searched in `PATH`.
-    public var executable: String
-    public var arguments: [String]
+    package var executable: String
+    package var arguments: [String]
     /// Added to the supervisor's own environment; nil removes a variable.
-    public var environment: [String: String?]
-    public var restart: Restart
+    package var environment: [String: String?]
+    package var restart: Restart
     /// Exit statuses after which restarting is useless, with the reason: the worker is quarantined at once.
-    public var finalStatuses: [Int32: String]
+    package var finalStatuses: [Int32: String]
     /// Exit statuses whose cause lies outside the worker, such as a full disk: it is restarted with growing delays, and
     /// never quarantined for them.
-    public var waitingStatuses: Set<Int32>
+    package var waitingStatuses: Set<Int32>
     /// First line sent to its standard input.
-    public var greeting: String?
+    package var greeting: String?
 
-    public init(
+    package init(
         name: String, executable: String, arguments: [String] = [], environment: [String: String?] = [:],
         restart: Restart = .permanent, finalStatuses: [Int32: String] = [:], waitingStatuses: Set<Int32> = [],
         greeting: String? = nil

@@ -1,5 +1,5 @@
 /// How a worker's process ended.
-public enum WorkerExit: Hashable, Sendable, CustomStringConvertible {
+package enum WorkerExit: Hashable, Sendable, CustomStringConvertible {
     /// It exited with this status.
     case exited(Int32)
     /// It was terminated by this signal.
@@ -7,9 +7,9 @@ public enum WorkerExit: Hashable, Sendable, CustomStringConvertible {
     /// The process could not be started; the text gives the reason.
     case failedToStart(String)
 
-    public var isSuccess: Bool { self == .exited(0) }
+    package var isSuccess: Bool { self == .exited(0) }
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .exited(let status): "exit status \(status)"
         case .signaled(let signal): "signal \(signal)"
@@ -19,7 +19,7 @@ public enum WorkerExit: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// Why a worker is restarted; the raw values are those of the label `reason` of `bot_supervisor_restarts_total`.
-public enum RestartReason: String, Hashable, Sendable {
+package enum RestartReason: String, Hashable, Sendable {
     /// It exited, with any status.
     case exit
     case signal
@@ -34,7 +34,7 @@ public enum RestartReason: String, Hashable, Sendable {
 }
 
 /// Events for a supervisor's observer, in order of occurrence.
-public enum SupervisorEvent: Hashable, Sendable {
+package enum SupervisorEvent: Hashable, Sendable {
     case started(worker: String, pid: Int32)
     /// The worker wrote `{"status":"ready"}`.
     case ready(worker: String)

@@ -2,14 +2,14 @@ import Foundation
 import Synchronization
 
 /// The most recent log lines of each worker, in memory: its standard error, and its supervisor events.
-public final class WorkerLog: Sendable {
-    public struct Line: Hashable, Sendable {
+package final class WorkerLog: Sendable {
+    package struct Line: Hashable, Sendable {
         /// Number of the line among all lines, so that a follower can continue where it was.
-        public let number: Int
+        package let number: Int
         /// Unix milliseconds.
-        public let time: Int64
-        public let worker: String
-        public let text: String
+        package let time: Int64
+        package let worker: String
+        package let text: String
     }
 
     private struct State {
@@ -31,13 +31,13 @@ public final class WorkerLog: Sendable {
     /// - Parameters:
     ///   - capacity: lines kept per worker.
     ///   - now: Unix milliseconds.
-    public init(capacity: Int = 1000, now: @escaping @Sendable () -> Int64 = WorkerLog.systemTime) {
+    package init(capacity: Int = 1000, now: @escaping @Sendable () -> Int64 = WorkerLog.systemTime) {
         self.capacity = max(1, capacity)
         self.now = now
     }
 
     @Sendable
-    public static func systemTime() -> Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
+    package static func systemTime() -> Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
 
     func add(_ text: String, of worker: String) {
         let time = now()
@@ -58,12 +58,12 @@ public final class WorkerLog: Sendable {
     }
 
     /// Returns the newest lines of one worker, or of all, oldest first.
-    public func newest(_ count: Int, of worker: String? = nil) -> [Line] {
+    package func newest(_ count: Int, of worker: String? = nil) -> [Line] {
         state.withLock { newest(count, of: worker, $0) }
     }
 
     /// Returns the newest lines and then new ones; for one reader, until it stops.
-    public func follow(_ count: Int, of worker: String? = nil) -> AsyncStream<Line> {
+    package func follow(_ count: Int, of worker: String? = nil) -> AsyncStream<Line> {
         let (lines, continuation) = AsyncStream.makeStream(
             of: Line.self, bufferingPolicy: .bufferingNewest(Self.longestQueue))
         state.withLock { state in

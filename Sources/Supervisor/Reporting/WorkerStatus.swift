@@ -1,20 +1,20 @@
 /// Status of one worker, for operators.
-public struct WorkerStatus: Hashable, Sendable {
-    public var name: String
+package struct WorkerStatus: Hashable, Sendable {
+    package var name: String
     /// `starting`, `ready`, `stopping`, `waiting` (for its next start), `quarantined`, `finished` or `stopped`.
-    public var state: String
-    public var pid: Int32?
+    package var state: String
+    package var pid: Int32?
     /// How long the process has run.
-    public var age: Duration?
+    package var age: Duration?
     /// Number of restarts since the worker was configured.
-    public var restarts: Int
-    public var lastExit: WorkerExit?
+    package var restarts: Int
+    package var lastExit: WorkerExit?
     /// Reason of the quarantine, or the worker's report of its last failure.
-    public var reason: String?
+    package var reason: String?
     /// Configuration changes that apply only from its next start.
-    public var needsRestart: [String]
+    package var needsRestart: [String]
     /// Whether it should be running: false for a worker that ended as intended and is not restarted automatically.
-    public var isExpected: Bool
+    package var isExpected: Bool
 }
 
 extension WorkerStatus {

@@ -1,16 +1,16 @@
 import Foundation
 
 /// Client of a service manager's notification socket: systemd's sd_notify(3) protocol, datagrams on a Unix socket.
-public struct NotifySocket: Sendable, Hashable {
+package struct NotifySocket: Sendable, Hashable {
     /// The longest interval between two `WATCHDOG=1`; nil if none is expected of this process.
-    public let watchdog: Duration?
+    package let watchdog: Duration?
     private let name: [UInt8]
 
     /// Returns nil when `$NOTIFY_SOCKET` is not set. Throws ``SupervisorError/Code/invalidConfiguration`` for an
     /// invalid one.
     ///
     /// - Parameter process: this process's id; `$WATCHDOG_USEC` is ignored if `$WATCHDOG_PID` names another one.
-    public init?(environment: [String: String], process: Int32) throws(SupervisorError) {
+    package init?(environment: [String: String], process: Int32) throws(SupervisorError) {
         guard let path = environment["NOTIFY_SOCKET"], !path.isEmpty else { return nil }
         // A leading @ stands for the zero byte of an abstract name.
         guard path.hasPrefix("/") || path.hasPrefix("@"), path.utf8.count > 1 else {
@@ -27,7 +27,7 @@ public struct NotifySocket: Sendable, Hashable {
 
     /// Sends one datagram without blocking; returns false if it could not be sent.
     @discardableResult
-    public func send(_ text: String) -> Bool {
+    package func send(_ text: String) -> Bool {
         #if canImport(Glibc)
             let kind = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
             let flags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)

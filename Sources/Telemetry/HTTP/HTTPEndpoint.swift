@@ -1,17 +1,17 @@
-public import Logging
+package import Logging
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-public import ServiceLifecycle
+import ServiceLifecycle
 
 /// A small HTTP/1.1 server for health, metrics and probes: GET and HEAD, one request per connection.
 ///
 /// It has neither TLS nor authentication: bind it to the loopback address or put it behind a proxy that has both. It
 /// answers requests for unknown hosts with 421, other methods with 405, unknown paths with 404, requests over the
 /// limits with 431, and routes that exceed their deadline with 503.
-public struct HTTPEndpoint: Service {
+package struct HTTPEndpoint: Service {
     /// Answers requests for one path; cancelled at its deadline.
-    public typealias Route = @Sendable (HTTPRequest) async -> HTTPResponse
+    package typealias Route = @Sendable (HTTPRequest) async -> HTTPResponse
 
     private let host: String
     private let port: Int
@@ -26,7 +26,7 @@ public struct HTTPEndpoint: Service {
     ///   - routes: by path, which must match exactly.
     ///   - hosts: the host names under which the endpoint is reachable.
     ///   - listening: called with the port once connections are accepted.
-    public init(
+    package init(
         host: String, port: Int, routes: [String: Route], hosts: HostRule = HostRule(),
         limits: HTTPLimits = HTTPLimits(), logger: Logger,
         listening: @escaping @Sendable (_ port: Int) -> Void = { _ in }
@@ -43,7 +43,7 @@ public struct HTTPEndpoint: Service {
     /// Serves until a graceful shutdown or cancellation, which cuts off responses in flight.
     ///
     /// Throws ``TelemetryError/Code/bindFailed``.
-    public func run() async throws {
+    package func run() async throws {
         let connections = HTTPConnections(limits)
         let listener = try await bind(connections)
         let port = listener.localAddress?.port ?? port

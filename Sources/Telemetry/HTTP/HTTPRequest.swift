@@ -1,15 +1,15 @@
 /// A GET or HEAD request; the endpoint itself handles the difference.
-public struct HTTPRequest: Sendable, Hashable {
+package struct HTTPRequest: Sendable, Hashable {
     /// The path, percent-decoded.
-    public let path: String
+    package let path: String
     /// The parameters in the order of the request; names may be repeated.
-    public let query: [(name: String, value: String)]
+    package let query: [(name: String, value: String)]
 
     /// The scrape timeout of a Prometheus server in seconds, from its header; nil for other clients.
-    public let scrapeTimeout: String?
+    package let scrapeTimeout: String?
 
     /// Parses a request target; nil if it is not a path (RFC 9112 §3.2.1), or its percent-encoding is not UTF-8.
-    public init?(target: String, scrapeTimeout: String? = nil) {
+    package init?(target: String, scrapeTimeout: String? = nil) {
         guard target.hasPrefix("/") else { return nil }
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard let path = Self.decoded(parts[0], plusIsSpace: false) else { return nil }
@@ -27,7 +27,7 @@ public struct HTTPRequest: Sendable, Hashable {
     }
 
     /// The first value of a query parameter.
-    public subscript(_ name: String) -> String? { query.first { $0.name == name }?.value }
+    package subscript(_ name: String) -> String? { query.first { $0.name == name }?.value }
 
     private static func decoded(_ text: some StringProtocol, plusIsSpace: Bool) -> String? {
         var bytes: [UInt8] = []
@@ -50,11 +50,11 @@ public struct HTTPRequest: Sendable, Hashable {
         Character(Unicode.Scalar(byte)).hexDigitValue.map(UInt8.init)
     }
 
-    public static func == (left: HTTPRequest, right: HTTPRequest) -> Bool {
+    package static func == (left: HTTPRequest, right: HTTPRequest) -> Bool {
         left.path == right.path && left.query.elementsEqual(right.query, by: ==)
     }
 
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(path)
         for item in query {
             hasher.combine(item.name)

@@ -5,16 +5,16 @@ import NIOCore
 /// A web page can make its own name resolve to an address of this machine (DNS rebinding), and then read the endpoint
 /// through the browser of anyone who can reach it. Such a request carries the page's name, so only known names are
 /// admitted. Addresses need no list: a browser sends an address as host only to that address.
-public struct HostRule: Sendable, Hashable {
+package struct HostRule: Sendable, Hashable {
     private let names: Set<String>
 
     /// - Parameter names: admitted besides addresses, `localhost` and names below `localhost`.
-    public init(names: some Sequence<String> = EmptyCollection<String>()) {
+    package init(names: some Sequence<String> = EmptyCollection<String>()) {
         self.names = Set(names.map(Self.normalized))
     }
 
     /// - Parameter host: the value of the header, with or without a port.
-    public func admits(_ host: String) -> Bool {
+    package func admits(_ host: String) -> Bool {
         guard let host = Self.withoutPort(host) else { return false }
         if host.hasPrefix("[") { return Self.isAddress(host.dropFirst().dropLast(), .inet6) }
         if Self.isAddress(host, .inet) { return true }

@@ -1,10 +1,10 @@
 /// Keeps identifiers of people, groups and events, and user-written text, out of labels, since metrics leave the
 /// machine.
-public enum LabelGuard {
+package enum LabelGuard {
     /// The replacement of a rejected value.
-    public static let withheld = "withheld"
+    package static let withheld = "withheld"
     /// The maximum length of a value in bytes; longer ones are replaced entirely.
-    public static let longestValue = 64
+    package static let longestValue = 64
     /// The number of consecutive hexadecimal digits that counts as a key or an id; chat ids in logs are cut to eight.
     static let hexadecimalRun = 16
     /// Human-readable parts of NIP-19 and NIP-49, with the separator.
@@ -13,7 +13,7 @@ public enum LabelGuard {
     ]
 
     /// Returns whether a label may have this value.
-    public static func admits(_ value: String) -> Bool {
+    package static func admits(_ value: String) -> Bool {
         var run = 0
         var length = 0
         for byte in value.utf8 {

@@ -2,8 +2,8 @@
 ///
 /// Names and labels are a contract with operators' dashboards and rules. No label contains a key, an id or content:
 /// labels are words of this software, names that the operator gave in the configuration, and hosts of configured relays.
-public enum MetricCatalogue {
-    public static let all = worker + relays + handlers + sending + watching + supervision + daemon + probes
+package enum MetricCatalogue {
+    package static let all = worker + relays + handlers + sending + watching + supervision + daemon + probes
 
     /// From one millisecond to a minute.
     static let durations = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
@@ -139,7 +139,7 @@ public enum MetricCatalogue {
 extension MetricCatalogue {
     /// The metrics of a `/probe` response, without `target`; and those of scheduled probes, where `target` names a
     /// relay's host and port, or an account or a chat as named in the configuration.
-    public static let probes: [MetricDescription] = [
+    package static let probes: [MetricDescription] = [
         .gauge("probe_success", "Whether the probe of the target succeeded (1) or not (0).", labels: ["target"]),
         .gauge("probe_duration_seconds", "Duration of the whole probe.", labels: ["target"]),
         .gauge(
@@ -198,7 +198,7 @@ extension MetricCatalogue {
 
 extension MetricCatalogue {
     /// Exported by the supervisor for each account.
-    public static let workerUp = MetricDescription.gauge(
+    package static let workerUp = MetricDescription.gauge(
         "bot_worker_up", "Whether the account's worker answers the supervisor (1) or not (0).")
 }
 
@@ -206,7 +206,7 @@ extension MetricCatalogue {
 
 extension MetricCatalogue {
     /// The metrics that ``ProcessMetrics`` and ``MetricRegistry`` export themselves.
-    public static let own = [
+    package static let own = [
         processCPU, processResidentMemory, processVirtualMemory, processOpenFiles, processMaximumFiles, processStart,
         unknownMetrics, withheldLabels, overflowedSeries,
     ]

@@ -1,13 +1,13 @@
 /// The description of a metric: only described metrics are exported.
-public struct MetricDescription: Sendable, Hashable {
-    public let name: String
+package struct MetricDescription: Sendable, Hashable {
+    package let name: String
     /// One sentence for humans.
-    public let help: String
-    public let kind: MetricFamily.Kind
+    package let help: String
+    package let kind: MetricFamily.Kind
     /// Names of its labels, in the order of the export; other labels are dropped.
-    public let labels: [String]
+    package let labels: [String]
     /// Upper bounds of a histogram, ascending, without infinity.
-    public let bounds: [Double]
+    package let bounds: [Double]
 
     private init(_ name: String, _ help: String, _ kind: MetricFamily.Kind, _ labels: [String], _ bounds: [Double]) {
         self.name = name
@@ -17,16 +17,16 @@ public struct MetricDescription: Sendable, Hashable {
         self.bounds = bounds
     }
 
-    public static func counter(_ name: String, _ help: String, labels: [String] = []) -> MetricDescription {
+    package static func counter(_ name: String, _ help: String, labels: [String] = []) -> MetricDescription {
         MetricDescription(name, help, .counter, labels, [])
     }
 
-    public static func gauge(_ name: String, _ help: String, labels: [String] = []) -> MetricDescription {
+    package static func gauge(_ name: String, _ help: String, labels: [String] = []) -> MetricDescription {
         MetricDescription(name, help, .gauge, labels, [])
     }
 
     /// - Parameter bounds: ascending; in seconds for durations.
-    public static func histogram(
+    package static func histogram(
         _ name: String, _ help: String, labels: [String] = [], bounds: [Double]
     ) -> MetricDescription {
         precondition(zip(bounds, bounds.dropFirst()).allSatisfy(<), "bounds of \(name) do not ascend")

@@ -1,12 +1,12 @@
 extension MetricFamily {
-    public init(_ description: MetricDescription, series: [Series]) {
+    package init(_ description: MetricDescription, series: [Series]) {
         self.init(
             name: description.name, help: description.help, kind: description.kind, bounds: description.bounds,
             series: series)
     }
 
     /// Returns the family with a label prepended to those of every series.
-    public func labelled(_ name: String, _ value: String) -> MetricFamily {
+    package func labelled(_ name: String, _ value: String) -> MetricFamily {
         var family = self
         let value = LabelGuard.admits(value) ? value : LabelGuard.withheld
         for index in family.series.indices { family.series[index].labels.insert(Label(name, value), at: 0) }
@@ -16,7 +16,7 @@ extension MetricFamily {
     /// Merges the exports of several processes: each family appears once, with the series of all.
     ///
     /// A family that differs in kind or bounds from the first of its name is dropped.
-    public static func merged(_ exports: [[MetricFamily]]) -> [MetricFamily] {
+    package static func merged(_ exports: [[MetricFamily]]) -> [MetricFamily] {
         var merged: [MetricFamily] = []
         var indices: [String: Int] = [:]
         for family in exports.joined() {

@@ -1,4 +1,4 @@
-public import CoreMetrics
+package import CoreMetrics
 import Synchronization
 
 /// All metrics of a process: the backend of swift-metrics, and the source of the export.
@@ -6,10 +6,10 @@ import Synchronization
 /// Only metrics of the catalogue are kept; other names are counted and dropped. Labels pass the ``LabelGuard``. A
 /// metric has at most ``seriesLimit`` sets of labels, then one more for all others, whose label values are
 /// ``overflow``: creating new labels cannot exhaust the memory.
-public final class MetricRegistry: MetricsFactory {
+package final class MetricRegistry: MetricsFactory {
     /// The label value of series above the limit.
-    public static let overflow = "other"
-    public static let seriesLimit = 256
+    package static let overflow = "other"
+    package static let seriesLimit = 256
 
     private let descriptions: [String: MetricDescription]
     private let order: [String]
@@ -20,7 +20,7 @@ public final class MetricRegistry: MetricsFactory {
     private let withheld: MetricSeries
     private let overflowed: MetricSeries
 
-    public init(_ catalogue: [MetricDescription] = MetricCatalogue.all, seriesLimit: Int = MetricRegistry.seriesLimit) {
+    package init(_ catalogue: [MetricDescription] = MetricCatalogue.all, seriesLimit: Int = MetricRegistry.seriesLimit) {
         descriptions = Dictionary(catalogue.map { ($0.name, $0) }) { first, _ in first }
         order = catalogue.map(\.name)
         limit = seriesLimit
@@ -30,14 +30,14 @@ public final class MetricRegistry: MetricsFactory {
     }
 
     /// Creates a registry and installs it for everything in this process; may be called once per process.
-    public static func bootstrap() -> MetricRegistry {
+    package static func bootstrap() -> MetricRegistry {
         let registry = MetricRegistry()
         MetricsSystem.bootstrap(registry)
         return registry
     }
 
     /// Returns all current series, in the order of the catalogue and of the labels, followed by the registry's own.
-    public func families() -> [MetricFamily] {
+    package func families() -> [MetricFamily] {
         let all = series.withLock { $0 }
         let written = order.compactMap { name -> MetricFamily? in
             guard let description = descriptions[name], let series = all[name], !series.isEmpty else { return nil }
@@ -94,31 +94,31 @@ public final class MetricRegistry: MetricsFactory {
 // MARK: swift-metrics
 
 extension MetricRegistry {
-    public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+    package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         find(label, [.counter], dimensions) ?? nowhere
     }
 
-    public func makeFloatingPointCounter(
+    package func makeFloatingPointCounter(
         label: String, dimensions: [(String, String)]
     ) -> any FloatingPointCounterHandler {
         find(label, [.counter], dimensions) ?? nowhere
     }
 
-    public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+    package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
         find(label, [.gauge], dimensions) ?? nowhere
     }
 
-    public func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
+    package func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         find(label, aggregate ? [.histogram] : [.gauge], dimensions) ?? nowhere
     }
 
-    public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+    package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         find(label, [.histogram], dimensions) ?? nowhere
     }
 
-    public func destroyCounter(_ handler: any CounterHandler) { remove(handler) }
-    public func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) { remove(handler) }
-    public func destroyMeter(_ handler: any MeterHandler) { remove(handler) }
-    public func destroyRecorder(_ handler: any RecorderHandler) { remove(handler) }
-    public func destroyTimer(_ handler: any TimerHandler) { remove(handler) }
+    package func destroyCounter(_ handler: any CounterHandler) { remove(handler) }
+    package func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) { remove(handler) }
+    package func destroyMeter(_ handler: any MeterHandler) { remove(handler) }
+    package func destroyRecorder(_ handler: any RecorderHandler) { remove(handler) }
+    package func destroyTimer(_ handler: any TimerHandler) { remove(handler) }
 }

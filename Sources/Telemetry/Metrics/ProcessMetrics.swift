@@ -9,8 +9,8 @@
 /// The kernel's statistics of this process, under the standard names of Prometheus clients.
 ///
 /// Read from `/proc`; without it, nothing is exported.
-public enum ProcessMetrics {
-    public static func families() -> [MetricFamily] {
+package enum ProcessMetrics {
+    package static func families() -> [MetricFamily] {
         guard let statText = text(of: "/proc/self/stat"), let stat = ProcessStat(statText) else { return [] }
         var values: [(MetricDescription, Double?)] = [
             (MetricCatalogue.processCPU, stat.cpuTicks / Double(sysconf(Int32(_SC_CLK_TCK)))),
@@ -28,7 +28,7 @@ public enum ProcessMetrics {
     }
 
     /// Returns the resident memory of this process; nil if the kernel does not report it.
-    public static func residentBytes() -> Double? {
+    package static func residentBytes() -> Double? {
         text(of: "/proc/self/stat").flatMap { ProcessStat($0) }
             .map { $0.residentPages * Double(sysconf(Int32(_SC_PAGESIZE))) }
     }

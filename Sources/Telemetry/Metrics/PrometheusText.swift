@@ -1,9 +1,9 @@
 /// The Prometheus text format, version 0.0.4.
-public enum PrometheusText {
-    public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+package enum PrometheusText {
+    package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
     /// Renders families in the given order, each with its HELP and TYPE.
-    public static func render(_ families: [MetricFamily]) -> String {
+    package static func render(_ families: [MetricFamily]) -> String {
         var text = ""
         for family in families {
             text += "# HELP \(family.name) \(escaped(family.help, quotes: false))\n"

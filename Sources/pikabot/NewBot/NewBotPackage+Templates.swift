@@ -30,12 +30,12 @@ extension NewBotPackage {
         import BotKit
 
         /// Answers `/ping`, and greets members who mention it in a group.
-        public struct \(name.type): Bot {
-            public static let name = "\(name.text)"
+        package struct \(name.type): Bot {
+            package static let name = "\(name.text)"
 
-            public init(settings: BotSettings) {}
+            package init(settings: BotSettings) {}
 
-            public var handlers: [Handler] {
+            package var handlers: [Handler] {
                 OnCommand("ping") { _, context in
                     context.reply("pong")
                 }

@@ -18,7 +18,7 @@ import Testing
         var convergence = Convergence()
         #expect(convergence.successor == nil)
         let notice = CopyNotice(StoredInstance(id: [2], generation: 1), startedAt: 7)
-        convergence.yield(to: notice)
+        convergence.stop(for: notice)
         #expect(convergence.successor == notice)
     }
 }

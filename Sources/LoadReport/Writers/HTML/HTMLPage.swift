@@ -1,8 +1,8 @@
 /// Writes a result as one page with charts, without scripts and network resources.
 ///
 /// The page is also well-formed XML, so that tests detect unescaped text.
-public enum HTMLPage {
-    public static func html(_ result: LoadResult) -> String {
+package enum HTMLPage {
+    package static func html(_ result: LoadResult) -> String {
         let title = Markup.escaped(SafeText.line(result.run.name))
         return """
             <!DOCTYPE html>

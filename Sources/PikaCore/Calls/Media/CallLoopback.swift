@@ -1,7 +1,7 @@
 import Synchronization
 
 /// An in-process media relay: accounts that share it exchange call media, without loss and delay.
-public final class CallLoopback: CallMediaTransport {
+package final class CallLoopback: CallMediaTransport {
     fileprivate struct Place: Hashable {
         let url: String
         let address: CallTrackAddress
@@ -26,11 +26,11 @@ public final class CallLoopback: CallMediaTransport {
     private static let backlog = 256
 
     /// - Parameter prefix: addresses without this prefix are refused.
-    public init(prefix: String = "") {
+    package init(prefix: String = "") {
         self.prefix = prefix
     }
 
-    public func connect(to url: String) async throws -> any CallMediaConnection {
+    package func connect(to url: String) async throws -> any CallMediaConnection {
         guard url.hasPrefix(self.prefix) else {
             throw AppCoreError(.callMediaFailed, "no media transport supports \(url)")
         }

@@ -5,22 +5,22 @@ import Synchronization
 ///
 /// Available from ``AppState/ActiveCall/Phase/active`` on, through ``AppCore/callMedia(callID:)``. It ends with the
 /// call: then ``received`` ends, and sending throws ``AppCoreError/Code/unknownCall``.
-public final class CallMedia: Sendable {
-    public let callID: String
+package final class CallMedia: Sendable {
+    package let callID: String
     /// The tracks of the call as the invite named them.
-    public let tracks: [CallSession.Track]
+    package let tracks: [CallSession.Track]
     /// `<broadcast base>/<label>`: the paths where this side and the other side publish.
-    public let publishPath: String
-    public let subscribePath: String
+    package let publishPath: String
+    package let subscribePath: String
     /// Labels of the two sides in the paths: 64 hex digits.
-    public let ownLabel: String
-    public let peerLabel: String
+    package let ownLabel: String
+    package let peerLabel: String
     /// Audio in order and at its pace, data and video as they arrive. One consumer; if more than ``backlog`` events are
     /// unread, the oldest are dropped.
-    public let received: AsyncStream<CallMediaEvent>
+    package let received: AsyncStream<CallMediaEvent>
 
     /// The maximum unread events.
-    public static let backlog = 512
+    package static let backlog = 512
     /// The maximum pieces of data or video waiting to be sent.
     static let maximumPieces = 256
     /// The maximum audio frames waiting to be sent: 5 s.
@@ -60,7 +60,7 @@ public final class CallMedia: Sendable {
             bufferingPolicy: .bufferingOldest(Self.maximumPieces))
     }
 
-    public var statistics: CallStatistics { self.state.withLock { $0.currentStatistics } }
+    package var statistics: CallStatistics { self.state.withLock { $0.currentStatistics } }
 
     // MARK: Sending
 
@@ -70,7 +70,7 @@ public final class CallMedia: Sendable {
     /// ``endAudio()``. Returns the number of frames, once all of them are queued. While the call is muted, frames are
     /// dropped when their turn comes. One caller at a time.
     @discardableResult
-    public func sendAudio(_ pcm: [UInt8]) async throws -> Int {
+    package func sendAudio(_ pcm: [UInt8]) async throws -> Int {
         guard self.tracks.contains(where: \.isAudio) else {
             throw AppCoreError(.notAllowed, "the call has no audio track")
         }
@@ -83,7 +83,7 @@ public final class CallMedia: Sendable {
     }
 
     /// Pads the last frame with silence and returns when all frames have been sent.
-    public func endAudio() async throws {
+    package func endAudio() async throws {
         let rest = self.state.withLock { state in state.removeRemainder(filledTo: self.shape.frameBytes) }
         if let rest { try await self.enqueue(rest) }
         while self.state.withLock({ !$0.isOver && !$0.outgoing.isEmpty }) { try await self.pause() }
@@ -93,7 +93,7 @@ public final class CallMedia: Sendable {
     ///
     /// Throws ``AppCoreError/Code/busy`` when too many pieces are waiting, and ``AppCoreError/Code/notAllowed`` when it
     /// is too long or the call has no data track.
-    public func sendData(_ bytes: [UInt8], track: String? = nil) throws(AppCoreError) {
+    package func sendData(_ bytes: [UInt8], track: String? = nil) throws(AppCoreError) {
         let dataTrack = self.tracks.first { !$0.isAudio && !$0.isVideo }
         guard let name = track ?? dataTrack?.name else {
             throw AppCoreError(.notAllowed, "the call has no data track")
@@ -102,7 +102,7 @@ public final class CallMedia: Sendable {
     }
 
     /// Sends an H.264 access unit (Annex B), unless the camera is off. Throws as ``sendData(_:track:)``.
-    public func sendVideo(_ accessUnit: [UInt8]) throws(AppCoreError) {
+    package func sendVideo(_ accessUnit: [UInt8]) throws(AppCoreError) {
         guard let track = self.tracks.first(where: \.isVideo) else {
             throw AppCoreError(.notAllowed, "the call has no video track")
         }

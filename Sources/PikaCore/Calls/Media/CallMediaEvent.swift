@@ -1,5 +1,5 @@
 /// Received media of a call.
-public enum CallMediaEvent: Sendable, Hashable {
+package enum CallMediaEvent: Sendable, Hashable {
     case audio(CallAudioChunk)
     /// One piece as sent by the other side; pieces may be missing or reordered.
     case data(track: String, [UInt8])
@@ -8,11 +8,11 @@ public enum CallMediaEvent: Sendable, Hashable {
 }
 
 /// The audio of one frame, in the sender's order.
-public struct CallAudioChunk: Sendable, Hashable {
+package struct CallAudioChunk: Sendable, Hashable {
     /// The frame's number, from 0.
-    public let sequence: UInt64
+    package let sequence: UInt64
     /// 16-bit PCM, little-endian, in the rate and channels of the call's audio track.
-    public let pcm: [UInt8]
+    package let pcm: [UInt8]
     /// Whether the frame was lost, and this is silence in its place.
-    public let isConcealed: Bool
+    package let isConcealed: Bool
 }
