@@ -53,7 +53,7 @@ package struct ExternalBot: Bot, SelfTimingBot {
     /// Off, because the program has its own help.
     package var help: BotHelp { .off }
 
-    /// Returns whether the program is active in a chat; in a chat of two members it always is.
+    /// Returns whether the program is active in a chat; in a direct chat it always is.
     func isActive(in chat: AppState.ChatSummary, of state: AppState) -> Bool {
         !chat.isGroup || policy.groups.scope(of: chat.chatID, chat, in: state) != .none
     }

@@ -1,8 +1,8 @@
 package import BotKit
 package import PikaCore
 
-/// A command of an operator to the runtime from inside a chat: `@name !!pause responder`. In a chat of two members the
-/// name is optional. Two exclamation marks are reserved for the runtime; bots' commands use other prefixes.
+/// A command of an operator to the runtime from inside a chat: `@name !!pause responder`. In a direct chat the name
+/// is optional. Two exclamation marks are reserved for the runtime; bots' commands use other prefixes.
 package enum OperatorCommand: Hashable, Sendable {
     case help
     case status

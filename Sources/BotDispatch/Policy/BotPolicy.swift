@@ -26,7 +26,7 @@ public struct BotPolicy: Hashable, Sendable {
 
 /// The chats in which a bot is active, and the messages of a group that reach its filters.
 public struct GroupPolicy: Hashable, Sendable {
-    /// The messages of a group that a bot sees; in chats of two members it sees all.
+    /// The messages of a group that a bot sees; in direct chats it sees all.
     public enum Scope: String, Hashable, Sendable, CaseIterable, Comparable {
         /// All messages; only those that mention the account or belong to a conversation; or none.
         case all, mention, none

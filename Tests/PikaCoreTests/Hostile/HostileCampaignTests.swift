@@ -10,7 +10,7 @@ import Testing
 @Suite struct HostileCampaignTests {
     /// `PIKABOT_SEEDS=1000` runs the first so many seeds, `PIKABOT_SEEDS=17-17` just the one that failed.
     static let seeds: ClosedRange<UInt64> = {
-        let text = ProcessInfo.processInfo.environment["PIKABOT_SEEDS"] ?? "5"
+        let text = ProcessInfo.processInfo.environment["PIKABOT_SEEDS"] ?? "4"
         let bounds = text.split(separator: "-").compactMap { UInt64($0) }
         if bounds.count == 2, bounds[0] <= bounds[1] { return bounds[0]...bounds[1] }
         return 1...max(1, bounds.first ?? 5)

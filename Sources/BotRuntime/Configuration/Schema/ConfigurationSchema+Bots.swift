@@ -67,7 +67,7 @@ extension ConfigurationSchema {
                 "default", .choice(GroupPolicy.Scope.allCases.map(\.rawValue)), .standard("all"), example: "mention",
                 effect: .live,
                 "Which messages of a group the bot receives: `all`, those that mention the account "
-                    + "(`mention`) or `none`. In chats of two it receives all."),
+                    + "(`mention`) or `none`. In direct chats it receives all."),
             SchemaKey(
                 "chats", .table(of: .chatID, .choice(GroupPolicy.Scope.allCases.map(\.rawValue))), .standard("{}"),
                 example: "{ \(exampleChatID): all }", effect: .live, "Exceptions for single chats."),
