@@ -195,7 +195,9 @@ public final class LabMember: Sendable {
     #if DEBUG
         /// Plans a trap whenever the core reaches `stage` of a subject whose name has this prefix; nil disables it. In
         /// debug builds only.
-        package func trap(at stage: CrashStage?, of name: String = "") { self.crashTrap.withLock { $0 = (stage, name) } }
+        package func trap(at stage: CrashStage?, of name: String = "") {
+            self.crashTrap.withLock { $0 = (stage, name) }
+        }
 
         private func isCrashTrap(_ stage: CrashStage, _ name: String) -> Bool {
             self.crashTrap.withLock { $0.stage == stage && name.hasPrefix($0.name) }

@@ -20,7 +20,8 @@ package final class MetricRegistry: MetricsFactory {
     private let withheld: MetricSeries
     private let overflowed: MetricSeries
 
-    package init(_ catalogue: [MetricDescription] = MetricCatalogue.all, seriesLimit: Int = MetricRegistry.seriesLimit) {
+    package init(_ catalogue: [MetricDescription] = MetricCatalogue.all, seriesLimit: Int = MetricRegistry.seriesLimit)
+    {
         descriptions = Dictionary(catalogue.map { ($0.name, $0) }) { first, _ in first }
         order = catalogue.map(\.name)
         limit = seriesLimit
