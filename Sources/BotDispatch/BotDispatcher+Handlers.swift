@@ -159,7 +159,7 @@ extension BotDispatcher {
         return logger
     }
 
-    /// Returns the active conversations with a trigger's author, except those that the bot does not declare any more.
+    /// Returns the active conversations with a trigger's author, except those that the bot no longer declares.
     func conversations(of bot: InstalledBot, about trigger: BotTrigger) -> [String: [UInt8]] {
         let known: [String: [UInt8]] =
             switch trigger {

@@ -13,7 +13,7 @@ struct BotResult: Sendable {
 
 extension BotDispatcher {
     /// Runs one job. If the dispatcher is cancelled first, the job stays open and is redelivered after a restart. A job
-    /// that several processes have died of is given up.
+    /// during which several processes have died is abandoned.
     func handle(_ job: BotJob) async {
         let deaths = inFlight.deaths(of: job)
         guard deaths < InFlightJobs.maximumDeaths else { return giveUp(job, deaths) }
@@ -43,7 +43,7 @@ extension BotDispatcher {
         }
     }
 
-    /// Returns the time to store for a run. A catch-up run stands for all missed ones.
+    /// Returns the time to store for a run. A catch-up run replaces all missed ones.
     private func mark(of run: ScheduleRun) -> Int64 {
         run.isCatchUp ? max(run.dueMilliseconds, clock.nowMilliseconds) : run.dueMilliseconds
     }
@@ -60,7 +60,7 @@ extension BotDispatcher {
     /// completion is not durable yet.
     private func giveUp(_ job: BotJob, _ deaths: Int) {
         logger.error(
-            "Gave up a trigger: the process died repeatedly while a handler was running for it", metadata: job.names)
+            "Abandoned a trigger: the process died repeatedly while a handler was running for it", metadata: job.names)
         switch job {
         case .event(let event):
             admission.giveUp(event, deaths: deaths, nowMilliseconds: clock.nowMilliseconds)

@@ -261,8 +261,8 @@ extension BotDispatcher {
     /// The time that a cancelled handler has to end, for example to kill a program.
     private static let endingMilliseconds: Int64 = 10_000
 
-    /// Pauses a bot, also across restarts: its events complete without it, its schedules are skipped, its timers wait.
-    /// Returns false if there is no such bot.
+    /// Pauses a bot; the pause survives restarts. Its events complete without it, its schedules are skipped, and its
+    /// timers wait. Returns false if there is no such bot.
     @discardableResult
     package func pause(_ bot: String) -> Bool { set(bot, paused: true) }
 

@@ -17,8 +17,8 @@
 /// ```
 ///
 /// A bot never sees a socket or a key. The runtime creates one instance for each `use: <name>` in the configuration,
-/// reads ``handlers`` once, and calls them for every event until the event has been handled, also across restarts.
-/// State that must survive a restart belongs in ``BotContext/setValue(_:forKey:)``.
+/// reads ``handlers`` once, and calls them for every event until the event has been handled, even after a
+/// restart. State that must survive a restart belongs in ``BotContext/setValue(_:forKey:)``.
 public protocol Bot: Sendable {
     /// The bot's name after `use:` in a configuration: 1 to 32 of a-z, 0-9 and "-".
     static var name: String { get }

@@ -1,11 +1,11 @@
 extension BotContext {
-    /// Sets a durable timer, which runs the bot's ``OnTimer`` of that name once, also after a restart.
+    /// Sets a durable timer, which runs the bot's ``OnTimer`` with that name once, even after a restart.
     ///
     /// It replaces a timer with the same chat, name and key, and is committed together with the handled trigger.
     ///
     /// - Parameters:
     ///   - name: the name of the ``OnTimer`` to run.
-    ///   - key: distinguishes timers of one name in the same chat.
+    ///   - key: distinguishes timers with the same name in the same chat.
     ///   - delay: the time from the start of this handler, at most ten years.
     ///   - text: passed to the handler when the timer expires.
     ///   - chatID: the chat that the timer belongs to; the event's chat by default.

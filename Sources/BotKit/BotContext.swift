@@ -73,7 +73,7 @@ public final class BotContext: Sendable {
     public var account: PublicKey { scope.account }
     /// The account's whole state as of the handler's start; it does not change while the handler runs.
     public var snapshot: AppState { scope.snapshot }
-    /// The event's chat in the snapshot; nil if the event has none or the snapshot does not contain it any more.
+    /// The event's chat in the snapshot; nil if the event has none or the snapshot no longer contains it.
     public var chat: AppState.ChatSummary? { scope.chat }
 
     /// Counts an error that the handler has recovered from in the same metrics as the errors it throws.

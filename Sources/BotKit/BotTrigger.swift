@@ -36,7 +36,7 @@ public struct TimerRun: Sendable, Hashable {
     public let name: String
     /// The chat that the timer was set for.
     public let chatID: String
-    /// Distinguishes timers of one name in the same chat.
+    /// Distinguishes timers with the same name in the same chat.
     public let key: String
     /// The text that was set with the timer.
     public let text: String

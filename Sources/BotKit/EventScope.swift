@@ -26,7 +26,7 @@ public struct EventScope: Sendable {
         self.operators = operators
     }
 
-    /// The chat in the snapshot; nil if the snapshot does not contain it any more.
+    /// The chat in the snapshot; nil if the snapshot no longer contains it.
     public var chat: AppState.ChatSummary? { snapshot.chatList.first { $0.chatID == chatID } }
 
     /// Returns whether the chat is among these: chat ids, or nostrGroupIDs that no other group claims.

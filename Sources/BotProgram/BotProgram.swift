@@ -22,8 +22,8 @@ public enum BotProgram {
 
     /// Runs the command line and exits with its status.
     ///
-    /// - Parameter bots: The bots that configuration files may name. Two bots of one name are a programming error and
-    ///   trap.
+    /// - Parameter bots: The bots that configuration files may name. Two bots with the same name are a programming
+    ///   error and trap.
     public static func run(bots: any Bot.Type...) async {
         var registry = BotRegistry()
         for bot in bots { registry.register(bot) }

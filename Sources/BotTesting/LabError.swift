@@ -15,7 +15,7 @@ public struct LabError: Error, Equatable, Sendable, CustomStringConvertible {
         public static let stillWaiting = Code(description: "still_waiting")
         /// A member's core or bot ended unexpectedly.
         public static let memberFailed = Code(description: "member_failed")
-        /// An action ended with another outcome than expected.
+        /// An action ended with an unexpected outcome.
         public static let actionFailed = Code(description: "action_failed")
         /// An expectation did not hold.
         public static let unmet = Code(description: "unmet")

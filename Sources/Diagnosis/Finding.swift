@@ -15,7 +15,7 @@ package struct Finding: Hashable, Sendable {
     }
 
     package let level: Level
-    /// What was checked, such as `relay wss://relay.example`.
+    /// The checked object, such as `relay wss://relay.example`.
     package let subject: String
     /// The check's name, such as `tcp`.
     package let check: String

@@ -60,7 +60,7 @@ public enum AppAction: Sendable, Hashable {
     // Chats
     /// Creates a group with these peers, whose key packages are found on the relays; this account is its admin.
     case createGroupChat(name: String, peers: [PublicKey], missing: MissingPeers = .fail)
-    /// Creates a 1:1 chat: a group with both as admins. With another name than `DM` it shows as a group.
+    /// Creates a 1:1 chat: a group with both as admins. With a name other than `DM` it shows as a group.
     case createChat(peer: PublicKey, name: String = "DM")
     /// Adds these peers to the group, with key packages found on the relays.
     case addGroupMembers(chatID: String, peers: [PublicKey], missing: MissingPeers = .fail)
@@ -201,8 +201,8 @@ public struct RequestID: Hashable, Sendable, RawRepresentable {
         self.rawValue = rawValue
     }
 
-    /// Returns the id of an idempotent action, also across restarts: if an action with this key has succeeded, or is in
-    /// progress, a repeated one does nothing and ends with the same outcome. Failures are forgotten.
+    /// Returns the id of an action that is idempotent across restarts: if an action with this key has succeeded, or is
+    /// in progress, a repeated one does nothing and ends with the same outcome. Failures are forgotten.
     ///
     /// The newest 1,024 keys are kept.
     public static func once(_ key: String) -> RequestID { RequestID(rawValue: Self.oncePrefix + key) }

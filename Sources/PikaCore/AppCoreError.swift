@@ -39,7 +39,7 @@ public struct AppCoreError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let badAddress = Code(description: "bad_address")
         /// Another copy of this account has changed the group's keys: only a new invitation restores access.
         public static let overtaken = Code(description: "overtaken")
-        /// A later copy of this account was started; this one must not run any more.
+        /// A later copy of this account was started; this one must stop.
         public static let superseded = Code(description: "superseded")
         /// No such call is in progress.
         public static let unknownCall = Code(description: "unknown_call")

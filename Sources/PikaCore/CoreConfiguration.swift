@@ -58,7 +58,7 @@ public struct CoreConfiguration: Sendable, Hashable {
     public var maximumPeerRelays: Int
     /// The maximum number of peers' relays that one search for key packages asks.
     public var maximumSearchRelays: Int
-    /// Limits of what is kept, and for how long.
+    /// Limits on the number and age of stored items.
     public var retention: RetentionPolicy
     /// Whether this copy of the account announces itself to others through relays, and ends when a later one does.
     public var detectsCopies: Bool

@@ -1,7 +1,7 @@
 import Marmot
 public import Nostr
 
-/// An event in a chat, for handlers: delivered until it is completed, also across restarts.
+/// An event in a chat, for handlers: redelivered after a restart until it is completed.
 public struct CoreEvent: Sendable, Hashable {
     /// The inbox row's id; ascending. Pass it to ``AppCore/complete(_:effects:)``.
     public let inboxID: Int64
@@ -16,7 +16,7 @@ public struct CoreEvent: Sendable, Hashable {
     public enum Content: Sendable, Hashable {
         /// A message of another member.
         case message(MessageEvent)
-        /// A commit in the group, also one of this account.
+        /// A commit in the group, by any member including this account.
         case commit(CommitEvent)
         /// A call signal of another member.
         case call(CallEvent)
@@ -41,7 +41,7 @@ public struct MessageEvent: Sendable, Hashable {
     public let createdAt: Int64
     /// The epoch in which it was encrypted.
     public let epoch: UInt64
-    /// The sender's role in the event's epoch; nil if that is not known any more.
+    /// The sender's role in the event's epoch; nil if it is no longer known.
     public internal(set) var role: MemberRole?
     /// The kind 445 event that carried it; nil if a version that did not record it received the event.
     public internal(set) var wrapper: EventID?
@@ -89,7 +89,7 @@ public struct CommitEvent: Sendable, Hashable {
     public let rolledBack: Bool
     /// Whether this account is no longer a member.
     public let removedSelf: Bool
-    /// The committer's role before the commit; nil if that is not known any more.
+    /// The committer's role before the commit; nil if it is no longer known.
     public internal(set) var role: MemberRole?
 
     /// Whether the commit changed the group's name.

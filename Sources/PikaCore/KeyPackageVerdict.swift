@@ -13,7 +13,7 @@ public enum KeyPackageVerdict: Sendable, Hashable, CustomStringConvertible {
     case notYetValid
     /// A signature of the newest, the event's or the key package's, does not verify.
     case badSignature
-    /// The newest names another account than its author.
+    /// The newest names an account other than its author.
     case wrongIdentity
     /// The newest is not well-formed.
     case malformed(reason: String)

@@ -14,7 +14,7 @@ public enum MemberRole: String, Sendable, Hashable, CaseIterable {
 }
 
 extension CoreModel {
-    /// Returns the role of an authenticated member in an epoch; nil if that epoch's group data are not known any more.
+    /// Returns the role of an authenticated member in an epoch; nil if that epoch's group data are no longer known.
     func role(of member: PublicKey, inEpoch epoch: Epoch, of groupID: GroupID) -> MemberRole? {
         guard let group = self.groups[groupID] else { return nil }
         if epoch != group.epoch, let wasAdmin = self.convergence.branches.wasAdmin(member, inEpoch: epoch, of: groupID)

@@ -1,10 +1,10 @@
 /// When a process that has ended is restarted; named as in OTP.
 package enum RestartKind: String, Hashable, Sendable, CaseIterable {
-    /// Always, also after a successful exit.
+    /// Always restarted, even after a successful exit.
     case permanent
-    /// Only after a failure: a non-zero status, a signal, or a failed start.
+    /// Restarted only after a failure: a non-zero status, a signal, or a failed start.
     case transient
-    /// Never.
+    /// Never restarted.
     case temporary
 }
 

@@ -103,7 +103,7 @@ package final class AccountStore: CoreStore {
         try await self.read { try $0.media(in: groupID, message: message) }
     }
 
-    /// Checkpoints the write-ahead log, so that deleted keys are in no file any more.
+    /// Checkpoints the write-ahead log, so that no file contains deleted keys.
     ///
     /// Commits do this automatically every few dozen commits and after a pause; call it when a busy period ends.
     package func checkpoint() async throws {

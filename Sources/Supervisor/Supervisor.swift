@@ -7,7 +7,7 @@ import Telemetry
 /// Starts, monitors and restarts workers, and stops them at shutdown.
 ///
 /// `run()` returns when a graceful shutdown has drained all workers, or when every worker has ended as intended. It
-/// throws `noWorkersLeft` when nothing runs any more because of quarantine. No child outlives `run()`; if the
+/// throws `noWorkersLeft` when no worker is left running because of quarantine. No child outlives `run()`; if the
 /// supervisor is killed, its children read the end of their standard input.
 package actor Supervisor<WorkerClock: Clock>: Service where WorkerClock.Duration == Duration {
     /// Steps that need the task group of `run()`; all other actions are performed at once.

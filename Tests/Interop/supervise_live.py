@@ -154,7 +154,7 @@ DEADLY = """\
 
 
 async def deadly_event(stage):
-    """An event that crashes the worker is given up after three crashes; others are answered, nothing is quarantined."""
+    """An event that crashes the worker is abandoned after three crashes; others are answered, nothing is quarantined."""
     relay = await stage.enter(OurRelay(stage.options.pikabot, stage.folder))
     # The backtracer would continue a process after a signal that its own code did not cause.
     environment = {"SWIFT_BACKTRACE": "enable=no"}
@@ -190,7 +190,7 @@ async def deadly_event(stage):
     said = [event for event in guest.events if event["event"] == "message" and event["content"] == "at last"]
     check(len(said) == 2, f"not answered exactly once: {said}")
     code, text, _ = await bots.command("why", trap["message_id"])
-    check(code == 0 and "given up: the worker died repeatedly" in text, f"why, {code}: {text}")
+    check(code == 0 and "abandoned: the worker died repeatedly" in text, f"why, {code}: {text}")
     code, _, text = await bots.command("why", "nonsense")
     check(code == 1 and "expected an event id in hex" in text, f"why with an invalid id, {code}: {text}")
 

@@ -63,7 +63,7 @@ class Event:
 
     @property
     def key(self):
-        """Identifies the event, also when it is redelivered."""
+        """Identifies the event, even when it is redelivered."""
         return self.id or f"cursor-{self.cursor}"
 
     def reply(self, text):

@@ -117,7 +117,7 @@ package final class Admission: Sendable {
             JournalEntry(event, at: now / 1000, bot: bot, fate: .waiting, reason: JournalEntry.stuck, detail: ""))
     }
 
-    /// Counts and records that an event was given up because processes died while it was in flight.
+    /// Counts and records that an event was abandoned because processes died while it was in flight.
     package func giveUp(_ event: CoreEvent, deaths: Int, nowMilliseconds now: Int64) {
         Counter(label: "bot_inbox_given_up_total", dimensions: [("reason", JournalEntry.crashed)]).increment()
         journal.close(event)

@@ -52,7 +52,7 @@ struct LoopBreaker: Sendable {
     /// The depth of the latest bot message in a chat since a person spoke.
     private var depths = RecentEntries<String, Int>(capacity: 4_096)
 
-    /// Returns the current depth in a chat: 0 if a person spoke last, or nobody has.
+    /// Returns the current depth in a chat: 0 if a person spoke last, or the chat is empty.
     mutating func depth(in chatID: String) -> Int { depths[chatID] ?? 0 }
 
     /// Records a message of another account when its processing starts.

@@ -6,7 +6,7 @@ import Synchronization
 /// Each job is written to a crash journal before its handlers run and removed after them. A job in the journal at the
 /// start of a process was in flight when the previous one died, possibly along with others. From then on such a job
 /// runs alone. If the process dies again, the job was the cause, unless the process was killed at just that time; after
-/// the third death the job is given up.
+/// the third death the job is abandoned.
 final class InFlightJobs: Sendable {
     private struct Entry {
         let key: UInt64

@@ -1,7 +1,7 @@
 /// The storage of the crash journal of in-flight jobs.
 ///
-/// Written data must survive any end of the process, but not of the machine: a power failure is no handler's fault. So
-/// a write does not wait for the disk.
+/// Written data must survive a crash of the process but not of the machine, because handlers do not cause power
+/// failures. So a write does not wait for the disk.
 package protocol InFlightStorage: Sendable {
     /// Returns the data written last; nil if there is none or it is unreadable.
     func read() -> [UInt8]?

@@ -24,7 +24,7 @@ enum EventReasons {
             )
         case .gaveUp where entry.reason == JournalEntry.crashed:
             (
-                "given up: the worker died repeatedly while a handler was running for it",
+                "abandoned: the worker died repeatedly while a handler was running for it",
                 "See the log for the crash (pikabot logs). Fix the handler; if the message is sent again, it is handled."
             )
         case .waiting where entry.reason == "future_time":
@@ -40,7 +40,7 @@ enum EventReasons {
             )
         case .gaveUp:
             (
-                "kept, and then given up: \(entry.reason)",
+                "kept for later, then abandoned: \(entry.reason)",
                 "Handlers are too slow or the worker was down for too long; see retention in the configuration."
             )
         }

@@ -16,13 +16,13 @@ package struct JournalEntry: Codable, Hashable, Sendable {
         case refused
         /// It waits: in the core until it can be decrypted, or for a bot.
         case waiting
-        /// It was given up: after the core had parked it, or because processes died of it.
+        /// It was abandoned: after the core had parked it, or because it crashed the process.
         case gaveUp = "gave_up"
     }
 
     /// The reason of a waiting event: too many handlers of the bot hang.
     static let stuck = "stuck"
-    /// The reason of an event that was given up: processes died while it was in flight. Also a metric label.
+    /// The reason of an event that was abandoned because processes died while it was in flight. Also a metric label.
     static let crashed = "crashed"
 
     /// Unix seconds.

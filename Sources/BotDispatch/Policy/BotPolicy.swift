@@ -79,7 +79,7 @@ public enum TriggerPolicy: Hashable, Sendable {
     case admins
     /// These members.
     case allowlist(Set<PublicKey>)
-    /// Nobody: the bot acts only on schedules and on its start.
+    /// No member: the bot acts only on schedules and on its start.
     case nobody
 }
 

@@ -51,7 +51,7 @@ public struct Conversation<State: Codable & Sendable>: HandlerDeclaration, Senda
     /// Creates a conversation. Stored states are JSON; one that cannot be decoded ends the conversation.
     ///
     /// - Parameters:
-    ///   - name: identifies the conversation among those of the bot, also across restarts.
+    ///   - name: identifies the conversation within the bot; must not change between restarts.
     ///   - opening: selects the messages that start it.
     ///   - timeout: limits the wait for each message.
     ///   - cancel: the message by which the person ends the conversation, ignoring case; nil for none.

@@ -4,7 +4,7 @@ extension EventFilter<MessageEvent> {
         Self { message, _ in kinds.contains(message.kind) }
     }
 
-    /// Only commands of this name, as parsed by ``OnCommand``.
+    /// Only commands with this name, as parsed by ``OnCommand``.
     public static func command(_ name: String, prefix: String = "/") -> Self {
         Self { message, scope in Command(message, in: scope, prefix: prefix)?.name == name.lowercased() }
     }

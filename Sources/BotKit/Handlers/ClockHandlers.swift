@@ -15,7 +15,7 @@ public struct OnSchedule: HandlerDeclaration {
     /// Creates a handler for a schedule.
     ///
     /// - Parameters:
-    ///   - name: identifies the schedule among those of the bot, also across restarts; a new name is a new schedule.
+    ///   - name: identifies the schedule within the bot and across restarts; a new name is a new schedule.
     ///   - schedule: the times of the runs.
     ///   - catchesUp: whether it runs once at the start if runs were missed while the process was not running. A new
     ///     schedule has missed none.
@@ -50,7 +50,7 @@ public struct OnTimer: HandlerDeclaration {
     /// The handler for the timer's runs.
     public let handler: Handler
 
-    /// Creates a handler for expired timers of this name.
+    /// Creates a handler for expired timers with this name.
     public init(_ name: String, perform body: @escaping @Sendable (TimerRun, BotContext) async throws -> Void) {
         handler = Handler(
             label: "timer \(name)",

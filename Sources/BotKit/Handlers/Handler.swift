@@ -19,7 +19,7 @@
 /// bot wait until one of them ends.
 ///
 /// **When the process dies** before the event is handled, the handler runs again after the restart. Its effects then
-/// have the same ids, so nothing happens twice. After three such deaths the event is given up.
+/// have the same ids, so nothing happens twice. After three such deaths the event is abandoned.
 public struct Handler: Sendable {
     /// The code that runs for an accepted trigger.
     public typealias Work = @Sendable (BotContext) async throws -> Void

@@ -65,7 +65,8 @@ struct CronExpression: Sendable, Hashable {
         return nil
     }
 
-    /// For every hour: considers elapsed minutes, advancing as far as no match can be missed.
+    /// Returns the next match of an expression that includes every hour, by elapsed time: each step is as long as
+    /// possible without missing a match.
     private func nextByElapsedTime(_ seconds: Int64, _ zone: TimeZoneRules) -> Int64? {
         var instant = seconds - (seconds % 60 + 60) % 60 + 60
         let end = instant + Self.horizonDays * 86_400

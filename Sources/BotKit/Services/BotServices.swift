@@ -48,7 +48,7 @@ public struct BotServices: Sendable {
 
 /// HTTP requests of bots.
 public protocol BotHTTP: Sendable {
-    /// Sends a request and reads the whole response, also one with an error status. Redirects are returned, not
+    /// Sends a request and reads the whole response, even one with an error status. Redirects are returned, not
     /// followed. Throws ``BotError/Code/requestFailed`` if there is no complete response within the limits.
     func send(_ request: BotHTTPRequest) async throws(BotError) -> BotHTTPResponse
 }
@@ -121,7 +121,7 @@ public struct BotHTTPResponse: Sendable, Hashable {
 /// Programs that bots run.
 public protocol BotPrograms: Sendable {
     /// Runs a program and returns its standard output. The program and its children are killed at the timeout, and when
-    /// the task is cancelled. Throws ``BotError/Code/programFailed``, also for an exit status other than 0.
+    /// the task is cancelled. Throws ``BotError/Code/programFailed``, including for an exit status other than 0.
     func run(_ program: BotProgramRun) async throws(BotError) -> [UInt8]
 }
 

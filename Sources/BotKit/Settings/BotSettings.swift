@@ -8,7 +8,7 @@ public enum BotSettings: Hashable, Sendable {
     case int(Int)
     /// A decimal number, such as `0.5`.
     case double(Double)
-    /// Text.
+    /// A string.
     case string(String)
     /// A YAML sequence.
     case array([BotSettings])
@@ -39,7 +39,7 @@ public enum BotSettings: Hashable, Sendable {
         }
     }
 
-    /// The text; nil for any other value, also for a number.
+    /// The text; nil for any other value, including a number.
     public var stringValue: String? {
         if case .string(let value) = self { value } else { nil }
     }

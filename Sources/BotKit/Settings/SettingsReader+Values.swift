@@ -1,7 +1,7 @@
 /// Typed values. An invalid value is recorded as a problem and read as if it were missing, so a bot can read on and
 /// report everything in ``finish()``. A missing value is a problem only if it is required.
 extension SettingsReader {
-    /// Reads a string that is not empty, also from a number or a Boolean; nil if there is none.
+    /// Reads a non-empty string; a number or a Boolean is converted. Nil if there is none.
     public func string(_ key: String, required: Bool = false) -> String? {
         parsed(key, expected: "a string", fix: "write \(key): TEXT", required: required) { value in
             switch value {

@@ -5,7 +5,7 @@ import Telemetry
 extension BotProgram {
     package struct Pause: ParsableCommand {
         package static let configuration = CommandConfiguration(
-            abstract: "Stop delivering events to a bot until it is resumed, also across restarts.",
+            abstract: "Stop delivering events to a bot until it is resumed, even after a restart.",
             discussion: "Events that arrive while it is paused are skipped.")
 
         @OptionGroup var options: ControlOptions

@@ -5,7 +5,7 @@ import Telemetry
 extension BotProgram {
     package struct Restart: ParsableCommand {
         package static let configuration = CommandConfiguration(
-            abstract: "Restart an account's process, also a quarantined or stopped one.")
+            abstract: "Restart an account's process, even a quarantined or stopped one.")
 
         @OptionGroup var options: ControlOptions
         @Argument(help: "The account; all by default.") var account: String?

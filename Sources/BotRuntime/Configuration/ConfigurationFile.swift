@@ -7,7 +7,7 @@ package struct ConfigurationFile: Sendable {
     package let text: String
     let file: String
     let places: [String: ConfigurationProblems.Place]
-    /// The index of each account in the file, also if `configuration` was reduced to some of them.
+    /// The index of each account in the file, including those that `configuration` was filtered to omit.
     let positions: [String: Int]
 
     /// Reads a file. Each included bot is created once, so that it can validate its settings.

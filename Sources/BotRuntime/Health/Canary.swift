@@ -70,7 +70,7 @@ struct Canary: Sendable {
         ] + (isListening ? sendFirst(now) : [])
     }
 
-    /// Records that the relay has answered the subscription, also after every reconnect: events from now on are new.
+    /// Records that the relay has answered the subscription: events from now on are new. Called after every reconnect.
     mutating func becameLive(now: Int64) -> [Action] {
         isListening = true
         // Events sent over a closed connection do not return.

@@ -87,7 +87,7 @@ struct HealthExamination: Sendable {
     private func keyPackage(_ vitals: CoreVitals, _ now: Int64) -> HealthCheck {
         let (ok, message): (Bool, String) =
             switch vitals.keyPackageEndsAt {
-            case nil: (false, "no key package is announced: nobody can invite the account")
+            case nil: (false, "no key package is announced, so the account cannot be invited")
             case _ where !vitals.state.hasPublishedKeyPackage:
                 (false, "no relay has acknowledged the key package since the start")
             case .some(let end) where end - now < limits.keyPackageLeft:

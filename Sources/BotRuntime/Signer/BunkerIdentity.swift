@@ -13,7 +13,7 @@ struct BunkerIdentity: Sendable, Equatable {
     /// Loads the identity, or creates a new key, which is saved when this returns: if a client key is lost after the
     /// introduction, the signer needs a new secret.
     ///
-    /// If the file belongs to another signer than the URL names, only the client's key is reused.
+    /// If the file belongs to a different signer from the URL's, only the client's key is reused.
     static func loadOrCreate(file: String, for url: BunkerURL) throws(WorkerError) -> BunkerIdentity {
         if let known = try self.load(file) {
             guard known.remoteSigner != url.remoteSigner else { return known }

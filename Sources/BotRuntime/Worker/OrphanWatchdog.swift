@@ -15,7 +15,7 @@ package enum OrphanWatchdog {
         Thread.detachNewThread {
             guard waitForHangup(of: descriptor) else { return }
             Thread.sleep(forTimeInterval: patience / .seconds(1))
-            // Nobody is left to report to, and `exit` could block on whatever hangs.
+            // No supervisor is left to report to, and `exit` could block on the thread that hangs.
             _exit(EXIT_FAILURE)
         }
     }

@@ -26,7 +26,7 @@ package struct Worker: Service {
     let environment: [String: String]
     private let lines: WorkerLines
     let channel: SupervisorChannel
-    /// The relays of the configuration, also after a reload.
+    /// The relays of the current configuration; updated by a reload.
     let relays: ConfiguredRelays
     /// Checks the addresses of relays and media servers that others name.
     let addresses: AddressGuard

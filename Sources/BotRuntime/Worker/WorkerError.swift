@@ -3,7 +3,7 @@ package struct WorkerError: Error, Equatable, CustomStringConvertible {
     package struct Code: Hashable, Sendable, CustomStringConvertible {
         package let description: String
 
-        /// The configuration has no account of that name.
+        /// The configuration has no account with that name.
         package static let unknownAccount = Code(description: "unknown_account")
         /// No bot of that name is registered.
         package static let unknownBot = Code(description: "unknown_bot")

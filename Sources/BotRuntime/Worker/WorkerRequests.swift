@@ -12,7 +12,7 @@ package struct WorkerRequests: Sendable {
 
     package init() {}
 
-    /// Registers the answer to questions of this name, replacing an earlier one.
+    /// Registers the answer to questions with this name, replacing an earlier one.
     package mutating func on(_ ask: String, _ answer: @escaping Answer) { answers[ask] = answer }
 
     subscript(ask: String) -> Answer? { answers[ask] }

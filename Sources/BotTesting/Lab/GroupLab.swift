@@ -113,7 +113,7 @@ public final class GroupLab: Sendable {
 
     /// Creates an account with bots, run as the runtime would.
     ///
-    /// - Parameter retention: what the account keeps, and how many events may wait for the bots.
+    /// - Parameter retention: the account's retention limits, including the size of the bots' backlog.
     package func bots(
         _ name: String, _ bots: LabBots, invites: CoreConfiguration.InvitePolicy = .anyone,
         retention: RetentionPolicy = .standard

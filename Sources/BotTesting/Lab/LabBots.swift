@@ -58,10 +58,10 @@ extension LabMember {
         try? await dispatcher.run()
     }
 
-    /// The admission of the present run's bots, or of the last run's.
+    /// The admission of the current run's bots, or of the last run's.
     package var admission: Admission? { self.dispatcher.withLock { $0 }?.configuration.admission }
 
-    /// Explains what the bots' runtime did with an event in the present run, in the words of `pikabot why`.
+    /// Explains how the bots' runtime handled an event in the current run, as `pikabot why` does.
     package func why(_ event: EventID) -> [String] {
         guard let journal = self.admission?.journal else { return [] }
         return EventExplanation(of: event.hex, from: journal)?.lines ?? []

@@ -44,12 +44,12 @@ public final class LabMember: Sendable {
     private let configuration: CoreConfiguration
     private let work: Work
     private let life = Mutex<Life?>(nil)
-    /// The store of the last run, also after its end.
+    /// The store of the last run, kept after its end.
     private let lastStore = Mutex<MemoryCoreStore?>(nil)
     let record = Mutex(Record())
-    /// Its bots, also after a crash; nil if it has none.
+    /// Its bots, kept after a crash; nil if it has none.
     let bots: Mutex<LabBots?>
-    /// The page of the present run; so is the dispatcher.
+    /// The crash journal of the current run.
     let inFlightStorage = Mutex(LabInFlightStorage(nil))
     let dispatcher = Mutex<BotDispatcher?>(nil)
     #if DEBUG
@@ -81,7 +81,7 @@ public final class LabMember: Sendable {
     /// The store of the present run.
     package var store: MemoryCoreStore { self.current.store }
 
-    /// Events not yet completed by the handlers, also after a crash.
+    /// Events not yet completed by the handlers, even after a crash.
     package var storedInbox: [InboxRow] { self.lastStore.withLock { $0 }?.inbox ?? [] }
 
     /// The core of the present run.

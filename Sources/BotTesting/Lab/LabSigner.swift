@@ -13,7 +13,7 @@ package final class LabSigner: RemoteSigner {
         case away
         /// Throws ``SignerError/Code/refused`` with this reason at once.
         case refuses(reason: String)
-        /// Signs another event than the requested one.
+        /// Signs an event other than the requested one.
         case cheats
     }
 

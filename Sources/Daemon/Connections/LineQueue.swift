@@ -163,7 +163,7 @@ package final class LineQueue: Sendable {
         }
     }
 
-    /// Returns the result for a waiter; nil while it must go on waiting.
+    /// Returns the result for a waiter; nil while it must keep waiting.
     private func answer(_ condition: Waiter.Condition, _ state: State) -> Bool? {
         switch condition {
         case .end: state.isClosed ? true : nil

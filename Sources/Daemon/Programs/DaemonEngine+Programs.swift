@@ -69,7 +69,7 @@ extension DaemonEngine {
     /// Number of recorded events that the program has not consumed.
     package var waitingEvents: Int64 { self.machine.program.waitingEvents(last: self.machine.log.last) }
 
-    /// Notes that no program will run any more: events are recorded only as long as there is room.
+    /// Notes that no program will run again: events are recorded only as long as there is room.
     package func endPrograms() {
         self.machine.program.end()
         self.admitWaiters(false)

@@ -35,7 +35,7 @@ struct ProgramMachine: Sendable {
     private let capacity: Int64
     private var consumed = ConsumedEvents()
     private var run: ProgramRun?
-    /// Whether no program will run any more.
+    /// Whether no program will run again.
     private(set) var isOver = false
 
     init(_ rules: ProgramRules?, keptEvents: Int64) {
@@ -79,7 +79,7 @@ struct ProgramMachine: Sendable {
         return (report, cursor, self.consume(cursor, last: last, now: 0))
     }
 
-    /// Notes that no program will run any more.
+    /// Notes that no program will run again.
     mutating func end() { self.isOver = true }
 
     // MARK: Events to the program

@@ -8,7 +8,7 @@ package enum MediaServerDiagnosis {
     ) async -> (findings: [Finding], clockOffset: Double?) {
         var findings = FindingList("media server \(server)")
         do {
-            // Any response shows that the server is there, even a refusal for want of an authorization (BUD-06).
+            // Any response shows that the server is there, even a refusal for lack of an authorization (BUD-06).
             let answer = try await http.request(server.upload.description, .HEAD)
             if answer.status < 500 {
                 findings.ok("http", "responds with status \(answer.status)")

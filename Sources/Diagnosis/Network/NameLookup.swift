@@ -14,7 +14,7 @@ enum NameLookup {
     /// Most addresses of a host that are examined.
     static let mostAddresses = 8
 
-    /// Returns a host's addresses without duplicates, in the resolver's order. Throws ``NetworkError``, also on a
+    /// Returns a host's addresses without duplicates, in the resolver's order. Throws ``NetworkError``, even on a
     /// timeout; the resolver's later answer is dropped.
     static func addresses(
         of host: String, port: Int, within limit: Duration = .seconds(30)

@@ -117,8 +117,8 @@ struct RelayConversation: Sendable {
     }
 
     private func giftWrap(_ pool: RelayPool) async -> RelayRecord.Attempt {
-        let nobody = ThrowawayEvent.keys().publicKey.hex
-        let tags = [Tag("p", nobody), Tag.expiration(at: ThrowawayEvent.now + 60)]
+        let recipient = ThrowawayEvent.keys().publicKey.hex
+        let tags = [Tag("p", recipient), Tag.expiration(at: ThrowawayEvent.now + 60)]
         return await failure(of: ThrowawayEvent.make(.giftWrap, by: ThrowawayEvent.keys(), tags), pool) ?? .kept
     }
 

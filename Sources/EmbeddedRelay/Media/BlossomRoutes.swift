@@ -146,7 +146,7 @@ struct BlossomRoutes: Sendable {
     private func delete(_ head: HTTPRequestHead) throws -> HTTPAnswer {
         let event = try authorized(head, .delete)
         guard let hash = Self.hash(path: path(head)) else { throw HTTPRefusal(.notFound, "no file has this hash") }
-        // An authorization that names no blob could be replayed to delete any other one.
+        // An authorization without a blob's hash could be replayed to delete any blob.
         guard BlossomAuthorization.allows(event, hash) else {
             throw HTTPRefusal(.forbidden, "the authorization does not name this file")
         }

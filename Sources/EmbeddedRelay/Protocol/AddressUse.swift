@@ -48,7 +48,8 @@ struct AddressUse: Sendable {
         Entry(rate: limits.messagesPerSecondPerAddress.map { RateLimit(perSecond: $0, now: now) })
     }
 
-    /// Amortised constant cost per connection, because the bound doubles what was left.
+    /// Removes idle addresses. The amortized cost per connection is constant, because the bound is twice the number
+    /// that remained.
     private mutating func sweep(_ now: Int64) {
         guard entries.count >= sweepAt else { return }
         entries = entries.filter { _, entry in entry.connections > 0 || entry.rate?.isFull(at: now) == false }

@@ -131,7 +131,7 @@ final class ClientConnection: ChannelDuplexHandler {
         isAnswering || pendingEvents >= core.limits.pendingEventsPerConnection || !isWritable
     }
 
-    /// Resumes reading if it was held and can go on now.
+    /// Resumes reading if it was paused and there is room again.
     func resumeReading() {
         guard readIsHeld, !isBusy else { return }
         readIsHeld = false

@@ -7,7 +7,7 @@ import SystemPackage
 /// The process of a program: spawned, connected by its streams, terminated with all its children, and reaped.
 ///
 /// It has its own process group, which is killed as soon as the program itself has exited. The end of its standard
-/// input tells the program to exit, also when this process ends for any reason.
+/// input tells the program to exit, even if this process ends abnormally.
 struct ProgramProcess: Sendable {
     private enum Order: Sendable {
         /// End of input and SIGTERM, then SIGKILL after `grace`.
@@ -34,7 +34,7 @@ struct ProgramProcess: Sendable {
         (orders, order) = AsyncStream.makeStream()
     }
 
-    /// Safe at any time, also before the start and after the exit.
+    /// Safe at any time, including before the start and after the exit.
     func stop() { order.yield(.stop) }
     func kill() { order.yield(.kill) }
 

@@ -29,7 +29,7 @@ extension Fleet {
         } catch { return }
     }
 
-    /// Opens the gate again in any case, also when the test is cancelled.
+    /// Applies a fault at a gate for a while. The gate is always reopened, even if the test is cancelled.
     private func apply(
         _ relay: Int, _ gate: RelayGate?, _ state: RelayGate.State, _ action: String, for length: Duration
     ) async throws {

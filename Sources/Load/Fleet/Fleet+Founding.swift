@@ -24,7 +24,7 @@ extension Fleet {
         return missing < agents.count
     }
 
-    /// Creates all groups, several at a time, and waits until every member has joined or was given up.
+    /// Creates all groups, several at a time, and waits until every member has joined or was abandoned.
     func createGroups() async {
         let queue = Queue((0..<plan.groups.count).map { (number: $0, members: roster(of: $0)) })
         await withDiscardingTaskGroup { group in
@@ -126,7 +126,7 @@ extension Fleet {
         }
     }
 
-    /// Adds invited members by an admin for which the monitor has noted a commit; they join later or are given up.
+    /// Adds invited members by an admin for which the monitor has noted a commit; they join later or are abandoned.
     ///
     /// - Parameter done: called once, when a relay has accepted the commit or it has failed.
     func add(

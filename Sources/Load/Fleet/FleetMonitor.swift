@@ -74,7 +74,7 @@ final class FleetMonitor: AgentListener {
     // MARK: Runs
 
     /// Notes an agent's imminent start. Its queued messages are sent and reported in the new run, but nothing waits for
-    /// them any more.
+    /// them.
     func beginRun(_ index: Int) {
         let now = timeline.now
         let unanswered = state.withLock { state in

@@ -6,7 +6,7 @@ package struct LoadResult: Codable, Equatable, Sendable {
     package var schemaVersion = LoadResult.schemaVersion
     package var run: LoadRun
     package var endedAt: WallTime
-    /// Seconds.
+    /// The duration of the run, in seconds.
     package var duration: Double
     package var generator: GeneratorCost
     /// The operations that were attempted, in the order of ``LoadOperation``.

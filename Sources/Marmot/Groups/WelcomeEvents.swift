@@ -55,7 +55,9 @@ public enum WelcomeEvents {
             }
             relays.append(relay)
         }
-        guard !relays.isEmpty else { throw MarmotError(.badTag, "tag relays of a Welcome names no relay (MIP-02)") }
+        guard !relays.isEmpty else {
+            throw MarmotError(.badTag, "tag relays of a Welcome is missing or empty (MIP-02)")
+        }
         guard let bytes = Base64.decode(rumor.content) else {
             throw MarmotError(.badContent, "the content of a Welcome is not Base64 (MIP-02)")
         }

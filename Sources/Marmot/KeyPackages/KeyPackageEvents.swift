@@ -164,7 +164,7 @@ public enum KeyPackageEvents {
                 throw self.bad("mls_proposals", "is not exactly 0x000a")
             }
         }
-        guard try !self.relays(of: event).isEmpty else { throw self.bad("relays", "names no relay") }
+        guard try !self.relays(of: event).isEmpty else { throw self.bad("relays", "is missing or empty") }
     }
 
     private static func checkReferenceForm(_ event: Event) throws(MarmotError) {

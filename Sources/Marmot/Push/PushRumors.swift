@@ -54,7 +54,8 @@ public enum PushRumor: Hashable, Sendable {
     /// The caller must check against the group that the leaves exist and belong to the members that the sender claims.
     ///
     /// - Throws: ``MarmotError/Code/wrongKind``; ``MarmotError/Code/badContent`` unless the content is empty;
-    ///   ``MarmotError/Code/badTag``, also for tags that MIP-05 does not define; ``MarmotError/Code/badPushToken``.
+    ///   ``MarmotError/Code/badTag``, including for tags that MIP-05 does not define;
+    ///   ``MarmotError/Code/badPushToken``.
     public init(_ rumor: UnsignedEvent) throws(MarmotError) {
         let kinds: [Kind] = [.pushTokenRequest, .pushTokenList, .pushTokenRemoval]
         guard kinds.contains(rumor.kind) else {

@@ -33,8 +33,8 @@ public struct Event: Hashable, Sendable {
 
     /// Verifies the id against the content and the BIP-340 signature against the id.
     ///
-    /// - Throws: ``NostrError/Code/idMismatch``, or ``NostrError/Code/badSignature``, also if the author's key is not
-    ///   on the curve.
+    /// - Throws: ``NostrError/Code/idMismatch``, or ``NostrError/Code/badSignature``, including when the author's
+    ///   key is not on the curve.
     public func verify() throws(NostrError) {
         guard unsigned.id == id else {
             throw NostrError(.idMismatch, "event \(id): the id is not the hash of its content")

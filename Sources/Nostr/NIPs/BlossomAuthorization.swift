@@ -68,7 +68,7 @@ public enum BlossomAuthorization {
             throw NostrError(.unexpectedKind, "authorization: expected kind 24242, found \(event.kind)")
         }
         guard event.firstTag("t")?.value == action.rawValue else {
-            throw NostrError(.authenticationRejected, "the authorization is for another action than \(action)")
+            throw NostrError(.authenticationRejected, "tag t of the authorization: expected \(action.rawValue)")
         }
         guard event.createdAt <= now.clampedAdding(Self.tolerance) else {
             throw NostrError(.authenticationRejected, "the authorization's created_at is in the future")

@@ -204,7 +204,7 @@ extension UnsignedEvent {
     /// - Throws: ``NostrError/Code/alteredEvent``; errors of ``Event/verify()``.
     public func requireSame(_ event: Event) throws(NostrError) {
         guard event.unsigned == self else {
-            throw NostrError(.alteredEvent, "the signer returned another event than the requested one")
+            throw NostrError(.alteredEvent, "the signer returned a different event from the requested one")
         }
         try event.verify()
     }

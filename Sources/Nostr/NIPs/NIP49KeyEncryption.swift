@@ -12,7 +12,7 @@ public enum NIP49 {
     static let saltLength = 16
     static let nonceLength = 24
 
-    /// How securely a key was handled before it was encrypted, as far as the client knows.
+    /// How securely a key was handled before it was encrypted, to the knowledge of the client.
     public enum KeySecurity: UInt8, Sendable, Hashable, CaseIterable {
         /// The key was stored or copied unencrypted.
         case knownInsecure = 0

@@ -7,7 +7,7 @@ struct HeldLiveEvents: Sendable {
         let relay: RelayURL?
         let event: Event
         let bytes: Int
-        /// Whether a known key opens the event, as far as that was checked.
+        /// Whether a known key opens the event; false until checked.
         var isGenuine = false
     }
 

@@ -13,7 +13,7 @@ extension CoreModel {
         self.convergence.branches.abandon(branch, at: epoch ?? branch.epoch.earlier(by: 1), &step)
     }
 
-    /// Whether an invitation leads to another state than the group's own. Only an admin can move a member to another
+    /// Whether an invitation leads to a state that differs from the group's. Only an admin can move a member to another
     /// state, and an invitation can be used once: its keys must not be used twice.
     func isRival(_ group: MarmotGroup, of known: MarmotGroup, _ invitation: WelcomeEvents.Invitation) -> Bool {
         guard known.data.isAdmin(invitation.inviter), !self.inbound.seen.contains(self.welcomeKey(invitation)) else {

@@ -2,7 +2,7 @@ import MLS
 import Nostr
 
 /// The backlog of each relay: events that another relay has accepted and this one still lacks. They are sent in the
-/// background, in order per relay, until the relay has the event, refuses it for good, or a day has passed.
+/// background, in order per relay, until the relay has the event, refuses it permanently, or a day has passed.
 ///
 /// A relay that lacks a commit receives no later event of that group: members who only read there could not open it.
 struct RelayBacklog: Sendable {

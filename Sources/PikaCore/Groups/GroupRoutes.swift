@@ -39,7 +39,7 @@ struct GroupRoutes: Sendable {
         self.claimants.filter { $0.value.contains(where: isIncluded) }.map(\.key).sorted()
     }
 
-    /// Replaces the claims of a group. Returns the ids that changed, and those that no group claims any more.
+    /// Replaces the claims of a group. Returns the ids that changed, and those that no group claims now.
     mutating func set(
         _ ids: [Bytes32], of groupID: GroupID, enteredAt: Int64
     ) -> (changed: Set<Bytes32>, released: Set<Bytes32>) {
@@ -77,8 +77,8 @@ struct GroupRoutes: Sendable {
         }
     }
 
-    /// Returns the chat id for a reference that an earlier version stored; the reference itself if it names no single
-    /// group.
+    /// Returns the chat id for a reference that an earlier version stored; the reference itself unless it names exactly
+    /// one group.
     func chatID(stored reference: String) -> String { (try? self.group(named: reference))?.hex ?? reference }
 }
 

@@ -59,7 +59,7 @@ struct WaitingEvents: Sendable {
         return nostrGroupID
     }
 
-    /// Removes all events under a routing id that no group claims any more.
+    /// Removes all events under a routing id that no group claims now.
     mutating func removeAll(under nostrGroupID: Bytes32, _ step: inout CoreStep) {
         for id in self.pending.removeAll(under: nostrGroupID) {
             self.early.remove(id)

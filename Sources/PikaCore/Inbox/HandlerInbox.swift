@@ -76,7 +76,7 @@ struct HandlerInbox: Sendable {
         self.outcomes.resume(request)
     }
 
-    /// Removes the outcome about a message that no relay accepted: when requested again, it is sent anew.
+    /// Removes the outcome about a message that no relay accepted: when requested again, it is resent.
     mutating func removeOutcome(ofMessage id: EventID?, _ step: inout CoreStep) {
         self.outcomes.remove(messageID: id, &step)
     }

@@ -67,7 +67,7 @@ struct IdempotentOutcomes: Sendable {
         step.changes.append(.putMemo(MemoName(.answer, oldest), nil))
     }
 
-    /// Removes the outcome about a message that no relay accepted: when requested again, it is sent anew.
+    /// Removes the outcome about a message that no relay accepted: when requested again, it is resent.
     mutating func remove(messageID: EventID?, _ step: inout CoreStep) {
         guard let messageID else { return }
         let name = self.entries.first {

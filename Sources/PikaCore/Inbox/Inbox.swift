@@ -84,7 +84,7 @@ struct Inbox: Sendable {
 
     /// Hands out the oldest event whose chat has room; nil if none may be handed out now.
     ///
-    /// - Parameter oldest: Unix seconds; events that arrived earlier are not handed out any more.
+    /// - Parameter oldest: Unix seconds; events that arrived earlier are no longer handed out.
     mutating func handOut(within window: Window, notBefore oldest: Int64) -> CoreEvent? {
         guard self.handedOut.count == 0 || self.handedOut.count < window.count else { return nil }
         var next: Row?

@@ -8,7 +8,7 @@ extension Intents {
     /// The decision about one intent.
     struct Decision {
         let intent: GroupIntent
-        /// The commit or proposal that is void now, and must not be sent any more.
+        /// The commit or proposal that has become void and must no longer be sent.
         var void: Void?
         let verdict: Verdict
     }

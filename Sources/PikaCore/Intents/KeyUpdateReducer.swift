@@ -31,7 +31,7 @@ extension CoreModel {
         self.intents.scheduleRenewals(policy, &step)
     }
 
-    /// Whether no other change is in progress in a group, as far as an up-to-date relay shows.
+    /// Whether no other change is in progress in a group, according to at least one up-to-date relay.
     private func isQuiet(_ group: MarmotGroup) -> Bool {
         let relays = self.relays(of: group)
         guard !self.convergence.copies.holdsBack(group.groupID) else { return false }

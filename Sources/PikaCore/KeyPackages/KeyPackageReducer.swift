@@ -113,7 +113,7 @@ extension CoreModel {
         }
     }
 
-    /// Signs an announcement anew if every relay refused it and it may be too old for them.
+    /// Signs an announcement again if every relay refused it and it may be too old for them.
     mutating func replaceRefusedKeyPackage(_ event: Event, _ step: inout CoreStep) {
         guard let (package, events) = self.keyPackages.dropRefused(event, &step) else { return }
         self.dropRows(of: events, &step)

@@ -17,7 +17,7 @@ struct KeyPackages: Sendable {
     static let keyRetention: Int64 = 4 * 86_400
     /// Seconds after the start before which no key package is deleted: old Welcomes may still be on relays.
     static let readingTime: Int64 = 3600
-    /// Seconds after which a refused event may be too old for the relays, and is signed anew.
+    /// Seconds after which a refused event may be too old for the relays, and is signed again.
     private static let staleAge: Int64 = 3600
 
     /// Oldest first.

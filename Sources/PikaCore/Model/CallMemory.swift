@@ -1,12 +1,12 @@
 import MLS
 import Nostr
 
-/// The call in progress, as far as a later process must know of it.
+/// The part of the call in progress that a later process needs.
 struct LiveCallRecord: Sendable, Hashable {
     let callID: String
     let groupID: GroupID
     let peer: PublicKey
-    /// Unix seconds.
+    /// The start of the call, in Unix seconds.
     let startedAt: Int64
     let isAnswered: Bool
 

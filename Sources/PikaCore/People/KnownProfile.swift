@@ -1,7 +1,7 @@
 import MLS
 import Nostr
 
-/// A person's public profile as far as it is known, and since when.
+/// The known part of a person's public profile, with the time of the last fetch.
 struct KnownProfile: Sendable, Hashable {
     /// The largest content that is kept of other people's profiles; longer content is reduced to the fields shown.
     static let maximumContentBytes = 4096

@@ -184,7 +184,7 @@ extension CoreModel {
         } else if due.purpose == .followList {
             self.keep(followList: event, &step)
         }
-        // Versions that it replaces need not be sent any more.
+        // The versions that it replaces need no longer be sent.
         for row in self.delivery.queue.rows(where: { $0.purpose == due.purpose }) { self.dropRow(row.id, &step) }
         self.enqueue(id: due.row, event, to: due.relays, due.purpose, &step)
     }

@@ -1,6 +1,6 @@
 /// Notes that survive a crash of the process, whatever its cause.
 package protocol CrashNotes: Sendable {
-    /// Reads what the last process had in flight; nil if there is no note, or it cannot be read.
+    /// Reads the in-flight note of the last process; nil if there is none, or it cannot be read.
     func readInFlight() -> [UInt8]?
     /// Writes the in-flight note. It must survive the process, not the machine, so the call must not wait for the disk.
     ///

@@ -3,7 +3,7 @@ import Nostr
 extension MediaStore {
     /// Uploads each blob to the first server that accepts it; returns the addresses in the order of the blobs.
     ///
-    /// A server that reports another hash than the blob's counts as failed.
+    /// A server that reports a hash other than the blob's counts as failed.
     func upload(_ blobs: [MediaUpload], to servers: [MediaURL]) async -> Result<[String], AppCoreError> {
         guard !servers.isEmpty else {
             return .failure(

@@ -2,8 +2,8 @@ public import Nostr
 
 /// The connections to relays, as the core needs them.
 ///
-/// Delivered events are verified: id and signature hold. The transport deduplicates events that several relays send, or
-/// that come again after a reconnect, per subscription as far as it remembers; the core tolerates repeats.
+/// Delivered events are verified: id and signature hold. For each subscription the transport drops events that other
+/// relays have sent or that are repeated after a reconnect. It remembers a limited number; the core tolerates repeats.
 public protocol RelayTransport: Sendable {
     /// Connects to these relays, retries failed ones, and drops all others. Returns at once.
     func setRelays(_ relays: [RelayURL]) async

@@ -12,7 +12,7 @@ package struct CrashSubject: Hashable, Sendable {
         case group
         /// A stored row; the name is the table and the row's key.
         case row
-        /// A change on its way into the store; the name is a digest of what it changes.
+        /// A change that is being stored; the name is its kind and a digest of the row's key.
         case change
         /// All messages of a relay; the name is its URL.
         case relay

@@ -41,7 +41,7 @@ extension CoreModel {
             before.first { $0.url == url }
                 ?? AppState.RelayStatus(url: url, connection: .disconnected, isCaughtUp: false)
         }
-        // Events no longer wait for a relay that is not queried any more.
+        // Events no longer wait for a relay that is no longer queried.
         for status in before where !self.state.relays.contains(where: { $0.url == status.url }) {
             self.catchUp.remove(status.url)
         }

@@ -4,7 +4,7 @@ import Nostr
 /// Accounts, one at a time: offers the interface of an ``AppCore`` from before the first login until after the last
 /// logout.
 ///
-/// It publishes one sequence of snapshots whose ``AppState/rev`` rises strictly, also from one account to the next. The
+/// It publishes one sequence of snapshots whose ``AppState/rev`` rises strictly, even from one account to the next. The
 /// session itself performs ``AppAction/createAccount(name:)``, ``AppAction/login(_:)``, ``AppAction/restoreSession``,
 /// ``AppAction/logout`` and ``AppAction/wipeLocalData``; all other actions go to the core of the logged-in account.
 /// During a login other actions wait for its end, but a logout or wipe cancels it.
@@ -95,8 +95,8 @@ package actor AppSession {
     /// readers.
     package nonisolated func updates() -> AsyncStream<AppUpdate> { self.hub.updates() }
 
-    /// Marks an event as handled and enqueues its handlers' effects with it. Does nothing if its account is not logged
-    /// in any more: the event is then delivered again at its next login.
+    /// Marks an event as handled and enqueues its handlers' effects with it. Does nothing if its account is no longer
+    /// logged in: the event is then redelivered at its next login.
     package func complete(_ event: SessionEvent, effects: [HandlerEffect]) {
         guard let core = self.core, core.account == event.account else { return }
         core.complete(event.event.inboxID, effects: effects)

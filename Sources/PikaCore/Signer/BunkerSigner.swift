@@ -8,7 +8,7 @@ package import Nostr
 /// ``SignerError/Code/away``, and may retry. Messages from other senders, and answers without a matching request, are
 /// ignored.
 ///
-/// Before the first request the signer is asked for its account's key: a signer with another key than expected is not
+/// Before the first request the signer is asked for its account's key: a signer with an unexpected key is not
 /// used (``SignerError/Code/wrongAccount``).
 package actor BunkerSigner: RemoteSigner {
     /// Time limits, in milliseconds.

@@ -31,11 +31,11 @@ extension AppState {
         public internal(set) var relays: [RelayURL]
         /// Whether it is more than a 1:1 chat (docs/protocol/marmot.md §8.1).
         public internal(set) var isGroup: Bool
-        /// Empty once this account is no longer in the group.
+        /// The group's members; empty once this account is no longer in the group.
         public internal(set) var members: [Member]
         /// Whether this account is an admin of the group.
         public internal(set) var isAdmin: Bool
-        /// The group's current epoch, as far as this account knows.
+        /// The newest epoch of the group that this account knows.
         public internal(set) var epoch: UInt64
         /// False once this account was removed or has left. A departure counts when a relay has it, not only when
         /// another member has committed it.

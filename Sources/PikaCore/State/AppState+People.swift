@@ -24,13 +24,13 @@ extension AppState {
 
     /// A peer in this account's follow list (kind 3).
     public struct FollowedPeer: Sendable, Hashable {
-        /// The peer's profile, as far as it is known.
+        /// The known part of the peer's profile.
         public internal(set) var profile: Profile
     }
 
     /// The peer whose profile is open (``AppAction/openPeerProfile(_:)``).
     public struct PeerProfile: Sendable, Hashable {
-        /// The peer's profile, as far as it is known.
+        /// The known part of the peer's profile.
         public internal(set) var profile: Profile
         /// Whether this account follows the peer.
         public internal(set) var isFollowed: Bool

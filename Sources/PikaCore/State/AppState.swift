@@ -105,7 +105,7 @@ public struct AppState: Sendable, Hashable {
 
     /// An invitation by an admin of its group; invitations by other members are refused.
     public struct InviteSummary: Sendable, Hashable {
-        /// The kind 1059 event that brought it.
+        /// The kind 1059 event that carried it.
         public let wrapper: EventID
         /// The kind 444 event inside.
         public let welcome: EventID
@@ -121,7 +121,7 @@ public struct AppState: Sendable, Hashable {
         public let name: String
         /// The group's description; may be empty.
         public let description: String
-        /// This account included.
+        /// The number of members, including this account.
         public let memberCount: Int
         /// The id of the chat after accepting; nil only if an earlier version of this software stored it.
         public let chatID: String?
@@ -137,11 +137,11 @@ public struct AppState: Sendable, Hashable {
         public internal(set) var connection: RelayConnectionState
         /// Whether all its stored events were read since it connected.
         public internal(set) var isCaughtUp: Bool
-        /// The last period of disconnection, as far as it was read; nil before the first read.
+        /// The last period of disconnection from it; nil before the first read.
         public internal(set) var gap: RelayGap?
     }
 
-    /// A period of disconnection from a relay, and what was read of its events from that time.
+    /// A period of disconnection from a relay, and the result of reading its events from that time.
     public struct RelayGap: Sendable, Hashable {
         /// Unix seconds of the newest event known before it; nil if the relay was never read.
         public internal(set) var from: Int64?

@@ -10,7 +10,7 @@ struct Fetches {
         /// Subscription id of the open REQ.
         var wireID: String?
         var needsLogin: String?
-        /// Whether the request was refused once for want of a login; a second refusal is final.
+        /// Whether the request was refused once because it requires a login; a second refusal is final.
         var wasRefused = false
         var events: [Event] = []
         var bytes = 0

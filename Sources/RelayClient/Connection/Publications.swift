@@ -6,7 +6,7 @@ struct Publications {
     enum Stage: Hashable {
         case waiting
         case sent
-        /// Refused for want of a login, with the relay's message.
+        /// Refused because it requires a login, with the relay's message.
         case needsLogin(String)
     }
 
@@ -15,8 +15,8 @@ struct Publications {
         let event: Event
         let deadline: Duration
         var stage = Stage.waiting
-        /// Whether the event was refused once for want of a login; it is sent again after one, and a second refusal is
-        /// final.
+        /// Whether the event was refused once because it requires a login; it is resent after one, and a second refusal
+        /// is final.
         var wasRefused = false
     }
 
@@ -47,7 +47,7 @@ struct Publications {
 
     /// Handles the relay's answer. Without an id it applies to the oldest unanswered event.
     ///
-    /// - Parameter canLogIn: whether an event that is refused for want of a login is to wait for one.
+    /// - Parameter canLogIn: whether an event that requires a login waits for one.
     mutating func answered(_ id: EventID?, accepted: Bool, message: String, canLogIn: Bool) -> [Resolution] {
         guard let id = id ?? oldestSent?.event.id else { return [] }
         let sent = (numbers[id] ?? []).filter { entries[$0]?.stage == .sent }

@@ -61,7 +61,7 @@ extension RelayConnection.StateMachine {
         }
     }
 
-    /// Counts an event of an open page, and gives up a page that exceeds its bounds.
+    /// Counts an event of an open page, and abandons a page that exceeds its bounds.
     private mutating func count(_ bytes: Int, isNew: Bool, on wireID: String) -> [Action] {
         guard pages[wireID]?.receive(bytes: bytes, isNew: isNew, within: configuration) == false else { return [] }
         return abandonPage(wireID, "the response is too large")
@@ -157,7 +157,7 @@ extension RelayConnection.StateMachine {
 
     private var mayLogIn: Bool { canLogIn && login.isPossible }
 
-    /// Sends again the requests that were refused for want of a login.
+    /// Resends requests that were refused because they required a login.
     private mutating func resumeIfLoggedIn(_ now: Moment) -> [Action] {
         guard login.stage == .accepted else { return [] }
         publications.loggedIn()

@@ -136,7 +136,7 @@ extension RelayConnection.StateMachine {
             + [.schedule(.retry(session: session), after: delay)]
     }
 
-    /// Closes the connection for good, and fails everything queued for the relay.
+    /// Closes the connection permanently, and fails everything queued for the relay.
     mutating func stop() -> [Action] {
         let resolutions = abandonAll("the connection was shut down")
         switch phase {

@@ -45,7 +45,7 @@ package actor RelayPool: RelayTransport, Service {
     /// - Parameters:
     ///   - signer: Nil disables logins; otherwise asked only for relays of the set, and for those that the
     ///     configuration names.
-    ///   - addresses: Decides, anew for each connection, which addresses of a relay may be connected to.
+    ///   - addresses: Decides, for each connection, which addresses of a relay may be connected to.
     ///   - clock: Clock of timeouts, pings and retries.
     ///   - unixTime: Seconds since 1970; nil for the wall clock.
     ///   - generator: Source of jitter, masking keys and handshake keys.

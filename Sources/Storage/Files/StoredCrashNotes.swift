@@ -10,7 +10,7 @@ import Synchronization
     import Darwin
 #endif
 
-/// The core's crash-safe journal in the account's directory: the page `core-in-hand`, and the list `quarantine`.
+/// The core's crash-safe journal in the account's directory: the note `core-in-hand`, and the list `quarantine`.
 ///
 /// The list is sealed under the sealing key alone, not under a database's key, so that it can be read when the database
 /// cannot.

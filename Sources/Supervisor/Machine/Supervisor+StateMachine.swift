@@ -29,8 +29,8 @@ struct SupervisorStateMachine {
     enum Outcome: Hashable, Sendable {
         /// Drained, or every worker ended as intended.
         case done
-        /// Nothing runs any more, and these workers are quarantined; with the exit status if all of them ended with the
-        /// same final one.
+        /// No worker runs, and these are quarantined; with the exit status if all of them ended with the same final
+        /// one.
         case quarantined([String], status: Int32?)
     }
 

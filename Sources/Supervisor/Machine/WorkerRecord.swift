@@ -1,4 +1,4 @@
-/// History of a worker for status reports; has no influence on decisions.
+/// History of a worker for status reports; does not affect decisions.
 struct WorkerRecord: Equatable {
     var pid: Int32?
     /// Time since the supervisor started, like all times here.

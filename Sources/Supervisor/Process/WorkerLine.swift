@@ -1,6 +1,6 @@
 import Foundation
 
-/// One line of a worker's standard output, parsed as far as the supervisor needs.
+/// One line of a worker's standard output, with only the fields that the supervisor needs.
 enum WorkerLine: Equatable {
     enum Status: Equatable {
         case starting, ready, draining

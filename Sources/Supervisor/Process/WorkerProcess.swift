@@ -15,7 +15,7 @@ struct WorkerProcess: Sendable {
         var diagnostics: @Sendable (_ line: String) async -> Void
     }
 
-    /// Controls a process that may not exist yet or any more; safe to use at any time.
+    /// Controls a process that may not have started or may have ended; safe to use at any time.
     struct Control: Sendable {
         fileprivate let terminations: AsyncStream<Void>.Continuation
         fileprivate let kills: AsyncStream<Void>.Continuation

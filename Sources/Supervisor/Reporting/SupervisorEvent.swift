@@ -48,7 +48,7 @@ package enum SupervisorEvent: Hashable, Sendable {
     case hung(worker: String)
     case exited(worker: String, WorkerExit)
     case restarting(worker: String, after: Duration, RestartReason)
-    /// The worker is not restarted automatically any more; the text gives the reason.
+    /// The worker is no longer restarted automatically; the text gives the reason.
     case quarantined(worker: String, why: String)
     /// The worker ended as intended, was stopped by an operator, or was removed from the configuration.
     case stopped(worker: String)

@@ -118,7 +118,7 @@ extension HTTPEndpoint {
         }
     }
 
-    /// Writes the response and closes the connection, also if the client does not read in time.
+    /// Writes the response and closes the connection, even if the client does not read in time.
     private func write(_ response: HTTPResponse, isHead: Bool = false, to channel: any Channel) async {
         let reason = HTTPResponseStatus(statusCode: response.status).reasonPhrase
         var head = "HTTP/1.1 \(response.status) \(reason)\r\n"

@@ -97,7 +97,7 @@ package enum MetricCatalogue {
             "bot_outbox_oldest_age_seconds",
             "Age of the oldest unacknowledged outgoing event, at most the worker's uptime; 0 if there is none."),
         .counter(
-            "bot_sends_total", "Outgoing events that a first relay acknowledged or that were given up, by result.",
+            "bot_sends_total", "Outgoing events that a first relay acknowledged or that were abandoned, by result.",
             labels: ["result"]),
         .histogram(
             "bot_publish_duration_seconds", "Time from sending an event to the relays to the first acknowledgement.",

@@ -42,7 +42,7 @@ struct ClientOptions: ParsableArguments {
     @Flag(help: "Run the command in the daemon of the state directory.") var remote = false
 
     @Flag(help: "Print JSON on a terminal too; output to a pipe is always JSON.") var json = false
-    @Flag(help: ArgumentHelp("Print tables, also into a pipe.", visibility: .hidden)) var table = false
+    @Flag(help: ArgumentHelp("Print tables, even into a pipe.", visibility: .hidden)) var table = false
 
     func validate() throws {
         guard !stateDirectory.isEmpty else { throw ValidationError("--state-dir: expected a directory") }

@@ -11,7 +11,7 @@ extension Pikabot {
             abstract: "Check once whether encrypted groups work over a relay, or with an account.",
             discussion: """
                 A relay is given as wss://HOST or ws://HOST:PORT. About thirty events are written to it with throwaway \
-                keys; nobody can decrypt them, they expire after an hour, and they are deleted afterwards. Exit status: 0 \
+                keys; they cannot be decrypted, expire after an hour, and are deleted afterwards. Exit status: 0 \
                 if the relay passes (warnings do not count), 1 if it fails, 2 if it is unreachable.
 
                 An account is given as npub or 64 hex digits. Nothing is published: the trial invitation is discarded. \

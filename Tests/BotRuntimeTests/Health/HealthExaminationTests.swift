@@ -110,7 +110,7 @@ struct HealthExaminationTests {
     @Test func keyPackageMustBePublishedAndValid() {
         #expect(
             failing { $0.keyPackageEndsAt = nil }
-                == ["key_package": "no key package is announced: nobody can invite the account"])
+                == ["key_package": "no key package is announced, so the account cannot be invited"])
         #expect(
             failing { $0.state.hasPublishedKeyPackage = false }
                 == ["key_package": "no relay has acknowledged the key package since the start"])

@@ -104,7 +104,7 @@ struct PoisonLabTests {
         #expect(setup.bot.store.inbox.isEmpty)
         #expect(
             setup.bot.why(event).contains {
-                $0.contains("given up: the worker died repeatedly") && $0.contains("died 3 times")
+                $0.contains("abandoned: the worker died repeatedly") && $0.contains("died 3 times")
             })
         #expect(givenUp() >= before + 1)
         // The next event has its own count.

@@ -1,4 +1,4 @@
-/// A difference between two configurations, and what is needed to apply it.
+/// A difference between two configurations, and how to apply it.
 package struct ConfigurationChange: Hashable, Sendable, CustomStringConvertible {
     /// The way to apply the change, in ascending order of disruption.
     package enum Effect: Int, Hashable, Sendable, Comparable, CaseIterable {

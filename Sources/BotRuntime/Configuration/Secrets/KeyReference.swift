@@ -5,7 +5,7 @@ package indirect enum KeyReference: Hashable, Sendable {
     case file(String)
     /// An environment variable.
     case environment(String)
-    /// A systemd credential: a file of this name in `$CREDENTIALS_DIRECTORY`.
+    /// A systemd credential: a file with this name in `$CREDENTIALS_DIRECTORY`.
     case credential(String)
     /// A program and its arguments; it prints the secret to its standard output within ten seconds.
     case command([String])

@@ -37,7 +37,7 @@ struct QueryResult: Hashable, Sendable {
 }
 
 extension RelayWire {
-    /// Publishes all events at once, and those refused for want of a login again after it.
+    /// Publishes all events at once; resends those that the relay refused before a login after it.
     ///
     /// - Returns: For each event, in order, its result and the time since the start.
     nonisolated func publish(

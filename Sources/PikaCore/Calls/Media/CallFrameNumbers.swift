@@ -24,7 +24,7 @@ struct ReplayWindow: Sendable, Hashable {
     static let width: UInt64 = 128
 
     private var newest: UInt64?
-    /// Bit n stands for the number `newest - n`.
+    /// Bit n represents the number `newest - n`.
     private var seen: UInt128 = 0
 
     /// Admits a number; returns false if it was seen before or is older than the window.
