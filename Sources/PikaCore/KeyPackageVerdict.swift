@@ -59,7 +59,7 @@ public struct FoundKeyPackage: Sendable, Hashable {
     public let event: EventID
     /// 30443, or 443 of older clients.
     public let kind: Kind
-    /// Unix seconds.
+    /// The event's `created_at`, in Unix seconds.
     public let createdAt: Int64
     /// Whether the client supports SelfRemove, as MDK 0.8 does and 0.7 does not.
     public let supportsSelfRemove: Bool

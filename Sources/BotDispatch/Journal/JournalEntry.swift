@@ -25,7 +25,7 @@ package struct JournalEntry: Codable, Hashable, Sendable {
     /// The reason of an event that was abandoned because processes died while it was in flight. Also a metric label.
     static let crashed = "crashed"
 
-    /// Unix seconds.
+    /// The time of the entry, in Unix seconds.
     package var at: Int64
     /// The inner event's id in hex, or its substitute; nil if it was never decrypted.
     package var id: String?

@@ -5,7 +5,7 @@ import Synchronization
 final class CanaryResults: Sendable {
     struct Entry: Hashable, Sendable {
         let outcome: Canary.Outcome
-        /// Unix milliseconds.
+        /// The time of the outcome, in Unix milliseconds.
         let at: Int64
     }
 

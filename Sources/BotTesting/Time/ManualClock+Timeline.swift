@@ -8,7 +8,7 @@ extension ManualClock {
     package struct Timeline: Clock {
         /// A point in time, in whole milliseconds.
         package struct Instant: InstantProtocol {
-            /// Unix milliseconds.
+            /// The time in Unix milliseconds.
             package let milliseconds: Int64
 
             /// Returns the instant after a duration, rounded towards zero to whole milliseconds.

@@ -15,7 +15,7 @@ package struct DaemonToken: Hashable, Sendable {
     package var scope: Scope
     /// SHA-256 of the token.
     package var hash: [UInt8]
-    /// Unix seconds.
+    /// The time of creation, in Unix seconds.
     package var createdAt: Int64
 
     /// Creates a token, `pikabot_` and 64 hex digits, and its stored form.

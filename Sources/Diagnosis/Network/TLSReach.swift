@@ -7,7 +7,7 @@ import Synchronization
 /// TLS handshake with a host, and its certificate's data.
 enum TLSReach {
     struct Certificate: Hashable, Sendable {
-        /// Unix seconds.
+        /// The start of the validity, in Unix seconds.
         let begin: Int64
         let end: Int64
         /// The earliest expiry in the chain that the host sent, or that of the leaf certificate if only that was

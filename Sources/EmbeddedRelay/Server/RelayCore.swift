@@ -12,7 +12,7 @@ struct RelayCore: Sendable {
     let logger: Logger
     /// Nil unless messages are logged.
     let eventLog: EventLog?
-    /// Unix seconds.
+    /// Returns the time in Unix seconds.
     let now: @Sendable () -> Int64
 
     init(

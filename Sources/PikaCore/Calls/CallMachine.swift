@@ -10,7 +10,7 @@ struct CallMachine: Sendable, Hashable {
         let peer: PublicKey
         let session: CallSession
         let isOutgoing: Bool
-        /// Unix milliseconds.
+        /// The start of the call, in Unix milliseconds.
         let startedAt: Int64
         var connectedAt: Int64?
         var isMuted = false

@@ -60,7 +60,7 @@ struct FailedMessage: Sendable, Hashable {
     let groupID: GroupID
     let id: EventID
     let reason: String
-    /// Unix seconds.
+    /// The time of the failure, in Unix seconds.
     let failedAt: Int64
 
     /// The maximum number of failed messages remembered; the oldest are dropped.

@@ -21,7 +21,7 @@ public struct RollbackTally: Sendable, Hashable {
     public internal(set) var role: RollbackRole
     /// The number of rollbacks.
     public internal(set) var count: Int
-    /// Unix seconds.
+    /// Unix seconds of the oldest rollback.
     public internal(set) var firstAt: Int64
     /// Unix seconds of the newest rollback.
     public internal(set) var lastAt: Int64
@@ -34,7 +34,7 @@ public struct RollbackTally: Sendable, Hashable {
 /// each rollback at once.
 struct RollbackRecord: Sendable, Hashable {
     private struct Loss: Sendable, Hashable {
-        /// Unix seconds.
+        /// The time of the rollback, in Unix seconds.
         let at: Int64
         /// Nil for a commit that lost its race before it was merged.
         let committer: PublicKey?

@@ -14,7 +14,7 @@ struct PublishQueue: Sendable {
 
     /// One attempt to publish a row.
     private struct Attempt: Sendable, Hashable {
-        /// Unix milliseconds.
+        /// The start of the attempt, in Unix milliseconds.
         let began: Int64
         /// Relays that have not answered.
         var outstanding: Set<RelayURL>

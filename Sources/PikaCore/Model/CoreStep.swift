@@ -5,7 +5,7 @@ struct CoreStep {
     var changes: [StoreChange] = []
     var effects: [AppEffect] = []
 
-    /// Unix seconds.
+    /// The time in Unix seconds.
     var now: Int64 { self.nowMilliseconds / 1000 }
 }
 

@@ -23,7 +23,7 @@ struct RelayListRecord: Sendable, Hashable {
 /// The relays on which an invited peer expects its Welcome.
 struct PeerRelays: Sendable, Hashable {
     var relays: [RelayURL]
-    /// Unix seconds.
+    /// The time of the search, in Unix seconds.
     var foundAt: Int64
 }
 

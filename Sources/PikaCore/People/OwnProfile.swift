@@ -4,7 +4,7 @@ import Nostr
 /// A reading of this account's own published profile and follow list.
 struct OwnReading: Sendable {
     struct Result: Sendable, Hashable {
-        /// Unix seconds.
+        /// The time of the reading, in Unix seconds.
         var at: Int64
         /// Whether at least one relay answered, and whether all did.
         var hasAnswer: Bool

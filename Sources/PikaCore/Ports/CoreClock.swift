@@ -1,6 +1,6 @@
 /// The clock, as the core needs it.
 public protocol CoreClock: Sendable {
-    /// Unix milliseconds.
+    /// The time in Unix milliseconds.
     var nowMilliseconds: Int64 { get }
 
     /// Returns when ``nowMilliseconds`` has reached `time`; throws only when the task is cancelled.
@@ -8,6 +8,6 @@ public protocol CoreClock: Sendable {
 }
 
 extension CoreClock {
-    /// Unix seconds.
+    /// The time in Unix seconds.
     public var now: Int64 { self.nowMilliseconds / 1000 }
 }

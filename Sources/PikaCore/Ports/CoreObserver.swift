@@ -21,7 +21,7 @@ package struct CoreNotice: Sendable, Hashable {
     /// A reason code, such as `not_admin` or `no_key`.
     package let reason: String
     package let detail: String
-    /// Unix seconds.
+    /// The time of the outcome, in Unix seconds.
     package let at: Int64
 
     package init(

@@ -72,7 +72,7 @@ package struct StoredKeyPackage: Sendable, Hashable {
     package var bundle: Secret
     /// The `d` tag of kind 30443: 64 hex digits.
     package var slot: String
-    /// Unix seconds.
+    /// The time of creation, in Unix seconds.
     package var createdAt: Int64
     /// Unix seconds after which the key package must not be used.
     package var notAfter: Int64

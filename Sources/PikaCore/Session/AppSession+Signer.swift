@@ -7,7 +7,7 @@ struct SignerContact: Sendable {
     /// Additional milliseconds if it first asks for a user's approval.
     static let approvalTimeout: Int64 = 300_000
 
-    /// Unix milliseconds.
+    /// The start of the handshake, in Unix milliseconds.
     let start: Int64
     /// Milliseconds after `start`.
     var timeout = Self.timeout

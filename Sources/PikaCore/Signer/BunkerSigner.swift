@@ -32,7 +32,7 @@ package actor BunkerSigner: RemoteSigner {
     /// A request in flight.
     private struct Question {
         let answers: AsyncStream<NIP46.Response.Outcome>.Continuation
-        /// Unix milliseconds.
+        /// The deadline, in Unix milliseconds.
         var deadline: Int64
         /// A user is approving it, so it is not repeated.
         var isChallenged = false

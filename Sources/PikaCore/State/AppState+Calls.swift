@@ -51,7 +51,7 @@ extension AppState {
         public internal(set) var chatID: String
         /// The other side of the call.
         public let peer: PublicKey
-        /// Unix seconds.
+        /// The time of the event, in Unix seconds.
         public let at: Int64
         /// The recorded event.
         public let event: Event

@@ -6,7 +6,7 @@ package final class WorkerLog: Sendable {
     package struct Line: Hashable, Sendable {
         /// Number of the line among all lines, so that a follower can continue where it was.
         package let number: Int
-        /// Unix milliseconds.
+        /// The time of arrival, in Unix milliseconds.
         package let time: Int64
         package let worker: String
         package let text: String

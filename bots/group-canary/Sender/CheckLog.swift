@@ -3,7 +3,7 @@ import BotKit
 /// The pending check of a group; written only by the schedule.
 struct AskedCheck: Codable, Sendable, Hashable {
     var name: String
-    /// Unix milliseconds.
+    /// The start of the check, in Unix milliseconds.
     var at: Int64
 }
 
@@ -17,7 +17,7 @@ struct NoticedAnswer: Codable, Sendable, Hashable {
 /// The latest result of a group's check; written only by the schedule.
 struct CheckVerdict: Codable, Sendable, Hashable {
     var isPassed: Bool
-    /// Unix milliseconds.
+    /// The end of the check, in Unix milliseconds.
     var at: Int64
     /// The time of the matching message after the check's message; nil if there was none.
     var afterMilliseconds: Int64?

@@ -2,7 +2,7 @@
 struct SentLog: Codable, Sendable, Hashable {
     struct Canary: Codable, Sendable, Hashable {
         var number: Int64
-        /// Unix milliseconds.
+        /// The time of sending, in Unix milliseconds.
         var at: Int64
     }
 
