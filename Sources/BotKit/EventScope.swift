@@ -36,6 +36,6 @@ public struct EventScope: Sendable {
     }
 
     /// Whether the chat is a group: it has more than two members, or two and a name other than `DM`. A chat that is
-    /// missing in the snapshot counts as a group, since strangers may be in it.
+    /// missing from the snapshot counts as a group, since strangers may be in it.
     public var isGroup: Bool { chat?.isGroup ?? true }
 }

@@ -67,7 +67,7 @@ public struct MLSError: Error, Equatable, Sendable, CustomStringConvertible {
 
     /// Kind of refusal.
     public let code: Code
-    /// What was expected and what was found, with the section that requires it.
+    /// The expected and the actual value, for people, with the section that requires it.
     public let message: String
 
     /// Creates an error of kind `code` with a text for people.

@@ -65,7 +65,7 @@ public struct MarmotError: Error, Equatable, Sendable, CustomStringConvertible {
 
     /// Kind of refusal.
     public let code: Code
-    /// What was expected and what was found.
+    /// The expected and the actual value, for people.
     public let message: String
 
     /// Creates an error of kind `code` with a text for people.

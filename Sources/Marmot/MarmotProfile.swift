@@ -15,7 +15,7 @@ public enum MarmotProfile: Sendable, Hashable {
     /// The proposal type of a SelfRemove, which newer clients support.
     var selfRemoveProposal: UInt16 { 0x000A }
 
-    /// How far a group event's time may lie in the future or the past, in seconds (MIP-03).
+    /// The maximum distance of a group event's time from the clock, in seconds (MIP-03): ahead of it, and behind it.
     var maximumFuture: Int64 { 300 }
     var maximumAge: Int64 { 3_888_000 }
     /// Number of past epochs whose events can still be opened.

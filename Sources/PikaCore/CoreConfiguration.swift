@@ -60,14 +60,14 @@ public struct CoreConfiguration: Sendable, Hashable {
     public var maximumSearchRelays: Int
     /// Limits on the number and age of stored items.
     public var retention: RetentionPolicy
-    /// Whether this copy of the account announces itself to others through relays, and ends when a later one does.
+    /// Whether this copy of the account announces itself to others through relays, and stops when a later copy does.
     public var detectsCopies: Bool
     /// Servers where files are uploaded, in order of preference, and searched when the sender's server lacks a file.
     public var mediaServers: [MediaURL]
-    /// Which calls ring.
+    /// The calls that ring.
     public var calls: CallPolicy
 
-    /// Whether the profiles of chats' members are fetched without a request: relays learn who shares a group.
+    /// Whether the profiles of chats' members are fetched automatically, which reveals to relays who shares a group.
     public var readsProfiles: Bool
     /// The reaction to a member that repeatedly undoes the commits of a group.
     public var onRollbackStorm: RollbackStormPolicy

@@ -37,7 +37,7 @@ public struct MessageEvent: Sendable, Hashable {
     public let content: String
     /// The inner event's tags.
     public let tags: [Tag]
-    /// Unix seconds that the sender states; they may be wrong.
+    /// The time stated by the sender, in Unix seconds; unverified.
     public let createdAt: Int64
     /// The epoch in which it was encrypted.
     public let epoch: UInt64
@@ -63,7 +63,7 @@ public struct CommitEvent: Sendable, Hashable {
     public let added: [PublicKey]
     /// The members that it removes, sorted.
     public let removed: [PublicKey]
-    /// Those of `removed` who left by themselves.
+    /// The members in `removed` who left voluntarily.
     public let left: [PublicKey]
     /// The group's name before the commit.
     public let oldName: String
@@ -112,7 +112,7 @@ public struct CallEvent: Sendable, Hashable {
     public internal(set) var wrapper: EventID?
 }
 
-/// This account's join of a group, by an invitation.
+/// This account's join to a group, by an invitation.
 public struct JoinEvent: Sendable, Hashable {
     /// The account that sent the invitation.
     public let inviter: PublicKey
@@ -136,7 +136,7 @@ public struct HandlerEffect: Sendable, Hashable {
         case dispatch(AppAction)
     }
 
-    /// Stable: derived from bot, input event and ordinal, so that a repeated handler run has no second effect.
+    /// Stable: derived from bot, input event and ordinal, so that a repeated handler run does not repeat the effect.
     public let id: String
     /// The requested operation.
     public let operation: Operation

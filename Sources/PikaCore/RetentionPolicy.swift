@@ -1,4 +1,4 @@
-/// Limits of what an account keeps, and for how long.
+/// Limits on the number and age of an account's stored items.
 public struct RetentionPolicy: Sendable, Hashable {
     /// The maximum age of messages; nil to keep them for ever. Messages with an earlier expiry are deleted then.
     public var messages: Duration?

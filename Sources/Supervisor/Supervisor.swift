@@ -70,7 +70,7 @@ package actor Supervisor<WorkerClock: Clock>: Service where WorkerClock.Duration
     package func run() async throws {
         guard !hasRun else { throw SupervisorError(.alreadyRunning, "run() may be called only once") }
         hasRun = true
-        // Writing to a worker that has ended must be an error, not a signal.
+        // Writing to a worker that has ended must return an error instead of raising SIGPIPE.
         _ = signal(SIGPIPE, SIG_IGN)
         defer {
             controls = [:]
@@ -199,8 +199,8 @@ extension Supervisor {
         perform(machine.elapsed(timer))
     }
 
-    /// Only an answer is a sign of life. A refusal for too many open questions is not: a hanging worker causes that
-    /// too.
+    /// Only an answer proves that the worker is responsive. A refusal because of too many open questions does not: a
+    /// hanging worker causes it too.
     private func askForHealth(_ worker: Int, _ generation: Int) async {
         guard case .success = await askForSignOfLife(worker) else { return }
         service.heard(from: worker)
@@ -245,7 +245,7 @@ extension Supervisor {
         perform(machine.reconfigure(workers, service.adapted(configuration)))
     }
 
-    /// Notes configuration changes that a worker gets only with its next start.
+    /// Records configuration changes that a worker applies only at its next start.
     package func note(_ changes: [String], needRestartOf worker: String) {
         guard let index = machine.index(of: worker), machine.workers[index].isAlive else { return }
         for change in changes where !machine.workers[index].record.needsRestart.contains(change) {
@@ -253,18 +253,18 @@ extension Supervisor {
         }
     }
 
-    /// Withdraws one of the changes of ``note(_:needRestartOf:)``.
+    /// Removes one of the changes recorded by ``note(_:needRestartOf:)``.
     package func withdraw(_ change: String, needRestartOf worker: String) {
         guard let index = machine.index(of: worker) else { return }
         machine.workers[index].record.needsRestart.removeAll { $0 == change }
     }
 
-    /// Notes that a reload of the configuration has begun.
+    /// Records that a reload of the configuration has begun.
     package func reloading() {
         service.reloading()
     }
 
-    /// Notes the end of a reload; false if the configuration was invalid, or if not every worker has applied it.
+    /// Records the end of a reload; false if the configuration was invalid, or if not every worker has applied it.
     package func reloaded(_ isSuccess: Bool) {
         metrics.recordReload(isSuccess)
         service.reloaded()

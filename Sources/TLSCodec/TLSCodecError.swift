@@ -25,7 +25,7 @@ public struct TLSCodecError: Error, Hashable, Sendable, CustomStringConvertible 
     public let code: Code
     /// Bytes from the start of the decoded input to the failing field.
     public let offset: Int
-    /// What was expected and what was found.
+    /// The expected and the actual value, for people.
     public let message: String
 
     /// Creates an error `offset` bytes from the start of the input; `message` states what was expected and found.

@@ -2,8 +2,8 @@
 ///
 /// The effects of ``BotContext``, in contrast, happen when the handler has returned.
 public protocol BotChats: Sendable {
-    /// Returns the newest stored messages of a chat, own and others', oldest first; at most `limit`. Throws when the
-    /// store fails, and for an unknown chat.
+    /// Returns the newest stored messages of a chat, own and others', oldest first; at most `limit`. Throws if the
+    /// store fails or the chat is unknown.
     func recentMessages(in chatID: String, limit: Int) async throws -> [RecentMessage]
 
     /// Shows the chat's members a typing indicator for ten seconds, immediately.
@@ -39,7 +39,7 @@ public struct RecentMessage: Sendable, Hashable {
 /// Access to files that settings name.
 public protocol BotFiles: Sendable {
     /// Reads a regular file; a relative path starts at the configuration's folder. Throws ``BotError/Code/noFile``,
-    /// also for a file longer than the maximum.
+    /// including for a file longer than the maximum.
     func read(_ path: String, maximumBytes: Int) async throws(BotError) -> [UInt8]
 }
 

@@ -3,7 +3,7 @@
     import PikaCore
 
     extension CrashFault {
-        /// Returns a fault that traps at the point that a file names as `stage:prefix of the name`; nothing happens
+        /// Returns a fault that traps at the point that a file names as `stage:name prefix`; nothing happens
         /// while the file does not exist. Debug builds only, for tests with real processes: a worker's variable
         /// `PIKABOT_TRAP` names the file.
         static func ofFile(_ path: String) -> CrashFault {

@@ -5,7 +5,7 @@ package struct WorkerError: Error, Equatable, CustomStringConvertible {
 
         /// The configuration has no account with that name.
         package static let unknownAccount = Code(description: "unknown_account")
-        /// No bot of that name is registered.
+        /// No bot with that name is registered.
         package static let unknownBot = Code(description: "unknown_bot")
         /// A bot rejects its settings under `with:`.
         package static let badSettings = Code(description: "bad_settings")

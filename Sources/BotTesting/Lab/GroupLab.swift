@@ -21,11 +21,11 @@ public final class GroupLab: Sendable {
     public enum Schedule: Sendable {
         /// In the order in which they became ready.
         case inOrder
-        /// In an order chosen by the seed: finds code that relies on luck.
+        /// In a random order derived from the seed; finds code that depends on the order of jobs.
         case shuffled
     }
 
-    /// A lab that takes more steps than this in one call never settles.
+    /// The maximum number of steps in one call; beyond it the lab counts as never settling.
     static let maximumSteps = 2_000_000
 
     /// The seed of all random choices, including the members' keys.
@@ -51,7 +51,7 @@ public final class GroupLab: Sendable {
     /// - Parameters:
     ///   - relays: the number of relays.
     ///   - selfUpdate: when members renew their keys automatically; never by default.
-    ///   - milliseconds: the initial time, Unix milliseconds.
+    ///   - milliseconds: the initial time, in Unix milliseconds.
     public init(
         seed: UInt64, relays: Int = 1, schedule: Schedule = .inOrder, selfUpdate: SelfUpdatePolicy = .never,
         milliseconds: Int64 = 1_800_000_000_000
@@ -70,7 +70,7 @@ public final class GroupLab: Sendable {
     /// The log lines of all members, oldest first.
     public var logLines: [String] { self.log.lines }
 
-    /// The lab's relay; the first of several.
+    /// The lab's first relay.
     public var relay: RelayURL { self.relays[0] }
 
     // MARK: Members
@@ -148,7 +148,7 @@ public final class GroupLab: Sendable {
 
     // MARK: Running
 
-    /// Runs all members until they wait. Throws if a member's core has ended, or the members never settle.
+    /// Runs all members until they wait. Throws if a member's core has ended or the members never settle.
     public func settle() async throws {
         let steps = await self.executor.drain(limit: Self.maximumSteps)
         guard steps < Self.maximumSteps else {

@@ -87,7 +87,7 @@ extension DaemonEngine {
 
     /// Executes a command unless its key was used before; then returns the stored reply.
     ///
-    /// Errors are not stored: a repeated command is tried again, but does not send again what was sent before.
+    /// Errors are not stored: a repeated command is retried, without sending a message twice.
     func performOnce(_ request: DaemonRequest, for client: DaemonClient) async throws(DaemonFailure) -> CommandResult {
         try self.machine.clients.authorize(request.command, client)
         try await self.authorizeProgram(request, client)

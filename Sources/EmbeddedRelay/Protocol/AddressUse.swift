@@ -48,7 +48,7 @@ struct AddressUse: Sendable {
         Entry(rate: limits.messagesPerSecondPerAddress.map { RateLimit(perSecond: $0, now: now) })
     }
 
-    /// Removes idle addresses. The amortized cost per connection is constant, because the bound is twice the number
+    /// Removes idle addresses. The amortised cost per connection is constant, because the bound is twice the number
     /// that remained.
     private mutating func sweep(_ now: Int64) {
         guard entries.count >= sweepAt else { return }

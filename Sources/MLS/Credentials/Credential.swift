@@ -8,7 +8,7 @@ public import TLSCodec
 //     };
 // } Credential;
 
-/// Identity stated by a leaf (RFC 9420 §5.3). The application decides whether to believe it.
+/// Identity stated by a leaf (RFC 9420 §5.3). The application decides whether to trust it.
 public enum Credential: Hashable, Sendable {
     /// An identity in a form that the application defines; Marmot uses the 32 bytes of a Nostr public key.
     case basic(identity: [UInt8])

@@ -56,7 +56,8 @@ enum KEM: Sendable {
             }
         } catch {
             throw MLSError(
-                .invalidKey, "an HPKE public key of \(key.count) bytes is not a \(self) key of \(self.publicKeyLength)")
+                .invalidKey,
+                "HPKE public key: expected a valid \(self) key of \(self.publicKeyLength) bytes, found \(key.count) bytes")
         }
         if self == .x25519, X25519LowOrder.contains(key) {
             throw MLSError(.invalidKey, "an X25519 public key is a point of low order (RFC 9180 §7.1.4)")

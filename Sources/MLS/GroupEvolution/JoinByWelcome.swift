@@ -53,7 +53,8 @@ extension MLSGroup {
         // V12.4.3.1-1: The Welcome is of the key package's suite.
         guard bundle.keyPackage.cipherSuite == welcome.cipherSuite else {
             throw MLSError(
-                .invalidWelcome, "the Welcome is for suite \(welcome.cipherSuite), the key package for another")
+                .invalidWelcome,
+                "the Welcome's suite is \(welcome.cipherSuite), the key package's is \(bundle.keyPackage.cipherSuite)")
         }
         let reference = bundle.keyPackage.reference
         // V12.4.3.1-1: The Welcome has secrets for the key package.
@@ -81,7 +82,7 @@ extension MLSGroup {
             }
             // V11.2-1: PSKs of usage reinit and branch are refused.
             if case .resumption(let usage, _, _) = id.key, usage != .application {
-                throw MLSError(.unsupported, "continuing another group (\(usage)) is not supported")
+                throw MLSError(.unsupported, "a resumption PSK with usage \(usage) is not supported (RFC 9420 §11)")
             }
             // V12.4.3.1-3: Every PSK is known.
             guard let key = known.first(where: { $0.id.key == id.key }) else {

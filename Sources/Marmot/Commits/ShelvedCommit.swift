@@ -1,8 +1,8 @@
 import MLS
 import Nostr
 
-/// An own commit that is not pending: abandoned without knowing whether a relay has it, or merged. In another wrapper
-/// with an earlier time it can win again.
+/// An own commit that is not pending: abandoned without knowing whether a relay has it, or merged. It can still
+/// win if it arrives in another wrapper with an earlier time.
 struct ShelvedCommit: Sendable {
     let event: Event
     let welcomes: [DueWelcome]
@@ -19,7 +19,7 @@ extension MarmotGroup {
     /// epoch that can be rolled back.
     static let maximumShelved = 6
 
-    /// Returns the first matching shelved commit, unless it is the one applied in its epoch.
+    /// Returns the first matching shelved commit that was not applied in one of the kept epochs.
     func shelved(where isMeant: (ShelvedCommit) -> Bool) -> ShelvedCommit? {
         self.shelved.first { commit in
             isMeant(commit) && !self.snapshots.contains { $0.digest == commit.digest }
@@ -77,7 +77,7 @@ extension MarmotGroup {
         return .ownCommit
     }
 
-    /// Restores a shelved or stored commit; this group must be the one that it was created in.
+    /// Restores a shelved or stored commit; the group must be in the state that it was created in.
     func restore(_ commit: ShelvedCommit) throws(MarmotError) -> OwnCommit {
         do {
             let next = try self.mls.successor(by: commit.changes)

@@ -31,7 +31,7 @@ public enum KeyPackageCheck: String, Sendable, Hashable, CaseIterable {
 public struct KeyPackageFailure: Error, Sendable, CustomStringConvertible {
     /// The first check that failed.
     public let check: KeyPackageCheck
-    /// What was expected and what was found.
+    /// The expected and the actual value, for people.
     public let error: MarmotError
 
     init(_ check: KeyPackageCheck, _ error: MarmotError) {

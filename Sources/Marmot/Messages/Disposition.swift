@@ -54,7 +54,7 @@ public enum WaitingReason: String, Sendable, Hashable {
 public struct Refusal: Sendable, Hashable, CustomStringConvertible {
     /// For example `not_admin`, `bad_signature`, `lost_race`.
     public let reason: String
-    /// What was expected and what was found.
+    /// The expected and the actual value, for people.
     public let detail: String
 
     init(_ reason: String, _ detail: String) {
@@ -89,7 +89,7 @@ public struct ProposalReport: Sendable, Hashable {
 
     /// The proposer's identity.
     public let sender: PublicKey
-    /// What this account does about the proposal.
+    /// This account's reaction to the proposal.
     public let effect: Effect
     /// Whether the sender proposes its own departure.
     public let isDeparture: Bool

@@ -1,6 +1,6 @@
 import CSodium
 
-/// The libsodium functions used here, behind one initialisation.
+/// Wrappers of the libsodium functions that this module uses; they initialise the library once.
 enum Sodium {
     private static let ready: Bool = sodium_init() >= 0
 
@@ -32,7 +32,7 @@ enum Sodium {
     static func scrypt(_ password: UnsafeRawBufferPointer, salt: [UInt8], logN: UInt8) -> SecretBytes? {
         precondition(ready, "libsodium could not be initialised")
         let password = password.bindMemory(to: UInt8.self)
-        guard let start = password.baseAddress else { preconditionFailure("secret memory has an address") }
+        guard let start = password.baseAddress else { preconditionFailure("secret memory must have an address") }
         var isDone = false
         let key = SecretBytes(count: 32) { memory in
             guard let output = memory.bindMemory(to: UInt8.self).baseAddress else { return }

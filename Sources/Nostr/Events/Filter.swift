@@ -1,5 +1,5 @@
-/// Query for events of a relay (NIP-01). All conditions must hold; nil sets no condition, an empty list matches
-/// nothing.
+/// Query for events of a relay (NIP-01). All conditions must hold; nil means no condition, and an empty list
+/// matches nothing.
 public struct Filter: Hashable, Sendable {
     /// Accepted event ids.
     public var ids: [EventID]?
@@ -7,9 +7,9 @@ public struct Filter: Hashable, Sendable {
     public var authors: [PublicKey]?
     /// Accepted kinds.
     public var kinds: [Kind]?
-    /// Seconds since 1970, inclusive.
+    /// The earliest `created_at`, in seconds since 1970, inclusive.
     public var since: Int64?
-    /// Seconds since 1970, inclusive.
+    /// The latest `created_at`, in seconds since 1970, inclusive.
     public var until: Int64?
     /// Maximum number of stored events to return, latest first. Not a condition: ``matches(_:)`` ignores it.
     public var limit: Int?

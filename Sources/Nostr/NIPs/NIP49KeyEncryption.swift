@@ -1,7 +1,7 @@
 /// NIP-49: a secret key encrypted with a password, as `ncryptsec1…`.
 ///
 /// scrypt derives a key from the password, and XChaCha20-Poly1305 encrypts the secret key with it. Time and memory
-/// depend on ``EncryptedKey/logN``: 64 MiB at 16, four times as much for every 2 more.
+/// depend on ``EncryptedKey/logN``: 64 MiB at 16, doubled by every increment.
 public enum NIP49 {
     /// Highest accepted cost: 4 GiB of memory, the highest that the NIP lists.
     public static let maximumLogN: UInt8 = 22
@@ -45,7 +45,7 @@ public enum NIP49 {
     public struct EncryptedKey: Sendable, Hashable {
         /// The binary logarithm of scrypt's N, 1 to ``NIP49/maximumLogN``.
         public let logN: UInt8
-        /// How the key was handled, as stated; authenticated but not encrypted.
+        /// The stated handling of the key; authenticated but not encrypted.
         public let security: KeySecurity
         let salt: [UInt8]
         let nonce: [UInt8]
@@ -128,7 +128,7 @@ extension NIP49.EncryptedKey {
     private static func check(logN: UInt8) throws(NostrError) {
         guard (1...NIP49.maximumLogN).contains(logN) else {
             throw NostrError(
-                .tooCostly, "scrypt rounds: expected 2^1 to 2^\(NIP49.maximumLogN), found 2^\(logN)")
+                .tooCostly, "scrypt cost N: expected 2^1 to 2^\(NIP49.maximumLogN), found 2^\(logN)")
         }
     }
 
@@ -136,7 +136,7 @@ extension NIP49.EncryptedKey {
         _ password: NIP49.Password, salt: [UInt8], logN: UInt8
     ) throws(NostrError) -> SecretBytes {
         guard let key = password.storage.withUnsafeBytes({ Sodium.scrypt($0, salt: salt, logN: logN) }) else {
-            throw NostrError(.tooCostly, "not enough memory for scrypt with 2^\(logN) rounds")
+            throw NostrError(.tooCostly, "not enough memory for scrypt with cost N = 2^\(logN)")
         }
         return key
     }

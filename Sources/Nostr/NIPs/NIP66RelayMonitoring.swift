@@ -10,7 +10,7 @@ public enum RelayMonitoring {
         public var readTime: Int64?
         /// Milliseconds to get an event accepted; nil if that failed.
         public var writeTime: Int64?
-        /// The numbers of the NIPs that the relay states to support.
+        /// The numbers of the NIPs that the relay claims to support.
         public var supportedNIPs: [Int]
         /// Whether the relay requests authentication (NIP-42).
         public var wantsLogin: Bool

@@ -1,7 +1,7 @@
 import MLS
 import Nostr
 
-/// The list's data about a chat beyond its group: kept as a memo, so that a restart shows the same.
+/// The chat list's data about a chat that its MLS group does not contain; stored as a memo, to survive restarts.
 struct ChatRecord: Sendable, Hashable {
     var lastMessage: String?
     var lastMessageAt: Int64?
@@ -9,7 +9,7 @@ struct ChatRecord: Sendable, Hashable {
     var unreadCount = 0
     var firstUnread: EventID?
     var isArchived = false
-    /// Why this account is no longer a member.
+    /// The reason why this account is no longer a member.
     var end: AppState.ChatEnd?
 }
 
@@ -55,7 +55,7 @@ extension ChatRecord {
     }
 }
 
-/// An own message that is no longer being sent, and why: kept as a memo.
+/// An own message that is no longer being sent, with the reason; stored as a memo.
 struct FailedMessage: Sendable, Hashable {
     let groupID: GroupID
     let id: EventID

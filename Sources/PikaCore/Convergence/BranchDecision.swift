@@ -3,15 +3,15 @@ import Marmot
 
 /// The answer of a protocol generation's branch rule to a candidate event of a group.
 ///
-/// The model acts on decisions only, whichever rule they come from.
+/// The model depends only on decisions, not on the rule that made them.
 enum BranchDecision: Sendable {
-    /// The event belongs to the current branch, and has changed it in this way.
+    /// The event belongs to the current branch and has changed it.
     case apply(Change)
     /// The event cannot be decided yet: keep it, and offer it again after the next change of the branch.
     case hold(WaitingReason)
     /// The commit is better than the one that ended this epoch: it was applied after a rollback to that epoch.
     case rollBack(to: Epoch, CommitReport)
-    /// The event is invalid, or lost.
+    /// The event is invalid, or a commit that lost its race.
     case refuse(Refusal)
 
     enum Change: Sendable {

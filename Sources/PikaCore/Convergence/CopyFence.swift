@@ -7,7 +7,7 @@ struct CopyFence: Sendable {
     /// Seconds by which the time of another copy's notice may be ahead of the clock.
     private static let maximumLead: Int64 = 3600
 
-    /// Unix milliseconds when this copy started to look for others; nil while it does not look.
+    /// The start of the search for other copies, in Unix milliseconds; nil while this copy does not search.
     private(set) var startedAt: Int64?
     /// Relays to which this copy's notice was sent, after they were queried for others.
     private var announced: Set<RelayURL> = []
@@ -76,8 +76,8 @@ struct CopyFence: Sendable {
 
     // MARK: Own notices
 
-    /// Records that a notice is sent to relays. Returns its time in Unix seconds; nil while this copy does not look for
-    /// others.
+    /// Records that a notice is sent to relays. Returns its time in Unix seconds; nil while this copy does not
+    /// search for others.
     mutating func announce(to relays: [RelayURL], now: Int64) -> Int64? {
         guard self.startedAt != nil else { return nil }
         self.newest = max(now, self.newest + 1)
@@ -85,7 +85,7 @@ struct CopyFence: Sendable {
         return self.newest
     }
 
-    /// Remembers an own notice, of which each relay has one. Returns the stored form of all.
+    /// Remembers an own notice; each relay has one. Returns the stored form of all.
     mutating func rememberOwn(_ id: EventID, relayCount: Int) -> Secret {
         if self.own.count > relayCount + 8 { self.own = [] }
         self.own.insert(id)

@@ -4,7 +4,7 @@ import Synchronization
 /// Performs effects: the only place that awaits the transport, the store's reads and the clock. Results go back into
 /// the mailbox.
 final class EffectRunner: Sendable {
-    /// The places inside the core that results and outputs go to.
+    /// The destinations of results and outputs inside the core.
     struct Outputs: Sendable {
         let mailbox: Mailbox
         let hub: UpdateHub
@@ -18,7 +18,7 @@ final class EffectRunner: Sendable {
     let ports: CorePorts
     let outputs: Outputs
     let files: MediaReader
-    /// Nil if the key is local: the reducers use that.
+    /// Nil if the key is local; the reducers then use it directly.
     private let signer: (any RemoteSigner)?
     private let notes: NoteRecorder
     private let calls = Atomic<Int>(0)
@@ -90,7 +90,7 @@ final class EffectRunner: Sendable {
         group.addTask {
             defer { self.calls.subtract(1, ordering: .sequentiallyConsistent) }
             do { try await body() } catch {
-                // A failing store ends the core: with the mailbox closed its loop returns, and run() throws this error.
+                // A failing store ends the core: closing the mailbox ends the core's loop, and run() throws this error.
                 self.mailbox.close()
                 throw error
             }

@@ -2,7 +2,7 @@ import MLS
 import Marmot
 import Nostr
 
-/// Founding groups.
+/// The creation of groups.
 extension CoreModel {
     mutating func found(
         _ name: String, _ invitees: [Invitee], isDirect: Bool, _ step: inout CoreStep

@@ -18,8 +18,8 @@ struct Groups: Sendable {
     var keys: Dictionary<GroupID, MarmotGroup>.Keys { self.groups.keys }
     var values: Dictionary<GroupID, MarmotGroup>.Values { self.groups.values }
 
-    /// A group is changed in place. The caller marks changes that are to be stored with ``markChanged(_:)``: refused
-    /// events, which anyone can send, cause none.
+    /// A group, accessed in place. The caller marks changes that must be stored with ``markChanged(_:)``; refused events,
+    /// which anyone can send, cause no changes.
     subscript(groupID: GroupID) -> MarmotGroup? {
         get { self.groups[groupID] }
         _modify { yield &self.groups[groupID] }

@@ -13,7 +13,7 @@ struct StoredGroupKey: Hashable {
         self.part = part
     }
 
-    /// A leading byte keeps the forms apart, whatever a peer chooses as its group id.
+    /// The stored form. A leading byte distinguishes the parts, because peers can choose any group id.
     var bytes: [UInt8] {
         switch self.part {
         case nil: [0] + self.groupID.bytes
@@ -22,10 +22,10 @@ struct StoredGroupKey: Hashable {
         }
     }
 
-    /// The key of a group state that this account left for another one, or that its removal ended.
+    /// Returns the key of a group state that a later join replaced, or that the removal of this account ended.
     static func leftBranch(_ groupID: GroupID, isActive: Bool) -> [UInt8] { [isActive ? 3 : 5] + groupID.bytes }
 
-    /// The key of a branch that was abandoned for a better commit that ended this epoch.
+    /// Returns the key of a branch that was abandoned because a better commit ended this epoch.
     static func abandonedBranch(_ groupID: GroupID, _ epoch: Epoch) -> [UInt8] {
         [4] + epoch.bytes + groupID.bytes
     }
@@ -39,7 +39,7 @@ struct StoredGroupKey: Hashable {
         bytes.first == 3 || bytes.first == 5 ? GroupID(bytes.dropFirst()) : nil
     }
 
-    /// The group that a stored key belongs to, whichever part the key names.
+    /// Returns the group that a stored key of any form belongs to.
     static func groupID(ofStored bytes: [UInt8]) -> GroupID {
         self.leftBranch(stored: bytes) ?? self.abandonedBranch(stored: bytes)?.groupID
             ?? StoredGroupKey(stored: bytes)?.groupID ?? GroupID(bytes)

@@ -1,12 +1,12 @@
 /// A hypernote's text as a tree of Markdown and components.
 ///
 /// Every text is valid: text that is not a well-formed component stays text, an unclosed component ends with its
-/// parent, and beyond the limits all the rest is text.
+/// parent, and the rest of a document beyond the limits is text.
 public struct HypernoteDocument: Sendable, Hashable {
     /// The top-level text and components, in order.
     public let nodes: [HypernoteNode]
 
-    /// Longer content is not parsed.
+    /// The maximum bytes of content; longer content is not parsed.
     public static let maximumBytes = 65_536
     /// The maximum nesting of components; deeper ones are text.
     public static let maximumDepth = 32
@@ -74,9 +74,9 @@ public enum HypernoteNode: Sendable, Hashable {
 
 /// A component as written in a hypernote: `<Name attribute="value">children</Name>`.
 public struct HypernoteComponent: Sendable, Hashable {
-    /// The name as written; ``kind`` if it is in the catalogue. Of other components only the children are shown.
+    /// The name as written. Readers show only the children of components that are not in the catalogue (``kind``).
     public let name: String
-    /// If a name is repeated, its first attribute counts.
+    /// The attributes as written; the first one of each name counts.
     public let attributes: [HypernoteAttribute]
     /// The text and components inside, in order.
     public internal(set) var children: [HypernoteNode]

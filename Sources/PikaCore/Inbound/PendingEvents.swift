@@ -194,7 +194,7 @@ struct PendingEvents: Sendable {
 
     // MARK: Budgets
 
-    /// Returns the event to evict, with its routing id; nil while all budgets are kept.
+    /// Returns the event to evict, with its routing id; nil while all budgets are met.
     func surplus() -> (nostrGroupID: Bytes32, id: EventID)? {
         for (id, queue) in self.queues {
             let isLong = queue.entries.count > self.groupBudget.events

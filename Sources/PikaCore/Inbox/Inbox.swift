@@ -63,7 +63,7 @@ struct Inbox: Sendable {
         self.waiting[event.chatID, default: []].add(event.inboxID)
     }
 
-    /// Removes an event that is finished or dropped; nil if it is not there.
+    /// Removes an event that is finished or dropped; nil if it is unknown.
     @discardableResult
     mutating func remove(_ id: Int64) -> CoreEvent? {
         guard let row = self.rows.removeValue(forKey: id) else { return nil }

@@ -2,11 +2,11 @@ import MLS
 import Marmot
 import Nostr
 
-/// Own key packages: announced, replaced before they expire and after use, and finally deleted; and the published relay
-/// lists that lead others to them.
+/// This account's key packages, and the published relay lists by which others find them. A key package is announced,
+/// replaced before it expires or after its use, and finally deleted.
 ///
-/// All share one slot, the `d` tag, so that a new kind 30443 replaces the old one. The old kind 443 is deleted (NIP-09)
-/// once a relay has stored the new one, so that peers always find a key package.
+/// All of them share one slot, the `d` tag, so that a new kind 30443 replaces the old one. The old kind 443 is deleted
+/// (NIP-09) once a relay has stored the new one, so that peers always find a key package.
 ///
 /// Methods that stop the use of announcements return their events: the caller removes them from the outbox.
 struct KeyPackages: Sendable {
@@ -26,7 +26,7 @@ struct KeyPackages: Sendable {
     private var records: [[UInt8]: KeyPackageRecord] = [:]
     /// When the core started, in Unix seconds.
     private var startedAt: Int64 = 0
-    /// Others may query the lists; they are changed by the methods below only.
+    /// Changed only by the methods below.
     private(set) var relayLists = RelayLists()
 
     init(_ stored: [StoredKeyPackage] = []) {
@@ -104,7 +104,7 @@ struct KeyPackages: Sendable {
 
     // MARK: Changes
 
-    /// Makes and stores a package.
+    /// Creates and stores a package.
     mutating func make(for account: PublicKey, _ step: inout CoreStep) throws -> StoredKeyPackage {
         let bundle = try KeyPackageEvents.makeBundle(for: account, now: step.now, using: &step.random)
         guard case .keyPackage(let lifetime) = bundle.keyPackage.leafNode.source else {
@@ -157,7 +157,7 @@ struct KeyPackages: Sendable {
         return withdrawn
     }
 
-    /// Once a relay has stored the current kind 443 event: returns the superseded ones, to be deleted from the relays.
+    /// Returns the superseded kind 443 events, to be deleted from the relays, if `event` is the current one.
     mutating func withdrawSuperseded(by event: Event, _ step: inout CoreStep) -> [Event] {
         let isPresent = self.records.values.contains { $0.retiredAt == nil && $0.events.contains(event) }
         guard event.kind == .keyPackage, isPresent else { return [] }
@@ -170,7 +170,7 @@ struct KeyPackages: Sendable {
         return withdrawn.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
     }
 
-    /// Marks a package as used by a join. Returns whether it is to be rotated: others must use another one from now on
+    /// Marks a package as used by a join. Returns whether it must be rotated, because others must not use it again
     /// (MIP-00).
     mutating func consume(_ package: StoredKeyPackage, _ step: inout CoreStep) -> Bool {
         var record = self.records[package.reference] ?? KeyPackageRecord()
@@ -194,7 +194,7 @@ struct KeyPackages: Sendable {
         return (package, refused)
     }
 
-    /// Whether events that arrived while this account was away may have been read since the start.
+    /// Whether enough time has passed since the start to read the events that arrived while this account was offline.
     func mayExpire(_ now: Int64) -> Bool { now - self.startedAt >= Self.readingTime }
 
     /// Deletes private keys for which no further Welcome is expected. Returns the events of each package, to be deleted
@@ -205,7 +205,7 @@ struct KeyPackages: Sendable {
         var withdrawn: [[Event]] = []
         for package in self.packages {
             let record = self.records[package.reference]
-            // A used package is kept no longer than needed; of an unused one, peers may hold copies.
+            // Delete a used package early, but keep an unused one: peers may have copies of it.
             let isSpent = record?.usedAt != nil && !awaited.contains(package.reference)
             let end = isSpent ? record?.retiredAt ?? package.notAfter : package.notAfter
             guard step.now - end > Self.keyRetention else { continue }

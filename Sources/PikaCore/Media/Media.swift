@@ -8,7 +8,7 @@ struct Media: Sendable {
     /// The maximum number of messages whose downloads are remembered.
     private static let maximumDownloads = 1000
 
-    /// By number.
+    /// Uploads in progress, by number.
     private var uploads: [Int: MediaOperation] = [:]
     private var lastUpload = 0
     private var secrets: [GroupID: MediaSecrets] = [:]
@@ -64,7 +64,8 @@ struct Media: Sendable {
         self.dirtySecrets = []
     }
 
-    /// Stores the keys of a message's files together with the message: the group deletes the secrets behind them.
+    /// Stores the keys of a message's files together with the message, because the group deletes the secrets that the
+    /// keys derive from.
     func storeKeys(of message: StoredMessage, _ step: inout CoreStep) {
         let files = MediaAttachment.references(in: message.rumor.tags)
         guard !files.isEmpty else { return }

@@ -19,7 +19,7 @@ struct GroupProfile: Sendable, Hashable {
     /// Whether the member itself sent it to this account; otherwise an admin relayed it.
     var isDirect: Bool
     var picture: Picture?
-    /// For this account's own profile: the newest epoch whose members need not be sent it again.
+    /// For this account's own profile: the newest epoch to whose members it was sent.
     var sentEpoch: Epoch?
     let shown: AppState.Profile
 
@@ -37,7 +37,7 @@ struct GroupProfile: Sendable, Hashable {
         MemoName(.groupProfile, groupID.bytes + key.bytes)
     }
 
-    /// Returns the group id and public key that a memo's key consists of.
+    /// Splits a memo's key into group id and public key; nil if it is malformed.
     static func owner(_ name: MemoName) -> (groupID: GroupID, key: PublicKey)? {
         guard name.key.count > 32, let key = try? PublicKey(bytes: name.key.suffix(32)) else { return nil }
         return (GroupID(name.key.dropLast(32)), key)

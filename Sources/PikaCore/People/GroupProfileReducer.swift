@@ -191,7 +191,7 @@ extension CoreModel {
         }
     }
 
-    /// Sends due profiles at the end of an input: once for all commits that it brought, and not while older events are
+    /// Sends due profiles at the end of an input: once for all its commits, and not while older events are being
     /// read.
     mutating func announceDueProfiles(_ step: inout CoreStep) {
         for groupID in self.people.groups.unsent where !self.isReading(groupID) {

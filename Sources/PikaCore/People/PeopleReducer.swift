@@ -43,7 +43,7 @@ extension CoreModel {
         _ draft: ProfileDraft, _ request: RequestID?, _ step: inout CoreStep
     ) throws {
         guard draft.image == nil else {
-            throw AppCoreError(.notAllowed, "the picture of a public profile must be an address")
+            throw AppCoreError(.notAllowed, "the picture of a public profile must be a URL")
         }
         try draft.check()
         try self.requireRelays()
@@ -86,13 +86,13 @@ extension ProfileDraft {
             throw AppCoreError(
                 .notAllowed,
                 """
-                a name can have at most \(DisplayText.nameLimit) characters, a text \(DisplayText.aboutLimit), \
-                an address \(DisplayText.addressLimit)
+                profile: expected at most \(DisplayText.nameLimit) characters in the name, \
+                \(DisplayText.aboutLimit) in the description and \(DisplayText.addressLimit) bytes in the picture's URL
                 """)
         }
     }
 
-    /// Writes the given fields; an empty one is removed. Both name fields get the same value, as Pika writes them.
+    /// Writes the given fields; an empty one is removed. Both name fields get the same value, as in Pika.
     func apply(to profile: inout ProfileMetadata) {
         if let name = self.name {
             profile.name = name.nonBlank

@@ -34,7 +34,7 @@ package struct WebSocketConnector: Sendable {
             trusting: configuration.trustRootFiles, closeTimeout: configuration.closeTimeout)
     }
 
-    /// Connects. Cancellation closes what has been opened so far.
+    /// Connects. Cancellation closes the connection as far as it was opened.
     ///
     /// - Parameters:
     ///   - address: The relay's address; nil to use the system's resolver.

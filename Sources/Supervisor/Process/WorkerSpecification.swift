@@ -35,7 +35,7 @@ package struct WorkerSpecification: Hashable, Sendable {
         self.greeting = greeting
     }
 
-    /// Returns why restarting after this exit is useless; nil if it is not.
+    /// Returns the reason why a restart after this exit is useless; nil if it may succeed.
     func finalReason(of exit: WorkerExit) -> String? {
         if case .exited(let status) = exit { finalStatuses[status] } else { nil }
     }

@@ -17,7 +17,7 @@ struct NoticedAnswer: Codable, Sendable, Hashable {
 /// The latest result of a group's check; written only by the schedule.
 struct CheckVerdict: Codable, Sendable, Hashable {
     var isPassed: Bool
-    /// The end of the check, in Unix milliseconds.
+    /// The start of the check, in Unix milliseconds.
     var at: Int64
     /// The time of the matching message after the check's message; nil if there was none.
     var afterMilliseconds: Int64?

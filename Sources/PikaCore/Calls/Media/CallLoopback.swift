@@ -1,6 +1,6 @@
 import Synchronization
 
-/// An in-process media relay: accounts that share it exchange call media, without loss and delay.
+/// An in-process media relay: accounts that share it exchange call media without loss or delay.
 package final class CallLoopback: CallMediaTransport {
     fileprivate struct Place: Hashable {
         let url: String
