@@ -33,7 +33,7 @@ public struct MarmotError: Error, Equatable, Sendable, CustomStringConvertible {
         public static let badTime = Code(description: "bad_time")
         /// An inner event's stated id differs from its hash (MIP-03).
         public static let badRumor = Code(description: "bad_rumor")
-        /// The Welcome is for none of this account's key packages.
+        /// The Welcome contains no secrets for this account's key packages.
         public static let notForUs = Code(description: "not_for_us")
         /// A Welcome leads to an epoch higher than any real group reaches.
         public static let epochTooHigh = Code(description: "epoch_too_high")

@@ -35,7 +35,7 @@ public struct ProfileDraft: Sendable, Hashable {
     public var name: String?
     /// The `about` field: a short text about the account (NIP-01).
     public var about: String?
-    /// An address, for this account's public profile.
+    /// The picture's URL, for this account's public profile.
     public var picture: String?
     /// A picture to encrypt and upload, for a group profile.
     public var image: OutgoingImage?

@@ -98,7 +98,7 @@ public enum AppAction: Sendable, Hashable {
 
     /// Publishes this account's profile for this group only (kind 0 inside the group, docs/protocol/marmot.md §8.3).
     case saveGroupProfile(chatID: String, ProfileDraft)
-    /// Archives a chat or brings it back. An archived chat stays a member of its group; a new message brings it back.
+    /// Archives or unarchives a chat. The account stays in the group, and a new message unarchives the chat.
     case archiveChat(chatID: String, Bool)
 
     // Messages

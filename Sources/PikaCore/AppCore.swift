@@ -24,7 +24,7 @@ package actor AppCore {
     private nonisolated let searchCount = Atomic<Int>(0)
     private var random: CoreRandom
     nonisolated let callHub = CallMediaHub()
-    /// The latest call as of the newest turn; the next two properties are as of the newest turn too.
+    /// The latest call. Like the next two properties, as of the newest turn.
     var lastCall: CallMachine.Call?
     var mediaLookup = MediaLookup()
     /// The id of the newest event delivered to the handlers, as of the newest turn; 0 if there was none.
@@ -125,7 +125,7 @@ package actor AppCore {
         }
         var model = try self.restore(try await self.store.load())
         try await withThrowingDiscardingTaskGroup { group in
-            // Also when the store has failed: child tasks that wait for room in the mailbox must end.
+            // Close it even if the store has failed, to end child tasks that wait for room in the mailbox.
             defer { mailbox.close() }
             group.addTask { for await update in transport.updates { await mailbox.sendWhenRoom(.relay(update)) } }
             if let signer = self.key.signer {

@@ -9,7 +9,7 @@ public struct AppCoreError: Error, Hashable, Sendable, CustomStringConvertible {
 
         /// No chat has that id.
         public static let unknownChat = Code(description: "unknown_chat")
-        /// Several groups claim the nostrGroupID given as a chat's name.
+        /// Several groups claim the nostrGroupID that refers to the chat.
         public static let ambiguousChat = Code(description: "ambiguous_chat")
         /// No invitation has that id.
         public static let unknownInvite = Code(description: "unknown_invite")

@@ -57,7 +57,7 @@ enum KEM: Sendable {
         } catch {
             throw MLSError(
                 .invalidKey,
-                "HPKE public key: expected a valid \(self) key of \(self.publicKeyLength) bytes, found \(key.count) bytes")
+                "HPKE public key: expected a valid \(self) key of \(self.publicKeyLength) bytes, found \(key.count)")
         }
         if self == .x25519, X25519LowOrder.contains(key) {
             throw MLSError(.invalidKey, "an X25519 public key is a point of low order (RFC 9180 §7.1.4)")

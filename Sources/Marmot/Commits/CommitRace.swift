@@ -119,7 +119,7 @@ extension MarmotGroup {
         return .commit(report.rollingBack(from: rolledBackFrom, displacingOwnCommit: hadPending))
     }
 
-    /// Keeps the branch of a losing commit aside: other members may have followed it alone for too long to come back.
+    /// Keeps the branch of a losing commit: other members may have followed it beyond the reach of a rollback.
     private mutating func recordLosingCommit(_ message: MLSMessage, _ digest: [UInt8], _ event: Event, _ position: Int)
     {
         var branch = self

@@ -2,7 +2,7 @@ import Nostr
 
 /// Size limits for Welcomes and commits, checked before anything is committed.
 ///
-/// A Welcome carries the whole tree, so it is what limits the size of a group: NIP-44 accepts 65,535 bytes of text, a
+/// A Welcome carries the whole tree, so it limits the size of a group: NIP-44 accepts 65,535 bytes of text, a
 /// gift wrap encrypts twice (docs/protocol/marmot.md §4.3), and relays have their own limits on the size of an event.
 public struct SizeLimits: Sendable, Hashable {
     /// Maximum size in bytes of an event's JSON that the relays accept; nil for no limit.

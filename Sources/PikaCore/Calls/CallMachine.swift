@@ -19,7 +19,7 @@ struct CallMachine: Sendable, Hashable {
 
     enum State: Sendable, Hashable {
         case idle
-        /// This account has invited and waits for an answer until then (Unix milliseconds).
+        /// This account has invited and waits for an answer until this deadline (Unix milliseconds).
         case offering(Call, until: Int64)
         /// This account was invited.
         case ringing(Call, until: Int64)

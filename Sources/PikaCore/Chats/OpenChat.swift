@@ -64,7 +64,7 @@ struct OpenChat: Sendable {
 
     // MARK: Answers and reactions
 
-    /// Records an answer to a hypernote; each member's latest one counts. Returns whether it does.
+    /// Records an answer to a hypernote; each member's latest one counts. Returns whether the answer is the latest.
     mutating func add(_ response: PlacedResponse, to target: EventID) -> Bool {
         guard self.responses[target] != nil || self.responses.count < Self.maximumAnswered else { return false }
         let sender = response.response.sender

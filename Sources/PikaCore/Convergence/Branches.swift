@@ -2,11 +2,11 @@ import MLS
 import Marmot
 import Nostr
 
-/// The states of each group beside its current one, and the choice between them.
+/// The alternative states of each group, and the choice between them and the current state.
 ///
-/// A state can be left for a better commit, which most members may never see in time; for an invitation, since an admin
-/// invites a member again after a removal that has not arrived yet, or because the commit that added it lost a race; and
-/// by a removal. The branch in use is recognized by the events that its keys can open.
+/// This account leaves a state when a better commit arrives, which most members may never see in time; when it accepts
+/// an invitation, since an admin may invite a member again before its removal has arrived, or after the commit that added
+/// it lost a race; and when it is removed. The branch in use is recognized by the events that its keys can open.
 struct Branches: Sendable {
     /// The maximum number of states of one group from invitations; each is a whole group, and an admin can send any
     /// number of them.
@@ -95,7 +95,7 @@ struct Branches: Sendable {
         }
     }
 
-    /// Keeps a state that is left: it may be the one in use, or its messages may arrive late.
+    /// Keeps a state that this account leaves: the members may continue in it, or its messages may arrive late.
     mutating func leave(_ known: MarmotGroup, _ step: inout CoreStep) {
         let groupID = known.groupID
         self.rivals[groupID, default: []].removeAll { $0.invite == nil && $0.group.isActive == known.isActive }

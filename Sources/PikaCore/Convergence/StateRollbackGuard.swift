@@ -2,8 +2,8 @@ import MLS
 import Marmot
 import Nostr
 
-/// Detects at the start whether this state is older than messages that the account has sent since, as after a snapshot
-/// of the machine, or a plain copy of the directory, was put back.
+/// Detects at the start whether this state is older than messages that the account has sent since, for example
+/// after the restore of a machine's snapshot or of a plain copy of the directory.
 ///
 /// Own events of a group are held back until one of its relays has been read. If a relay holds a message that this
 /// state never sent, the rollback is detected before a message key is used twice.

@@ -18,7 +18,7 @@ struct Groups: Sendable {
     var keys: Dictionary<GroupID, MarmotGroup>.Keys { self.groups.keys }
     var values: Dictionary<GroupID, MarmotGroup>.Values { self.groups.values }
 
-    /// A group, accessed in place. The caller marks changes that must be stored with ``markChanged(_:)``; refused events,
+    /// A group, accessed in place. The caller marks changes to be stored with ``markChanged(_:)``; refused events,
     /// which anyone can send, cause no changes.
     subscript(groupID: GroupID) -> MarmotGroup? {
         get { self.groups[groupID] }

@@ -1,4 +1,4 @@
-/// Events on their way in: those seen, those that wait to be opened, and what their times say about the clock.
+/// Inbound events: the ids of processed ones, those that cannot be opened yet, and the clock check by their times.
 struct InboundEvents: Sendable {
     var seen: SeenEvents
     var waiting = WaitingEvents()

@@ -46,7 +46,7 @@ struct GroupIntent: Sendable {
     }
 
     let number: Int
-    /// ``GroupID/notYetCreated`` for a group that is not founded yet.
+    /// ``GroupID/notYetCreated`` for a group that does not exist yet.
     let groupID: GroupID
     var goal: Goal
     /// How to treat peers that have no usable key package.
@@ -68,7 +68,7 @@ struct GroupIntent: Sendable {
 }
 
 extension GroupID {
-    /// Stands for a group that is not founded yet. No group has this id: a Welcome with an empty id is refused.
+    /// Represents a group that does not exist yet. No group has this id: a Welcome with an empty id is refused.
     static let notYetCreated = GroupID([])
 }
 

@@ -164,7 +164,7 @@ extension CoreModel {
         defer { self.crashes.leave(outer) }
         let invitation = try WelcomeEvents.read(invite.rumor)
         guard let package = self.keyPackages.package(for: invitation) else {
-            throw MarmotError(.notForUs, "the Welcome is for none of this account's key packages")
+            throw MarmotError(.notForUs, "the Welcome contains no secrets for this account's key packages")
         }
         let group = try MarmotGroup.join(
             invitation, with: KeyPackageBundle(stored: package.bundle), account: self.account.publicKey)

@@ -7,7 +7,7 @@ extension OutboxRow {
     static let maximumSignalAttempts = 4
     /// Milliseconds before the second attempt; doubled each time.
     static let firstSignalDelay: Int64 = 250
-    /// Seconds after which a signal is no longer sent: an invitation must not ring long after it was meant to.
+    /// Seconds after which a signal is no longer sent: an invitation must not ring long after the call began.
     static let signalLifetime: Int64 = 30
 
     func isStaleSignal(now: Int64) -> Bool {

@@ -11,11 +11,11 @@ enum CoreInput: Sendable {
     /// These relays send no further answer in this attempt.
     case publishEnded(row: String, relays: [RelayURL])
     case fetched(FetchPurpose, [RelayURL: FetchOutcome])
-    /// Messages for the open chat, or one that was open: the number of its opening, and whether nothing precedes them.
+    /// Messages for the open chat, or one that was open: with the number of its opening, and whether they are the oldest.
     case messagesLoaded([StoredMessage], opening: Int, reachedStart: Bool, RequestID?)
     /// A failed message that is to be sent again; nil if it is not stored.
     case messageLoaded(groupID: GroupID, EventID, StoredMessage?, RequestID?)
-    /// The address under which the host keeps a file, or why it does not keep it.
+    /// The address under which the host keeps a file, or the reason why it does not.
     case downloaded(MediaFile, groupID: GroupID, Result<String, AppCoreError>, RequestID?)
     /// Own messages of a group that have to be sealed again.
     case sentLoaded(groupID: GroupID, [StoredMessage])
@@ -34,7 +34,7 @@ enum CoreInput: Sendable {
     case keyUsed(job: Int, Result<KeyAnswer, SignerError>)
     /// The remote signer asks for an approval at this address.
     case signerChallenge(String)
-    /// The addresses of an operation's files in order, or why there are none.
+    /// The addresses of an operation's files in order, or the reason for the failure.
     case uploaded(operation: Int, Result<[String], AppCoreError>)
     case callMedia(CallMediaReport)
     /// A request for the core's vitals, with its number.

@@ -33,7 +33,7 @@ package final class CrashLedger: Sendable {
         var isClosed = false
         var hasFailed = false
 
-        /// Keeps the note of a subject that an earlier process died of and that is not quarantined yet.
+        /// Keeps the note of a subject that crashed an earlier process and is not quarantined yet.
         mutating func keep(_ note: Note) {
             self.notes.append(note)
             if note.stage.isPass { self.suspectPasses.insert(note.stage) }
@@ -273,7 +273,7 @@ extension CrashLedger {
     /// Counts a death for each subject that was in flight when the previous process died.
     private static func count(_ state: inout State, _ now: Int64) {
         let inFlight = state.notes.filter { $0.holders > 0 }
-        // With several suspects at least one is innocent: one more death tells which.
+        // Of several suspects at least one is innocent, so wait for another death before quarantining any of them.
         let suspects = inFlight.count { $0.deaths > 0 && $0.subject.kind != .pass }
         let limit = suspects > 1 ? Self.maximumDeaths + 1 : Self.maximumDeaths
         for var note in inFlight {

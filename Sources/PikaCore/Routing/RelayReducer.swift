@@ -3,7 +3,7 @@ import Nostr
 
 /// Connections, subscriptions and catching up.
 extension CoreModel {
-    /// Seconds to reread before a relay's newest event after a reconnect: senders' clocks differ, and events arrive
+    /// Seconds to read again before a relay's newest event after a reconnect: senders' clocks differ, and events arrive
     /// late.
     static let groupOverlap: Int64 = 3600
     /// Gift wraps are back-dated by up to two days (NIP-59), and relays that were offline receive them up to a day
@@ -175,7 +175,7 @@ extension CoreModel {
                 step.effects.append(.wake(.catchUp(relay), atMilliseconds: step.nowMilliseconds + delay))
                 return
             }
-            // Before its groups count as read, so that no event of a past epoch is sent.
+            // Process notices before the groups count as read, so that no event of a past epoch is sent.
             self.receiveNotices(Array(events.values), from: relay, &step)
             if self.failure != nil { return }
             self.catchUp.endRead(of: relay)
