@@ -30,7 +30,7 @@ extension BotProgram {
         package init() {}
 
         package func run() async throws {
-            // First, because an untrapped SIGHUP ends the process. Signals before the supervisor exists are queued.
+            // Trap SIGHUP first, because otherwise it ends the process. Signals before the supervisor exists are queued.
             let hangups = await UnixSignalsSequence(trapping: .sighup)
             let placement = Placement(shard: try shards.chosen(), listen: try listenAddress())
             let file = try ConfigurationFile.loadOrExit(

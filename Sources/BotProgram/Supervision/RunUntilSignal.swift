@@ -2,7 +2,7 @@ package import Logging
 package import ServiceLifecycle
 import UnixSignals
 
-/// Runs services until SIGTERM or SIGINT, then shuts them down in order; also when one of the services ends.
+/// Runs services until SIGTERM, SIGINT or the end of one of them, then shuts them down in order.
 package func runUntilSignal(_ services: [any Service], logger: Logger) async throws {
     let group = ServiceGroup(
         configuration: ServiceGroupConfiguration(

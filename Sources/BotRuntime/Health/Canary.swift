@@ -116,7 +116,7 @@ struct Canary: Sendable {
             let standard: (Failure, String) =
                 round.sent.isEmpty
                 ? (.notListening, "the relay is not connected or has not answered the subscription")
-                : (.silent, "the relay did not send back what was sent to it")
+                : (.silent, "the relay did not return the canary event")
             let (failure, detail) = round.failure ?? standard
             return finish(.failed(failure, detail: detail))
         case .round, .secondForm, .deadline: return []

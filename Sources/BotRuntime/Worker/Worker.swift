@@ -151,7 +151,7 @@ package struct Worker: Service {
         var group = ServiceGroupConfiguration(
             services: services, gracefulShutdownSignals: options.handlesSignals ? [.sigterm, .sigint] : [],
             logger: logger)
-        // Earlier than the supervisor, which kills the worker at its deadline.
+        // End before the deadline at which the supervisor kills the worker.
         group.maximumGracefulShutdownDuration = configuration.supervisor.drain * 9 / 10
         try await ServiceGroup(configuration: group).run()
     }

@@ -3,7 +3,7 @@ import Nostr
 import PikaCore
 
 extension WorkerRequests {
-    /// Answers `quarantine` {release?, drop?}: the inputs quarantined because processes have died of them, after
+    /// Answers `quarantine` {release?, drop?}: the inputs quarantined because they crashed processes, after
     /// releasing or dropping the one entry with this prefix. Frames, relays, groups and rows are named by kind and
     /// name, events also by their id alone.
     mutating func answerQuarantine(_ core: AppCore) {

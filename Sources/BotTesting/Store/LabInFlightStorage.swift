@@ -9,7 +9,7 @@ final class LabInFlightStorage: InFlightStorage {
         self.state = Mutex((bytes, false))
     }
 
-    /// Marks the process that uses the page as ended: later writes are discarded.
+    /// Marks the process that uses the journal as ended: later writes are discarded.
     func stop() { self.state.withLock { $0.isStopped = true } }
 
     func read() -> [UInt8]? { self.state.withLock { $0.bytes } }

@@ -234,7 +234,7 @@ private struct BoundedIDs: Sendable {
     mutating func insert(_ id: EventID) {
         guard self.known.insert(id).inserted else { return }
         self.ids.append(id)
-        // In batches, because removing from the front moves all other elements.
+        // Remove in batches, because removing from the front moves all other elements.
         guard self.ids.count >= self.limit + 1000 else { return }
         for old in self.ids.prefix(1000) { self.known.remove(old) }
         self.ids.removeFirst(1000)

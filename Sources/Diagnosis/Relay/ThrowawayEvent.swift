@@ -3,7 +3,7 @@ import Nostr
 
 /// Test events signed with throwaway keys.
 enum ThrowawayEvent {
-    /// Ephemeral kind of no standard, passed on and not stored. The canaries use it too, so a relay's operator may have
+    /// Non-standard ephemeral kind, forwarded but not stored. The canaries use it too, so a relay's operator may have
     /// allowed it.
     static let echoKind: Kind = 20_445
 

@@ -25,7 +25,7 @@ final class BlobUpload: HTTPBodySink {
         written = written.and(blob).flatMap { _, blob in
             NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) {
                 do { try blob.write(part) } catch {
-                    // Before the refusal is sent: its receiver may use the space at once.
+                    // Discard before the refusal is sent: its receiver may use the space at once.
                     blob.discard()
                     throw error
                 }
@@ -48,7 +48,7 @@ final class BlobUpload: HTTPBodySink {
     }
 
     func abandon() {
-        // Queued behind pending writes: otherwise one of them could write to a descriptor that was reused for another
+        // Discard after pending writes: otherwise one of them could write to a descriptor that was reused for another
         // file.
         let blob = blob
         written.whenComplete { _ in

@@ -31,7 +31,7 @@ struct SubscriptionFeed: Hashable, Sendable {
             return event.isAfter(after) ? .send : .drop
         case .catchingUp(var held, let bytes):
             guard bytes + event.message.readableBytes <= heldLimit else { return .overflow }
-            // Emptied first, so that appending does not copy the held events.
+            // Empty the phase first, so that appending does not copy the held events.
             phase = .catchingUp(held: [], bytes: 0)
             held.append(event)
             phase = .catchingUp(held: held, bytes: bytes + event.message.readableBytes)

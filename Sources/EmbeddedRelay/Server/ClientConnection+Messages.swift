@@ -71,7 +71,7 @@ extension ClientConnection {
         isAnswering = true
         let connection = NIOLoopBound(self, eventLoop: eventLoop)
         core.store.query(filters, limits: core.limits, now: core.now()) { result in
-            // Encoded here, on the reader's queue, to keep the work off the event loop.
+            // Encode here, on the reader's queue, to keep the work off the event loop.
             let frame = EventFrame(subscription: name)
             let answer = result.map { (events: $0.events.map(frame.message), snapshot: $0.snapshot) }
             eventLoop.execute { connection.value.answer(name, serial: serial, answer) }

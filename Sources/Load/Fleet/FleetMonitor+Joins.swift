@@ -70,7 +70,7 @@ extension FleetMonitor {
         state.withLock { $0.groups[group] = GroupLedger(number: group, founder: founder) }
     }
 
-    /// Gives up pending joins, and records how far each came.
+    /// Abandons pending joins, and records how far each came.
     func giveUpJoins() {
         let pending = state.withLock { $0.joins }
         for (key, join) in pending.sorted(by: { ($0.key.group, $0.key.agent) < ($1.key.group, $1.key.agent) }) {

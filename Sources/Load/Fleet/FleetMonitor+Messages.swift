@@ -50,7 +50,7 @@ extension FleetMonitor {
         send.done()
     }
 
-    /// Gives up messages that no relay has accepted by the end. Their deliveries stay expected, since they may still be
+    /// Abandons messages that no relay has accepted by the end. Their deliveries stay expected, since they may still be
     /// in flight.
     func giveUpSends() {
         let now = timeline.now

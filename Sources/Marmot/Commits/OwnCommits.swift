@@ -89,7 +89,7 @@ extension MarmotGroup {
         _ request: CommitRequest, _ invitees: [Invitee], client: String, _ limits: SizeLimits, now: Int64,
         using rng: inout some RandomNumberGenerator
     ) throws -> OwnCommit {
-        // On a copy, so that a refusal below changes nothing, not even the message keys.
+        // Work on a copy, so that a refusal below changes nothing, not even the message keys.
         var mls = self.mls
         let commit = try mls.commit(request, using: &rng)
         let data = try Self.data(commit.next.extensions, self.profile)

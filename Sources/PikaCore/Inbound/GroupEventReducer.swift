@@ -60,7 +60,7 @@ extension CoreModel {
     private mutating func refuse(
         _ event: Event, of groupID: GroupID, _ refusal: Refusal, _ step: inout CoreStep
     ) {
-        // Not recorded if it may be accepted once the clock is right, or after this account has rejoined.
+        // Do not record an event that may be accepted once the clock is right, or after this account has rejoined.
         let isFinal = !refusal.mayBeAcceptedLater && self.groups[groupID]?.isActive != false
         if isFinal { self.rememberRefused(event.id, &step) }
         step.refuse(refusal.reason, refusal.detail, event.id, chatID: self.chatID(of: groupID))

@@ -35,8 +35,8 @@ extension CoreModel {
         let known = self.people.groups[groupID][owner]
         let isDirect = owner == rumor.pubkey
         if let known {
-            // A profile sent by its owner takes precedence. Of profiles of the same origin the newest counts; of equal times,
-            // the last to arrive.
+            // A profile from its owner takes precedence. Of profiles of the same origin the newest counts; of equal
+            // times, the last to arrive.
             guard isDirect || !known.isDirect else { return }
             if !message.isOwn, isDirect == known.isDirect, known.source.createdAt > message.time { return }
         } else if let members = self.groups[groupID]?.members {

@@ -69,7 +69,7 @@ extension CoreModel {
             step.effects.append(.changeQuarantine(.releaseAtStart, entry.subject))
             return
         case .event:
-            // It stays on the list until the core has processed it: if this process dies of it too, it is still
+            // It stays on the list until the core has processed it: if it crashes this process too, it is still
             // quarantined.
             if let event = entry.content.flatMap({ try? Event(json: $0) }) {
                 self.useReleased(event, &step)

@@ -87,7 +87,7 @@ extension CoreModel {
         for groupID in self.delivery.resealing { self.loadForReseal(of: groupID, &step) }
         self.inbox.dropSurplus(self.configuration.retention, &step)
         self.inbox.handOut(self.configuration.retention, &step)
-        // Only after stored events are delivered again: an event opened now would otherwise be delivered twice.
+        // Must follow the redelivery of stored events: an event opened earlier would be delivered twice.
         self.retryEarly(&step)
         if self.convergence.instance.isRestored { self.retireKeyPackages(&step) }
         self.resumeKeyTasks(&step)

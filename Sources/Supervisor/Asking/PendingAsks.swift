@@ -5,8 +5,8 @@ struct PendingAsks {
     typealias Outcome = Result<Data, SupervisorError>
     typealias Continuation = CheckedContinuation<Outcome, Never>
 
-    /// Maximum number of questions in flight, over all workers, against floods from the control socket and from metrics
-    /// readers. Health checks do not count: there are only a few per worker at any time.
+    /// Maximum number of questions in flight over all workers, which bounds floods from the control socket and from
+    /// metrics readers. Health checks do not count: there are only a few per worker at any time.
     static let maximum = 256
 
     private struct Entry {

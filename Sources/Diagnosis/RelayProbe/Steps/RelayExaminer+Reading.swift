@@ -52,7 +52,7 @@ extension RelayExaminer {
     func isConclusive(_ answer: QueryResult) -> Bool {
         switch answer.end {
         case .complete, .enough: true
-        // The relay sends no EOSE, and had its time for this answer.
+        // The relay sends no EOSE, and the deadline of this answer has passed.
         case .unanswered: !sendsEOSE && !budget.isSpent
         case .closed, .lost: false
         }
@@ -70,7 +70,7 @@ extension RelayExaminer {
                 .connectionLost, phase, .error, since: began, "closes connections: \(PlainText.of(reason))",
                 "ask its operator why")
         case .complete, .enough, .unanswered:
-            // Only for messages is a missing answer a fault; for other queries nothing follows from it.
+            // A missing answer is a fault for messages only; for other queries it proves nothing.
             guard phase == .readback else { return markInconclusive(phase, end) }
             fail(
                 .tooSlow, phase, .error, since: began, "is too slow: a query timed out",

@@ -122,7 +122,7 @@ extension RelayWire {
             if let filters = open[subscription], !filters.contains(where: { $0.matches(event) }) {
                 tally.countUnasked()
             }
-        // Before the challenge is announced, so that a waiting task finds the login sent.
+        // Answer before the challenge is announced, so that a waiting task finds the login sent.
         case .authentication(let challenge): await answer(challenge)
         case .ok, .endOfStoredEvents, .closed, .notice, .count: break
         }

@@ -31,7 +31,7 @@ extension Pikabot {
             return .object(result)
         }
 
-        /// Publishes the key package. Its errors state that the identity exists, lest the user create another one.
+        /// Publishes the key package. Its errors state that the identity exists, so that no second one is created.
         private func publish(_ account: PublicKey) async throws -> JSONValue {
             do {
                 let announcement = try await withClient(options) { try await $0.publishKeyPackage() }
