@@ -1,6 +1,6 @@
 package import BotKit
 
-/// A bot whose handlers end by themselves: by a deadline of their own, and on a graceful shutdown by
+/// A bot whose handlers enforce their own end: by a deadline of their own, and on a graceful shutdown by
 /// ``EventPostponed``. The dispatcher does not apply the timeout of its policy.
 package protocol SelfTimingBot: Bot {}
 

@@ -78,7 +78,7 @@ public enum AppAction: Sendable, Hashable {
     case selfDemote(chatID: String)
     /// Gives the group a new nostrGroupID, so that outsiders cannot link it to the old one. The chat id stays.
     case rotateGroupID(chatID: String)
-    /// Requires all members to support leaving by themselves (SelfRemove), once every member's client does (MIP-03).
+    /// Requires all members to support SelfRemove, by which members leave, once every member's client does (MIP-03).
     case upgradeGroup(chatID: String)
     /// Sets the seconds after which messages are deleted everywhere; nil for never. MDK up to 0.8 cannot read a group
     /// with such a timer.

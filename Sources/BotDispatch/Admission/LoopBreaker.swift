@@ -6,7 +6,7 @@ import PikaCore
 /// It applies three limits: **depth**, from the marker (``AutomationMarker``): messages of depth ``maximumDepth`` or
 /// more are not answered; the **pair budget** between this account and another one that marks its messages; and, for
 /// accounts that do not mark them, **pace**: many consecutive replies to our replies within ``quickSeconds`` indicate a
-/// bot. A budget is restored after ``quietSeconds`` without a reply of ours; a pair's budget also when a person speaks.
+/// bot. A budget is restored after ``quietSeconds`` without a reply of ours; a pair's budget also when a person writes.
 ///
 /// Nothing is stored: the depth is part of the messages, so a restart, which restores the budgets, extends a loop by
 /// one budget at most.

@@ -2,7 +2,7 @@
 public struct MembershipChange: Sendable, Hashable {
     /// Members whom the commit added.
     public let joined: [PublicKey]
-    /// Members who left by themselves.
+    /// Members who left voluntarily.
     public let left: [PublicKey]
     /// Members whom others removed.
     public let removed: [PublicKey]

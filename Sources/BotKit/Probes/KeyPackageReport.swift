@@ -150,7 +150,7 @@ public struct TrialInvitation: Sendable, Hashable {
     public var failure: String?
     /// The size of the gift wrap's JSON in bytes; 0 if there is none.
     public var wrapBytes: Int
-    /// Whether the client supports leaving a group by itself (the SelfRemove proposal).
+    /// Whether the client supports the SelfRemove proposal, by which a member leaves a group.
     public var supportsSelfRemove: Bool
 
     /// Creates the result of a trial invitation.

@@ -14,7 +14,7 @@ struct KeyPackageProber: BotKeyPackageProbes {
     let transport: any RelayTransport
     /// The relays of the configuration.
     let home: ConfiguredRelays
-    /// The account's address guard, which is told the relays named by bots' settings.
+    /// The account's address guard, which is given the relays named by bots' settings.
     let addresses: AddressGuard
     var lookUp: @Sendable (String) async -> [HostAddress] = HostAddresses.of
     let clock: any CoreClock

@@ -5,7 +5,7 @@ import PikaCore
 import RelayClient
 import ServiceLifecycle
 
-/// A remote signer and its connections, which are used for nothing else.
+/// A remote signer and its connections, which are used only for it.
 struct BunkerConnection: Service {
     let signer: BunkerSigner
     private let pool: RelayPool

@@ -1,7 +1,7 @@
 import Nostr
 import PikaCore
 
-/// The current call of the core, and what clients have been told about it. Pure.
+/// The current call of the core, and the part of it that was reported to clients. Pure.
 struct CallProgress: Sendable {
     /// What to do about a changed call.
     enum Effect: Sendable, Hashable {

@@ -5,7 +5,7 @@ package import PikaCore
 package struct DaemonSettings: Sendable {
     /// Configuration that the core was started with; `set_relays` changes its relays.
     package var core: CoreConfiguration
-    /// Public keys that may invite and message this account; empty admits everybody.
+    /// Public keys that may invite and message this account; empty admits everyone.
     package var allowed: Set<PublicKey>
     package var acceptsWelcomes: Bool
     /// Milliseconds to wait for a relay at the start before going on without one; nil to start at once.

@@ -5,7 +5,7 @@ struct ClientSessions: Sendable {
     /// The record of a connection.
     struct Session: Sendable {
         let client: DaemonClient
-        /// Whether the client has said `hello`.
+        /// Whether the client has sent `hello`.
         var isExtended = false
         var scope: DaemonToken.Scope?
         /// Whether the client wants events, and whether it receives them live. It does not while past events are

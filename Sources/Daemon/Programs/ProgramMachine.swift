@@ -194,7 +194,7 @@ struct ProgramMachine: Sendable {
         return self.consume(cursor, last: last, now: now)
     }
 
-    /// Notes that the program has said `shutdown`.
+    /// Notes that the program has sent `shutdown`.
     mutating func shutDown() { self.run?.isShutDown = true }
 
     /// Counts a line that is not a command; returns the count at each power of ten.

@@ -27,7 +27,7 @@ package struct ProgramRules: Sendable {
 
 /// Outcome of a program's run.
 package struct ProgramReport: Sendable {
-    /// Whether the program has said `shutdown`.
+    /// Whether the program has sent `shutdown`.
     package var isShutDown = false
     /// The oldest event that it was sent and has not consumed, and the number of failures blamed on it.
     package var blamed: (cursor: Int64, count: Int)?

@@ -2,7 +2,7 @@
 struct ProgramRun: Sendable {
     /// When an event counts as consumed.
     enum AckMode: Hashable, Sendable {
-        /// Undecided: no event is sent until the program has said `hello` or sent another command, or the timeout is
+        /// Undecided: no event is sent until the program has sent `hello` or another command, or the timeout is
         /// over.
         case undecided
         /// When its line is written and the program is known to work (``ProgramRun/isConfirmed``).
@@ -28,7 +28,7 @@ struct ProgramRun: Sendable {
     var progressedAt: Int64
     /// Replies that wait for room, and since when none has been written.
     private var blocked: (count: Int, since: Int64) = (0, 0)
-    /// Whether the program has said `shutdown`.
+    /// Whether the program has sent `shutdown`.
     var isShutDown = false
     /// Number of lines that were not commands.
     var invalidLines = 0

@@ -1,6 +1,6 @@
 import Nostr
 
-/// One subscription of one connection; the serial tells a REQ from an earlier one of the same name.
+/// One subscription of one connection; the serial distinguishes a REQ from an earlier one with the same name.
 struct SubscriptionKey: Hashable, Sendable {
     let connection: UInt64
     let serial: UInt64

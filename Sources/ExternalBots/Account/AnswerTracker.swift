@@ -28,8 +28,8 @@ final class AnswerTracker: Sendable {
         }
     }
 
-    /// Records that the program speaks in a chat. Returns the message that it replies to, and whether this is its first
-    /// reply; nil if it speaks unprompted.
+    /// Records that the program writes in a chat. Returns the message that it replies to, and whether this is its first
+    /// reply; nil if it writes unprompted.
     func answered(in chatID: String) -> (event: CoreEvent, isFirst: Bool)? {
         state.withLock { state in
             guard let message = state.messages[chatID] else { return nil }

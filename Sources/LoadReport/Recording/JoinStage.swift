@@ -1,6 +1,6 @@
 /// Stages of an invited agent's join to one group, in order.
 package enum JoinStage: Int, CaseIterable, Sendable, Comparable {
-    /// The plan says that the agent is to be a member.
+    /// The plan requires the agent to become a member.
     case planned
     /// The inviter has fetched the agent's key package.
     case keyPackage

@@ -4,7 +4,8 @@ import TLSCodec
 extension MLSGroup {
     /// Encrypts an application message; returns the encoded MLSMessage.
     ///
-    /// Who has seen proposals commits them first (RFC 9420 §12.4); whether this member may is the application's rule.
+    /// RFC 9420 §12.4 requires a member to commit pending proposals first; the application enforces this, because its
+    /// rules decide who may commit.
     public mutating func protect(
         _ data: [UInt8], authenticatedData: [UInt8] = [], using rng: inout some RandomNumberGenerator
     ) throws -> [UInt8] {
@@ -34,7 +35,8 @@ extension MLSGroup {
         return (message, reference)
     }
 
-    /// Proposes fresh keys for this member's leaf (RFC 9420 §12.1.2); they take effect when somebody commits it.
+    /// Proposes fresh keys for this member's leaf (RFC 9420 §12.1.2); they take effect when another member commits the
+    /// proposal.
     public mutating func proposeUpdate(
         wireFormat: WireFormat = .privateMessage, signatureKey: SignaturePrivateKey? = nil,
         using rng: inout some RandomNumberGenerator
@@ -50,10 +52,10 @@ extension MLSGroup {
         return try self.propose(.update(leaf), wireFormat: wireFormat, using: &rng)
     }
 
-    /// Takes in a message of another member.
+    /// Processes a message of another member.
     ///
-    /// The group changes only if the message is genuine: then its key is gone. A commit is verified and staged, not
-    /// applied.
+    /// The group changes only if the message is authentic: its message key is then deleted. A commit is verified and
+    /// staged, but not applied.
     ///
     /// - Parameters:
     ///   - message: a public or private message.
@@ -65,17 +67,17 @@ extension MLSGroup {
         switch message {
         case .privateMessage(let message):
             let (authenticated, change) = try self.open(message)
-            return try self.take(authenticated, now: now, preSharedKeys: preSharedKeys, consuming: change)
+            return try self.handle(authenticated, now: now, preSharedKeys: preSharedKeys, consuming: change)
         case .publicMessage(let message):
             try self.verify(message)
-            return try self.take(message.authenticated, now: now, preSharedKeys: preSharedKeys, consuming: nil)
+            return try self.handle(message.authenticated, now: now, preSharedKeys: preSharedKeys, consuming: nil)
         // V6-4: Not a message within a group.
         case .welcome, .groupInfo, .keyPackage:
             throw MLSError(.malformed, "a \(message.wireFormat) is not a message within a group")
         }
     }
 
-    // MARK: Framing out
+    // MARK: Sending
 
     func frame(_ body: FramedContent.Body, _ authenticatedData: [UInt8]) -> FramedContent {
         FramedContent(
@@ -90,7 +92,7 @@ extension MLSGroup {
             signature: try self.signatureKey.sign(label: "FramedContentTBS", signed), confirmationTag: nil)
     }
 
-    /// Frames signed content as its wire format says; returns the encoded MLSMessage.
+    /// Frames signed content in its wire format; returns the encoded MLSMessage.
     mutating func send(
         _ authenticated: AuthenticatedContent, using rng: inout some RandomNumberGenerator
     ) throws -> [UInt8] {
@@ -103,7 +105,7 @@ extension MLSGroup {
             ).tlsEncoded()
         case .privateMessage: return try self.encrypt(authenticated, using: &rng)
         case .welcome, .groupInfo, .keyPackage:
-            preconditionFailure("a handshake message is framed as a public or private message")
+            preconditionFailure("a handshake message must be a public or private message")
         }
     }
 
@@ -115,7 +117,7 @@ extension MLSGroup {
         let message = try ContentEncryption.seal(
             authenticated, self.cipherSuite, key: key, generation: generation, leafIndex: self.own.leafIndex,
             senderDataSecret: self.secrets.senderData, padding: self.padding(for: authenticated), using: &rng)
-        // Applied before the message can leave: a key that was used is never used again.
+        // Consume the key before the message can be sent, so that it is never used twice.
         self.apply(change, epoch: self.epoch)
         return MLSMessage.privateMessage(message).tlsEncoded()
     }
@@ -127,14 +129,14 @@ extension MLSGroup {
         return (size - length % size) % size
     }
 
-    // MARK: Framing in
+    // MARK: Receiving
 
     // V6-3: The message names this group.
     private func requireThisGroup(_ groupID: [UInt8]) throws(MLSError) {
-        guard groupID == self.groupID else { throw MLSError(.wrongGroup, "the message has another group id") }
+        guard groupID == self.groupID else { throw MLSError(.wrongGroup, "the message's group id is not this group's") }
     }
 
-    /// The secrets of a message's epoch.
+    /// Returns the secrets of a message's epoch.
     func messages(of epoch: Epoch, _ type: ContentType) throws(MLSError) -> EpochMessages {
         // V6-3: The message names a known epoch.
         if epoch == self.epoch { return self.messages }
@@ -213,7 +215,7 @@ extension MLSGroup {
         }
     }
 
-    /// The leaf that stood at `index` in `epoch`, which is the current one or one that is kept.
+    /// Returns the leaf at `index` in `epoch`, which must be the current epoch or a past one that is kept.
     func leaf(_ index: LeafIndex, in epoch: Epoch) -> LeafNode? {
         for past in self.past.reversed() where past.epoch >= epoch {
             if let replaced = past.replacedLeaves[index] { return replaced }
@@ -221,8 +223,8 @@ extension MLSGroup {
         return self.tree.leaf(index)
     }
 
-    /// Sorts verified content; the message key goes when everything is in order.
-    private mutating func take(
+    /// Handles verified content by type. Consumes the message key of application messages and proposals.
+    private mutating func handle(
         _ authenticated: AuthenticatedContent, now: UInt64?, preSharedKeys: [PreSharedKey],
         consuming change: (epoch: Epoch, change: SecretTree.Change)?
     ) throws -> Received {
@@ -246,8 +248,8 @@ extension MLSGroup {
             }
             return .proposal(ReceivedProposal(reference: reference, sender: sender, proposal: proposal))
         case .commit(let commit):
-            // The key of a commit stays with its epoch, which is over once the commit is applied. Who returns to the
-            // epoch for another commit must be able to read that one, although its sender has used the same key for both.
+            // Keep the key of a commit until its epoch ends. After a rollback to this epoch, a competing commit by the
+            // same sender may use the same key, and must still be readable.
             return .commit(
                 try self.stage(commit, authenticated, from: sender, now: now, preSharedKeys: preSharedKeys))
         }

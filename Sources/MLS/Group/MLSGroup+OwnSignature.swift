@@ -1,6 +1,6 @@
 extension MLSGroup {
-    /// Returns whether a handshake message of the current epoch that names this member as its sender is signed by this
-    /// member although this state did not create it, but another copy of the state did (RFC 9420 §6.1).
+    /// Returns whether another copy of this state created a handshake message of the current epoch: the message names
+    /// this member as its sender and carries its signature, but this state did not create it (RFC 9420 §6.1).
     ///
     /// False for encrypted messages that this state sent, because their key has been deleted.
     public func isSignedByOwnLeaf(_ message: MLSMessage) -> Bool {

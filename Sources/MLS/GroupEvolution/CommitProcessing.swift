@@ -19,7 +19,7 @@ extension MLSGroup {
         }
         var (own, signatureKey) = self.ownKeys(after: state)
         var commitSecret = Secret(count: self.cipherSuite.hashLength) { _ in }
-        if let path = commit.path { commitSecret = try self.take(path, from: sender, &state, &own) }
+        if let path = commit.path { commitSecret = try self.applyPath(path, from: sender, &state, &own) }
         let epoch = try NextEpoch(
             self, commit: authenticated, treeHash: state.tree.rootHash(), extensions: state.extensions,
             commitSecret: commitSecret, preSharedKeys: try self.resolve(list.proposals, preSharedKeys))
@@ -67,7 +67,7 @@ extension MLSGroup {
     }
 
     /// Validates and applies the committer's path; returns the commit secret.
-    private func take(
+    private func applyPath(
         _ path: UpdatePath, from sender: LeafIndex, _ state: inout ProvisionalState, _ own: inout PrivateTree
     ) throws(MLSError) -> Secret {
         guard let old = state.tree.leaf(sender) else {

@@ -5,7 +5,7 @@ import Nostr
 /// The alternative states of each group, and the choice between them and the current state.
 ///
 /// This account leaves a state when a better commit arrives, which most members may never see in time; when it accepts
-/// an invitation, since an admin may invite a member again before its removal has arrived, or after the commit that
+/// an invitation, because an admin may invite a member again before its removal has arrived, or after the commit that
 /// added it lost a race; and when it is removed. The branch in use is recognized by the events that its keys can open.
 struct Branches: Sendable {
     /// The maximum number of states of one group from invitations; each is a whole group, and an admin can send any

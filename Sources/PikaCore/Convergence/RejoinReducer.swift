@@ -65,7 +65,7 @@ extension CoreModel {
         for rival in self.convergence.branches.removeAll(invitedBy: wrapper) { self.adopt(rival, &step) }
     }
 
-    /// Leaves the known state of a group for another one; it is kept, in case it turns out to be the one in use.
+    /// Leaves the known state of a group for another one; it is kept, in case the members continue in it.
     private mutating func adopt(_ rival: Rival, _ step: inout CoreStep) {
         let groupID = rival.group.groupID
         guard let known = self.groups[groupID] else { return }

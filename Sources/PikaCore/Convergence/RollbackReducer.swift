@@ -21,7 +21,7 @@ extension CoreModel {
         return report.before.isAdmin(report.committer) ? .admin : .member
     }
 
-    /// Leaves a group in which a storm has begun, if the configuration says so; queued changes are abandoned.
+    /// Leaves a group in which a storm has begun, if the configuration requires it; queued changes are abandoned.
     mutating func leaveOnStorm(in groupID: GroupID, _ step: inout CoreStep) {
         guard self.configuration.onRollbackStorm == .leave, self.groups[groupID]?.isActive == true else { return }
         for intent in self.intents.all(in: groupID) where intent.phase == .queued && intent.goal != .leave {

@@ -5,7 +5,7 @@ import Nostr
 ///
 /// They are also among their groups' waiting events, whose limits bound them.
 struct EarlyEvents: Sendable {
-    /// The maximum number of milliseconds between two checks: the clock may be set right at any time.
+    /// The maximum number of milliseconds between two checks: the clock may be corrected at any time.
     static let interval: Int64 = 30_000
 
     private struct Entry {

@@ -109,7 +109,7 @@ struct CanaryReport: Sendable, Hashable {
 }
 
 extension CanaryReport {
-    /// Exports the metrics, and logs when a fault is added or all faults are gone.
+    /// Exports the metrics, and logs when a fault appears or all faults have cleared.
     func publish(_ target: String, _ memory: CanarySender.Memory, _ context: BotContext) {
         for var sample in samples {
             sample.labels["target"] = target
