@@ -193,8 +193,8 @@ public final class LabMember: Sendable {
     }
 
     #if DEBUG
-        /// Plans a trap whenever the core reaches `stage` of a subject whose name has this prefix; nil disables it. In
-        /// debug builds only.
+        /// Schedules a trap whenever the core reaches `stage` of a subject whose name has this prefix; nil disables it.
+        /// In debug builds only.
         package func trap(at stage: CrashStage?, of name: String = "") {
             self.crashTrap.withLock { $0 = (stage, name) }
         }

@@ -11,8 +11,8 @@ enum CoreInput: Sendable {
     /// These relays send no further answer in this attempt.
     case publishEnded(row: String, relays: [RelayURL])
     case fetched(FetchPurpose, [RelayURL: FetchOutcome])
-    /// Messages for the open chat, or one that was open: with the number of its opening, and whether the history's start
-    /// was reached.
+    /// Messages for the open chat, or one that was open: with the number of its opening, and whether the start of
+    /// its history was reached.
     case messagesLoaded([StoredMessage], opening: Int, reachedStart: Bool, RequestID?)
     /// A failed message that is to be sent again; nil if it is not stored.
     case messageLoaded(groupID: GroupID, EventID, StoredMessage?, RequestID?)
