@@ -154,7 +154,7 @@ DEADLY = """\
 
 
 async def deadly_event(stage):
-    """An event that crashes the worker is abandoned after three crashes; others are answered, nothing is quarantined."""
+    """An event that crashes the worker is abandoned after three crashes; others are answered; no quarantine."""
     relay = await stage.enter(OurRelay(stage.options.pikabot, stage.folder))
     # The backtracer would continue a process after a signal that its own code did not cause.
     environment = {"SWIFT_BACKTRACE": "enable=no"}

@@ -11,7 +11,7 @@ extension BotProgram {
             abstract: "Diagnose an installation, including each relay, and advise how to fix problems.",
             discussion: """
                 Run it as the service's user, with the service's environment. It writes three events to each relay, \
-                which cannot be decrypted and which expire after a minute. Exit status: 0 without errors (warnings do not \
+                which cannot be decrypted and expire after a minute. Exit status: 0 without errors (warnings do not \
                 count), 1 with errors, 78 if the configuration file is invalid.
                 """)
 

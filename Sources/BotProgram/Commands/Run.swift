@@ -30,7 +30,7 @@ extension BotProgram {
         package init() {}
 
         package func run() async throws {
-            // Trap SIGHUP first, because otherwise it ends the process. Signals before the supervisor exists are queued.
+            // Trap SIGHUP first, because otherwise it ends the process. Signals are queued until the supervisor exists.
             let hangups = await UnixSignalsSequence(trapping: .sighup)
             let placement = Placement(shard: try shards.chosen(), listen: try listenAddress())
             let file = try ConfigurationFile.loadOrExit(

@@ -6,7 +6,8 @@ package import Nostr
 import RelayClient
 
 extension KeyPackageProbe {
-    /// Runs one probe with its own connections, which are closed at its end. It has no identity, so it does not log in to relays.
+    /// Runs one probe with its own connections, which are closed at its end. It has no identity, so it does not log in
+    /// to relays.
     ///
     /// - Parameter allowsPrivateAddresses: Whether relays that only the account's lists name may have private
     ///   addresses.

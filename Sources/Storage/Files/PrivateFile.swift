@@ -79,8 +79,8 @@ enum PrivateFile {
 
     // MARK: Drafts
 
-    /// Returns a new path in the same directory. It is random, so that no other user can place a link there, and so that the
-    /// draft of a crashed process does not collide: in a container every process may have the same id.
+    /// Returns a new path in the same directory. It is random, so that no other user can place a link there, and so
+    /// that the draft of a crashed process does not collide: in a container every process may have the same id.
     static func draftPath(beside path: String) -> String {
         "\(path).\(String(UInt64.random(in: .min ... .max), radix: 16)).new"
     }
