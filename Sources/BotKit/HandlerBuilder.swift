@@ -13,6 +13,6 @@ public enum HandlerBuilder {
     public static func buildEither(first part: [Handler]) -> [Handler] { part }
     /// Supports the second branch of `if else` and `switch`.
     public static func buildEither(second part: [Handler]) -> [Handler] { part }
-    /// Supports `for`.
+    /// Supports `for` loops.
     public static func buildArray(_ parts: [[Handler]]) -> [Handler] { Array(parts.joined()) }
 }

@@ -28,7 +28,7 @@ public struct NostrError: Error, Equatable, CustomStringConvertible {
         public static let invalidHex = Code(description: "invalidHex")
         /// A byte string whose length is not that of the type.
         public static let invalidLength = Code(description: "invalidLength")
-        /// Not standard, padded Base64.
+        /// The text is not standard, padded Base64.
         public static let invalidBase64 = Code(description: "invalidBase64")
         /// Bech32 with a wrong character, case or checksum, or with invalid content (NIP-19).
         public static let invalidBech32 = Code(description: "invalidBech32")
@@ -42,7 +42,7 @@ public struct NostrError: Error, Equatable, CustomStringConvertible {
         public static let idMismatch = Code(description: "idMismatch")
         /// A signature is invalid.
         public static let badSignature = Code(description: "badSignature")
-        /// Not a WebSocket address.
+        /// The text is not a WebSocket URL.
         public static let invalidRelayURL = Code(description: "invalidRelayURL")
         /// An event of a kind other than the operation's.
         public static let unexpectedKind = Code(description: "unexpectedKind")

@@ -73,7 +73,7 @@ public struct AppCoreError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The code of the failure.
     public let code: Code
-    /// What went wrong and how to fix it.
+    /// The cause and the fix, for people.
     public let message: String
     /// The peers that caused the failure, for ``Code/noKeyPackage`` and ``Code/noRelay``.
     public let peers: [PublicKey: KeyPackageVerdict]

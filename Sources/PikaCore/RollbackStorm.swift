@@ -8,8 +8,8 @@ public struct RollbackStorm: Sendable, Hashable {
 
 /// The reaction to a member that repeatedly undoes the commits of a group.
 public enum RollbackStormPolicy: String, Sendable, Hashable, CaseIterable {
-    /// Log, count and show it.
+    /// Logs, counts and shows it.
     case report
-    /// Also leave the group.
+    /// Does the same, and leaves the group.
     case leave
 }

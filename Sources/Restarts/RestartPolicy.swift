@@ -13,7 +13,7 @@ package struct RestartPolicy: Hashable, Sendable {
     package enum Verdict: Hashable, Sendable {
         case restart(after: Duration)
         case quarantine
-        /// Not restarted: it ended as intended.
+        /// The process ended as intended and is not restarted.
         case leave
     }
 

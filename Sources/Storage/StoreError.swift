@@ -37,7 +37,7 @@ package struct StoreError: Error, Equatable, CustomStringConvertible {
     }
 
     package let code: Code
-    /// What happened, where, and how to fix it.
+    /// The cause, the location and the fix, for people.
     package let message: String
     /// The underlying error of a lower layer.
     package let cause: (any Error)?

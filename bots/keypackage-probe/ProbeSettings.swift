@@ -16,7 +16,7 @@ struct ProbeSettings: Sendable {
     let timeout: Duration
     let stale: Duration
     let relays: [RelayURL]
-    /// Sorted by name.
+    /// The targets, sorted by name.
     let targets: [Target]
 
     /// Throws ``BotSettingsError`` with all problems.

@@ -10,7 +10,7 @@ package struct EventExplanation: Hashable, Sendable {
     }
 
     package let query: String
-    /// Oldest first.
+    /// The explained outcomes, oldest first.
     package let parts: [Part]
     /// Unix seconds of the arrival of matching events that are not completed.
     package let openSince: [Int64]

@@ -13,7 +13,7 @@ struct JournalRing: Sendable {
     static let blockSize = 64
     let name: String
     let capacity: Int
-    /// Oldest first.
+    /// The entries, oldest first.
     private(set) var entries: [JournalEntry] = []
     /// The number of the first entry in `entries`.
     private var first = 0

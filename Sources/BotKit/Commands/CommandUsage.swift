@@ -2,7 +2,7 @@
 package struct CommandUsage: Sendable, Hashable {
     package let name: String
     package let prefix: String
-    /// Nil if the command accepts any words.
+    /// The declared arguments; nil if the command accepts any words.
     package let arguments: [CommandArgument]?
     package let help: String?
 

@@ -110,7 +110,7 @@ public struct RelayProbeReport: Sendable, Hashable {
 
     /// The result of one phase.
     public struct Phase: Sendable, Hashable {
-        /// The phase.
+        /// The examined phase.
         public var name: RelayPhase
         /// The outcome of the phase.
         public var outcome: Outcome
@@ -151,7 +151,7 @@ public struct RelayProbeReport: Sendable, Hashable {
 
     /// A fault that a probe found.
     public struct Fault: Sendable, Hashable {
-        /// The fault.
+        /// The kind of the fault.
         public var code: RelayFault
         /// The phase in which it first showed.
         public var phase: RelayPhase

@@ -21,7 +21,7 @@ struct CivilTime: Sendable, Hashable {
 
     var localSeconds: Int64 { day * 86_400 + minute * 60 }
 
-    /// 0 is Sunday.
+    /// The day of the week; 0 is Sunday.
     var weekday: Int { Int(((day + 4) % 7 + 7) % 7) }
 
     /// The date by Howard Hinnant's civil_from_days.

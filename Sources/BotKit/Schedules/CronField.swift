@@ -18,7 +18,7 @@ struct CronField: Sendable, Hashable {
             title: "day of the week", values: 0...7, names: ["sun", "mon", "tue", "wed", "thu", "fri", "sat"])
     }
 
-    /// In ascending order.
+    /// The matching values, in ascending order.
     let values: [Int]
     /// Whether the field starts with `*`: then it does not restrict the day.
     let isStar: Bool

@@ -1,7 +1,7 @@
 /// A recurring time.
 public struct Schedule: Sendable, Hashable {
     enum Kind: Sendable, Hashable {
-        /// Milliseconds, at least 1000.
+        /// A fixed interval in milliseconds, at least 1000.
         case every(Int64)
         case cron(CronExpression, TimeZoneRules)
     }

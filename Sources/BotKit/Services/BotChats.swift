@@ -22,7 +22,7 @@ public struct RecentMessage: Sendable, Hashable {
     public var kind: Kind
     /// The content of the inner event.
     public var content: String
-    /// Unix seconds, as claimed by the sender.
+    /// The time of the message in Unix seconds, as claimed by the sender.
     public var createdAt: Int64
 
     /// Creates a message, for tests.

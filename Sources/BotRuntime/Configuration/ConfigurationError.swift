@@ -3,7 +3,7 @@ package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConver
     /// One problem: its location, what was expected, what was found, and how to fix it.
     package struct Problem: Hashable, Sendable, CustomStringConvertible {
         package var file: String
-        /// Starts at 1.
+        /// The line number, from 1.
         package var line: Int
         /// Starts at 1, in Unicode scalars.
         package var column: Int
@@ -20,7 +20,7 @@ package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConver
         }
     }
 
-    /// In the order of the file; never empty.
+    /// The problems in the order of the file; never empty.
     package let problems: [Problem]
 
     init(problems: [Problem]) {

@@ -10,7 +10,7 @@ struct NetworkState: Sendable {
         var downReason: String?
     }
 
-    /// One transport.
+    /// The connections of one transport.
     struct Link: Sendable {
         let name: String
         let updates: AsyncStream<RelayUpdate>.Continuation
@@ -56,9 +56,9 @@ struct NetworkState: Sendable {
     var held: [Held] = []
     var publications: [(publication: LabNetwork.Publication, verdict: LabNetwork.Verdict)] = []
     var repeats = 1
-    /// For relays that are not honest.
+    /// The faults of relays that misbehave.
     var dice: [RelayURL: LabRelayFaults.Dice] = [:]
-    /// By member name.
+    /// The traffic counts, by member name.
     var traffic: [String: LabTraffic] = [:]
     private var nextLink = 0
 

@@ -19,7 +19,7 @@ struct StoreContent: Sendable {
     }
 
     private var keyPackages: [StoredKeyPackage] = []
-    /// In the order of creation in this store.
+    /// The stored keys of groups, in the order of their creation in this store.
     private var groupIDs: [[UInt8]] = []
     private var groups: [[UInt8]: Group] = [:]
     private var messages: [GroupID: MessageHistory] = [:]
@@ -29,7 +29,7 @@ struct StoreContent: Sendable {
     private var inbox: [Int64: InboxRow] = [:]
     private var outbox: [OutboxRow] = []
     private var cursors: [String: Int64] = [:]
-    /// Oldest first.
+    /// The ids of processed events, oldest first.
     private var seen = BoundedIDs(limit: Self.seenLimit)
     private var refused = BoundedIDs(limit: Self.refusedLimit)
     private var values: [ValueName: [UInt8]] = [:]
@@ -223,7 +223,7 @@ extension Array {
 /// The newest `limit` ids.
 private struct BoundedIDs: Sendable {
     let limit: Int
-    /// Oldest first.
+    /// The ids, oldest first.
     private var ids: [EventID] = []
     private var known: Set<EventID> = []
 

@@ -3,7 +3,7 @@ import PikaCore
 
 /// The current call of the core, and the part of it that was reported to clients. Pure.
 struct CallProgress: Sendable {
-    /// What to do about a changed call.
+    /// The reaction to a changed call.
     enum Effect: Sendable, Hashable {
         /// Rejects a call of a peer that is not allowed.
         case decline

@@ -7,7 +7,7 @@ import Synchronization
 final class PendingConnections: Sendable {
     typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
-    /// Nil after ``close()``.
+    /// The connections that are not served yet; nil after ``close()``.
     private let waiting = Mutex<[ObjectIdentifier: Connection]?>([:])
 
     /// Wraps a new channel. Must run on the channel's event loop before its first bytes arrive; otherwise those, and

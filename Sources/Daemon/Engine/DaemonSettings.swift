@@ -26,7 +26,7 @@ package struct DaemonSettings: Sendable {
     package var downloadPatience: Int64
     /// Events kept for replay.
     package var keptEvents: Int64
-    /// Milliseconds that they are kept.
+    /// Milliseconds that events are kept for replay.
     package var keptFor: Int64
     /// Scope of the daemon's durable values among those of the account, and prefix of its request ids.
     package var scope = "daemon"

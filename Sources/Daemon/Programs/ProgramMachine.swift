@@ -29,7 +29,7 @@ struct ProgramMachine: Sendable {
     /// Slots of the log reserved for records without an event of the core.
     private static let reserve: Int64 = 64
 
-    /// Nil for a daemon with clients.
+    /// The rules of the program; nil for a daemon with clients.
     let rules: ProgramRules?
     /// Most events in the backlog.
     private let capacity: Int64

@@ -40,7 +40,7 @@ package enum ProgramFailure: Sendable, Hashable {
     case stalled(ProgramStall)
 }
 
-/// How a program stalled.
+/// The way in which a program stalled.
 package enum ProgramStall: String, Sendable, Hashable {
     /// It did not consume waiting events.
     case consumesNothing = "it did not consume waiting events"

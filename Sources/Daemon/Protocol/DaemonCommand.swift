@@ -59,7 +59,7 @@ package enum DaemonCommand: Hashable, Sendable {
 
     /// Fields of a client's `hello`.
     package struct Hello: Hashable, Sendable {
-        /// At least 2.
+        /// The requested protocol version, at least 2.
         package var version: Int64
         /// A name for logs.
         package var client: String?

@@ -14,7 +14,7 @@ package struct DaemonGroup: Hashable, Sendable {
     package var nostrGroupID: String
     package var name: String
     package var description: String
-    /// Sorted by key.
+    /// The members, sorted by key.
     package var members: [Member]
 }
 

@@ -7,7 +7,7 @@ import PikaCore
 /// A key package event and the core's validation result.
 struct ExaminedKeyPackage: Sendable {
     let event: Event
-    /// Nil if any check failed.
+    /// The invitee; nil if any check failed.
     let invitee: Invitee?
     let failure: KeyPackageFailure?
 

@@ -25,7 +25,7 @@ final class IncomingBlob: Sendable {
     private let path: String
     private let maximumBytes: Int
     private let space: BlobSpace
-    /// Nil once discarded.
+    /// The draft file; nil once it is discarded.
     private let draft: Mutex<Draft?>
 
     /// - Parameter space: reserves the draft's disk space until it is discarded; a draft that is moved keeps it.

@@ -10,7 +10,7 @@ struct RelayCore: Sendable {
     let writer: GroupCommit
     let blobs: BlobStore
     let logger: Logger
-    /// Nil unless messages are logged.
+    /// The log of messages; nil unless messages are logged.
     let eventLog: EventLog?
     /// Returns the time in Unix seconds.
     let now: @Sendable () -> Int64

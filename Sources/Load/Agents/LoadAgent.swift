@@ -61,7 +61,7 @@ final class LoadAgent: Sendable {
 
     // MARK: Actions
 
-    /// Nil while the agent is not running.
+    /// The agent's core; nil while the agent is not running.
     var core: AppCore? { state.withLock { $0.core } }
 
     /// Dispatches an action. Fails with the action's ``PikaCore/AppCoreError``, or with ``AgentNotRunning`` if the agent is

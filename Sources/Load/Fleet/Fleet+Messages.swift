@@ -57,9 +57,9 @@ extension Fleet {
         }
     }
 
-    /// What determines the time of a message.
+    /// The cause of a message's time.
     private enum Pace {
-        /// The plan.
+        /// The plan sets the time (open model).
         case due(Duration)
         /// The sender's pause after the answer to its previous message.
         case thinking(Duration)

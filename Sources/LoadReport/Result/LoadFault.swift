@@ -21,7 +21,7 @@ package struct LoadFault: Codable, Equatable, Sendable {
 package struct LoadStage: Codable, Equatable, Sendable {
     /// The planned load: `send 20/s`.
     package var name: String
-    /// In seconds of the run.
+    /// The actual start, in seconds of the run.
     package var from: Double
     package var to: Double
 

@@ -6,7 +6,7 @@ package struct LoadSeries: Codable, Equatable, Sendable {
         /// Successes in each slot.
         package var count: [Int]
         package var failures: [Int]
-        /// Seconds; nil in slots without a success.
+        /// Latency percentiles in seconds; nil in slots without a success.
         package var p50: [Double?]
         package var p95: [Double?]
         package var p99: [Double?]
@@ -16,7 +16,7 @@ package struct LoadSeries: Codable, Equatable, Sendable {
     package struct Aggregate: Codable, Equatable, Sendable {
         package var count: Int
         package var failures: Int
-        /// Seconds; nil before the first success.
+        /// Latency in seconds; nil before the first success.
         package var min: Double?
         package var mean: Double?
         package var max: Double?

@@ -1,7 +1,7 @@
 /// Evaluation of a threshold.
 package struct ThresholdOutcome: Codable, Equatable, Sendable {
     package var key: String
-    /// As it was written: `< 3s`.
+    /// The condition as written, such as `< 3s`.
     package var condition: String
     package var unit: ThresholdUnit
     /// The measured value in the key's unit; nil if it was never measured.

@@ -1,7 +1,7 @@
 /// A row of the correctness table.
 struct CorrectnessRow {
     let name: String
-    /// Nil if it was never measured.
+    /// The ratio; nil if it was never measured.
     let ratio: Double?
     let counts: String
 

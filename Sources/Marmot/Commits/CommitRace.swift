@@ -137,7 +137,7 @@ extension MarmotGroup {
         self.abandoned = [old]
     }
 
-    /// This value without its race-resolution state.
+    /// The group without its race-resolution state.
     private var bare: MarmotGroup {
         var bare = self
         bare.abandoned = []

@@ -33,7 +33,7 @@ public struct EncryptedFile: Sendable {
     public let blobHash: Bytes32
     /// SHA-256 of the plaintext.
     public let hash: Bytes32
-    /// 12 bytes.
+    /// Nonce of the encryption, 12 bytes.
     public let nonce: [UInt8]
     /// MIME type, which is bound to the encryption.
     public let type: MediaType

@@ -35,7 +35,7 @@ public struct MediaReference: Hashable, Sendable {
     public var thumbhash: String?
     /// SHA-256 of the plaintext, not of the blob.
     public let hash: Bytes32
-    /// 12 bytes.
+    /// Nonce of the encryption, 12 bytes.
     public let nonce: [UInt8]
 
     /// Throws ``MarmotError/Code/badMedia`` for an empty address, a nonce that is not 12 bytes long, or a filename that

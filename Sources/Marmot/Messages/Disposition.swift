@@ -38,7 +38,7 @@ public struct ReceivedMessage: Sendable, Hashable {
 public enum WaitingReason: String, Sendable, Hashable {
     /// No key of a known epoch opens it; it may belong to a future epoch.
     case noKey = "no_key"
-    /// It belongs to a future epoch.
+    /// The event belongs to a future epoch.
     case futureEpoch = "future_epoch"
     /// A commit refers to a proposal that has not arrived.
     case missingProposal = "missing_proposal"

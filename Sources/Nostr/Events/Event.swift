@@ -6,7 +6,7 @@ public struct Event: Hashable, Sendable {
     public let id: EventID
     /// The author's key, which signs the id.
     public let pubkey: PublicKey
-    /// Seconds since 1970.
+    /// The time stated by the sender, in seconds since 1970.
     public let createdAt: Int64
     /// The type number, which defines the meaning of tags and content.
     public let kind: Kind

@@ -2,7 +2,7 @@
 public struct UnsignedEvent: Hashable, Sendable {
     /// The author's key.
     public var pubkey: PublicKey
-    /// Seconds since 1970.
+    /// The stated time, in seconds since 1970.
     public var createdAt: Int64
     /// The type number, which defines the meaning of tags and content.
     public var kind: Kind

@@ -44,7 +44,7 @@ public struct CallSession: Sendable, Hashable {
 
     /// The URL of the media relay, as text.
     public var moqURL: String
-    /// Without a leading or trailing slash.
+    /// The base of both sides' broadcast paths, without a leading or trailing slash.
     public var broadcastBase: String
     /// `capv1_` and 64 hex digits; empty until the core has derived it from the group's epoch.
     public var relayAuth: String
@@ -97,7 +97,7 @@ public struct CallSignal: Sendable, Hashable {
         case end(reason: String)
     }
 
-    /// UUID text.
+    /// The call's id, usually a UUID as text.
     public var callID: String
     /// The sender's clock, Unix milliseconds.
     public var timestampMilliseconds: Int64

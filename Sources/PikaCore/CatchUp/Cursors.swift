@@ -3,7 +3,7 @@ import Nostr
 
 /// The stored cursors: the position in each relay's events, and times and flags of each group's membership.
 struct Cursors: Sendable {
-    /// By name.
+    /// The cursors' values, by name.
     private var values: [String: Int64]
 
     init(_ stored: [String: Int64] = [:]) {

@@ -5,7 +5,7 @@ import Nostr
 struct OpenChat: Sendable {
     /// Identifies this opening: answers to requests of an earlier opening have another number.
     let number: Int
-    /// Nil if no group has the chat's id.
+    /// The chat's group; nil if no group has the chat's id.
     let groupID: GroupID?
     /// The maximum number of hypernotes with recorded answers, shown or not; answers to further ones are dropped.
     static let maximumAnswered = 2000

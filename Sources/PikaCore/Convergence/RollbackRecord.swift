@@ -52,7 +52,7 @@ struct RollbackRecord: Sendable, Hashable {
     private static let maximumLosses = 64
     private static let maximumTallies = 16
 
-    /// Oldest first.
+    /// The recent losses, oldest first.
     private var losses: [Loss] = []
     private var tallies: [PublicKey: RollbackTally] = [:]
     /// Unix seconds when a storm of the committer was detected.

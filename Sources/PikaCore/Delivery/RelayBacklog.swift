@@ -37,7 +37,7 @@ struct RelayBacklog: Sendable {
     }
 
     private struct RelayQueue: Sendable {
-        /// In ascending order of sequence number.
+        /// The missing events, in ascending order of sequence number.
         var events: [MissingEvent] = []
         var failures = 0
         var dueAt: Int64 = 0

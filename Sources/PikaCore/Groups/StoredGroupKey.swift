@@ -5,7 +5,7 @@ import Nostr
 /// The key of a group, or of a part that belongs to it, in the store.
 struct StoredGroupKey: Hashable {
     let groupID: GroupID
-    /// Nil for the group itself.
+    /// The stored part; nil for the group itself.
     let part: GroupPart?
 
     init(_ groupID: GroupID, _ part: GroupPart? = nil) {

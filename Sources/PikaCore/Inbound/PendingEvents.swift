@@ -26,7 +26,7 @@ struct PendingEvents: Sendable {
     private struct Entry: Sendable {
         let waiting: WaitingEvent
         let bytes: Int
-        /// Ascending in the order of arrival.
+        /// The position in the order of arrival.
         let number: Int
         /// The group with a key that opened its outer layer.
         var opener: GroupID?

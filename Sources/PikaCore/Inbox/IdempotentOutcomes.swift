@@ -19,7 +19,7 @@ struct IdempotentOutcomes: Sendable {
         case done(ActionOutcome)
     }
 
-    /// By the digest of the key.
+    /// The outcomes, by the digest of the key.
     private var entries: [[UInt8]: Entry] = [:]
     /// Keys of actions in progress.
     private var inProgress: Set<String> = []

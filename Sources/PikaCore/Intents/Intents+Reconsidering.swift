@@ -22,7 +22,7 @@ extension Intents {
         case conclude(ActionOutcome)
         /// Ends it as done; the keys are renewed at a later time.
         case postponeRenewal
-        /// Its commit lost.
+        /// The intent is retried, because its commit lost.
         case retry(GroupIntent.Goal)
         /// The proposal ended with its epoch.
         case proposeAgain

@@ -8,7 +8,7 @@ struct Intents: Sendable {
     /// The number of times that the commit of one change may lose before the change is abandoned.
     static let maximumLosses = 10
 
-    /// By number.
+    /// The intents, by number.
     private var entries: [Int: GroupIntent] = [:]
     private var lastNumber = 0
     /// Groups whose intents may proceed, and groups that must be read first.

@@ -8,7 +8,7 @@ struct Invitations: Sendable {
     /// The one key shared by all unknown inviters.
     private enum Strangers: Sendable { case all }
 
-    /// By gift wrap.
+    /// The pending invitations, by gift wrap.
     private var invites: [EventID: StoredInvite]
     private var inviters = RateLimiter<PublicKey>()
     private var strangers = RateLimiter<Strangers>(capacity: 1)

@@ -23,7 +23,7 @@ struct WelcomeDeliveries: Sendable {
     }
 
     private var peerRelays: [PublicKey: PeerRelays] = [:]
-    /// By number.
+    /// The deliveries in progress, by number.
     private var deliveries: [Int: Delivery] = [:]
     private var lastNumber = 0
 

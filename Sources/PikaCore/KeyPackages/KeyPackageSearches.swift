@@ -14,7 +14,7 @@ struct KeyPackageSearches: Sendable {
         let owner: Owner
     }
 
-    /// By number.
+    /// The searches in progress, by number.
     private var active: [Int: ActiveSearch] = [:]
     private var lastNumber = 0
 

@@ -20,7 +20,7 @@ struct KeyPackages: Sendable {
     /// Seconds after which a refused event may be too old for the relays, and is signed again.
     private static let staleAge: Int64 = 3600
 
-    /// Oldest first.
+    /// The stored packages, oldest first.
     private var packages: [StoredKeyPackage] = []
     /// The announcement of each, by key package reference.
     private var records: [[UInt8]: KeyPackageRecord] = [:]

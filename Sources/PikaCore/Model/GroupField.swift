@@ -9,7 +9,7 @@ enum GroupField: Sendable, Hashable {
     case relays([RelayURL])
     case admins([PublicKey])
     case nostrGroupID(Bytes32)
-    /// Seconds; nil for no timer.
+    /// The disappearing timer in seconds; nil for none.
     case disappearing(UInt64?)
     /// A picture that is already on a server; nil for none.
     case image(GroupImage?)

@@ -77,7 +77,7 @@ enum KeyTask: Sendable, Hashable {
 
 /// An invitation waiting to be sealed.
 struct DueSeal: Sendable, Hashable {
-    /// Its outbox row once it is wrapped.
+    /// The id of its outbox row once it is wrapped.
     let row: String
     let rumor: UnsignedEvent
     let recipient: PublicKey

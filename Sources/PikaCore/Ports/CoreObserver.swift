@@ -15,7 +15,7 @@ package struct CoreNotice: Sendable, Hashable {
     package let event: EventID
     /// The inner event, if it was opened.
     package let inner: EventID?
-    /// Nil if the event belongs to no known chat.
+    /// Hex of the MLS group id; nil if the event belongs to no known chat.
     package let chatID: String?
     package let fate: Fate
     /// A reason code, such as `not_admin` or `no_key`.

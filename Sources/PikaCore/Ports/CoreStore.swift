@@ -52,7 +52,7 @@ package struct StoredState: Sendable {
     package var inbox: [InboxRow] = []
     /// Events that some of their relays still lack and that were not dropped, in order.
     package var outbox: [OutboxRow] = []
-    /// Unix seconds by cursor name.
+    /// The cursors in Unix seconds, by name.
     package var cursors: [String: Int64] = [:]
     /// The ids of the events processed most recently, newest first, at most 50,000.
     package var seen: [EventID] = []
@@ -188,7 +188,7 @@ package struct StoredMedia: Sendable, Hashable {
 /// A kind 445 event that could not be opened on arrival: kept and retried after every epoch change.
 package struct WaitingEvent: Sendable, Hashable {
     package var event: Event
-    /// Unix seconds of its arrival.
+    /// The time of arrival, in Unix seconds.
     package var arrivedAt: Int64
 
     package init(event: Event, arrivedAt: Int64) {
@@ -212,7 +212,7 @@ package struct StoredInvite: Sendable, Hashable {
 
 /// An event waiting for the handlers.
 package struct InboxRow: Sendable, Hashable {
-    /// Ascending; never reused.
+    /// The row's id; ascending, never reused.
     package var id: Int64
     /// The event, encoded in a form that only the core reads. Private: sealed at rest.
     package var payload: [UInt8]
@@ -270,7 +270,7 @@ package struct OutboxRow: Sendable, Hashable {
     /// The inner event's id, if the event is a message.
     package var messageID: EventID?
     package var attempts: Int
-    /// Nil until a relay has the event.
+    /// The remaining deliveries; nil until a relay has the event.
     package var leftover: Leftover?
 
     package init(

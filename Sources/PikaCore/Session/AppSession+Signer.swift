@@ -9,7 +9,7 @@ struct SignerContact: Sendable {
 
     /// The start of the handshake, in Unix milliseconds.
     let start: Int64
-    /// Milliseconds after `start`.
+    /// The timeout in milliseconds, counted from `start`.
     var timeout = Self.timeout
     /// The address where a user approves this client.
     var approval: String?
@@ -20,7 +20,7 @@ struct SignerContact: Sendable {
 struct SignerIntroduction: Sendable {
     let remoteSigner: PublicKey
     let client: KeyPair
-    /// Nil until the signer has named it.
+    /// The signer's account; nil until the signer has named it.
     var account: PublicKey?
 }
 

@@ -11,7 +11,7 @@ enum SessionLogin: Sendable {
 struct UnlockedKey: Sendable {
     let key: AccountKey
     let mode: AppState.Auth.Mode
-    /// Nil if it is already stored.
+    /// The identity to store; nil if it is already stored.
     var identity: AccountIdentity?
     var security = NIP49.KeySecurity.untracked
     /// The connection to the key's remote signer; nil if the key is local.

@@ -15,7 +15,7 @@ struct SignerQueue: Sendable {
     /// opened as for one that its owner has not approved yet.
     static let unopenedDelays: [Int64] = [60_000, 600_000, 3_600_000]
 
-    /// By number.
+    /// The queued tasks, by number.
     private var jobs: [Int: KeyJob] = [:]
     private var lastNumber = 0
     /// Consecutive times that the signer was away.

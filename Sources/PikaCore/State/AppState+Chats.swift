@@ -27,7 +27,7 @@ extension AppState {
         public internal(set) var name: String
         /// The description in the group's data; may be empty.
         public internal(set) var description: String
-        /// Where the group's events are published.
+        /// The relays where the group's events are published.
         public internal(set) var relays: [RelayURL]
         /// Whether it is more than a 1:1 chat (docs/protocol/marmot.md §8.1).
         public internal(set) var isGroup: Bool
@@ -117,9 +117,9 @@ extension AppState {
         public let media: [MediaAttachment]
         /// The state of requested downloads, by ``MediaAttachment/index``; files without a request have no entry.
         public internal(set) var downloads: [Int: MediaDownload]
-        /// In the order of their first use.
+        /// The reactions, in the order of their first use.
         public internal(set) var reactions: [Reaction]
-        /// Nil unless ``kind`` is a hypernote's.
+        /// The hypernote in the message; nil unless ``kind`` is a hypernote's.
         public internal(set) var hypernote: HypernoteView?
         /// The state of the message's delivery to the relays.
         public internal(set) var delivery: Delivery
@@ -139,7 +139,7 @@ extension AppState {
     public struct Reaction: Sendable, Hashable {
         /// The emoji, or a name between colons.
         public let emoji: String
-        /// In order, without duplicates.
+        /// The members who reacted, in order and without duplicates.
         public internal(set) var senders: [PublicKey]
         /// Whether this account is among them.
         public internal(set) var isOwn: Bool

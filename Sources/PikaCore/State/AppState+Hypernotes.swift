@@ -11,7 +11,7 @@ extension AppState {
         public let initialForm: [String: String]
         /// Each member's latest answer that names one of the document's actions, oldest first.
         public internal(set) var responses: [HypernoteResponse] = []
-        /// This account's own among ``responses``.
+        /// This account's own response among ``responses``.
         public internal(set) var ownResponse: HypernoteResponse?
 
         /// The number of members who chose each action; unchosen actions are left out.

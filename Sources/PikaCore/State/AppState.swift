@@ -32,7 +32,7 @@ public struct AppState: Sendable, Hashable {
     public internal(set) var relays: [RelayStatus] = []
     /// The events that wait for delivery.
     public internal(set) var outbox = OutboxStatus()
-    /// Nil if this process holds the account's key.
+    /// The state of the remote signer; nil if this process holds the account's key.
     public internal(set) var signer: SignerStatus?
     /// Whether a relay has acknowledged a key package of this account since the start. It stays true when a new one is
     /// announced, because the old one is deleted only after a relay has the new one. ``keyPackage`` describes the
@@ -82,7 +82,7 @@ public struct AppState: Sendable, Hashable {
 
         /// The location of the account's key.
         public enum Mode: Sendable, Hashable {
-            /// In this process.
+            /// The key is in this process.
             case localKey
             /// In this process too; it is stored encrypted with a password (NIP-49).
             case encryptedKey

@@ -2,6 +2,6 @@
 struct Moment: Hashable, Sendable {
     /// Time since the transport began; monotonic.
     var elapsed: Duration
-    /// Seconds since 1970.
+    /// The wall clock's time, in seconds since 1970.
     var unixTime: Int64
 }

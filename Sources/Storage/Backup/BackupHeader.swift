@@ -2,7 +2,7 @@ import CSodium
 
 /// The header of a backup: its type and version, and the values to check its database without a key.
 struct BackupHeader: Equatable {
-    /// 16 bytes.
+    /// The first 16 bytes of a backup.
     static let magic = Array("pikabot backup\r\n".utf8)
     static let version: UInt32 = 1
     static let hashLength = Int(crypto_hash_sha256_bytes())

@@ -1,4 +1,4 @@
-/// How a worker's process ended.
+/// The end of a worker's process.
 package enum WorkerExit: Hashable, Sendable, CustomStringConvertible {
     /// It exited with this status.
     case exited(Int32)

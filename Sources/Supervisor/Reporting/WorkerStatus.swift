@@ -4,7 +4,7 @@ package struct WorkerStatus: Hashable, Sendable {
     /// `starting`, `ready`, `stopping`, `waiting` (for its next start), `quarantined`, `finished` or `stopped`.
     package var state: String
     package var pid: Int32?
-    /// How long the process has run.
+    /// The time that the process has run.
     package var age: Duration?
     /// Number of restarts since the worker was configured.
     package var restarts: Int

@@ -6,9 +6,9 @@ package struct HTTPLimits: Sendable, Hashable {
     package var requestBytes = 16 * 1024
     /// From accepting the connection to the complete request.
     package var requestTime = Duration.seconds(5)
-    /// From the request to the route's response.
+    /// Deadline from the request to the route's response.
     package var answerTime = Duration.seconds(30)
-    /// For writing the response.
+    /// Deadline for writing the response.
     package var writeTime = Duration.seconds(10)
 
     package init() {}

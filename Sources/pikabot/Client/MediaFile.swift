@@ -15,7 +15,7 @@ struct MediaFile: Sendable {
 
     let bytes: [UInt8]
     let filename: String
-    /// As given, else by the file name's extension.
+    /// The media type: as given, or else by the file name's extension.
     let mediaType: String
 
     /// Throws ``CommandError`` for a file that is unreadable, empty or larger than `limit` bytes.

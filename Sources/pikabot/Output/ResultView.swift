@@ -23,11 +23,11 @@ enum ResultView: Sendable {
 
     enum Form: Sendable {
         case plain
-        /// Unix seconds.
+        /// A time in Unix seconds.
         case time
         /// A public key, as an abbreviated npub.
         case person
-        /// File names.
+        /// A list of file names.
         case files
     }
 

@@ -2,7 +2,7 @@
 struct QRCode: Sendable {
     let version: QRVersion
     let level: QRLevel
-    /// 0 to 7.
+    /// The number of the mask, 0 to 7.
     let mask: Int
     private let modules: [[Bool]]
 

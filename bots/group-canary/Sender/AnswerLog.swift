@@ -30,7 +30,7 @@ struct AnswerLog: Codable, Sendable, Hashable {
     }
 
     var series: String
-    /// By hexadecimal public key.
+    /// The mirrors, by hexadecimal public key.
     var mirrors: [String: Mirror] = [:]
 
     init(series: String) {

@@ -8,7 +8,7 @@ struct SentLog: Codable, Sendable, Hashable {
 
     var series: String
     var next: Int64 = 1
-    /// In ascending order of number.
+    /// The latest canaries, in ascending order of number.
     var latest: [Canary] = []
 
     init(series: String) {

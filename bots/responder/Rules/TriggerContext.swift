@@ -12,7 +12,7 @@ struct TriggerContext: Sendable, Hashable {
     var id: String
     /// The chats that receive the answers: the event's chat, or those of a scheduled rule.
     var chats: [String]
-    /// Unix seconds of the event.
+    /// The time of the event, in Unix seconds.
     var at: Int64
     var sender: PublicKey?
     var message: MessageEvent?

@@ -13,7 +13,7 @@ extension RelayExaminer {
 
     var now: Int64 { ThrowawayEvent.now + shift }
 
-    /// In the future by both clocks.
+    /// The expiration tag of written events; in the future by both clocks.
     var expiration: Tag { .expiration(at: max(ThrowawayEvent.now, now) + Self.lifetime) }
 
     func make(_ kind: Kind, _ tags: [Tag] = [], age: Int64 = 0, contentBytes: Int = 256) -> Event {

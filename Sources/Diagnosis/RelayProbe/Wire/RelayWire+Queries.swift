@@ -20,7 +20,7 @@ enum PublishOutcome: Hashable, Sendable {
 /// A relay's answer to a query.
 struct QueryResult: Hashable, Sendable {
     enum End: Hashable, Sendable {
-        /// `EOSE`.
+        /// The relay sent `EOSE`.
         case complete
         /// All expected events arrived, with or without EOSE.
         case enough
@@ -29,7 +29,7 @@ struct QueryResult: Hashable, Sendable {
         case lost(String)
     }
 
-    /// Without duplicates, in order of arrival.
+    /// The events without duplicates, in order of arrival.
     var events: [Event]
     var end: End
 

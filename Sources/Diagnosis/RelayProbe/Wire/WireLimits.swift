@@ -1,6 +1,6 @@
 /// Limits on a relay's messages, so that a hostile relay costs little.
 enum WireLimits {
-    /// Per connection.
+    /// Most messages per connection.
     static let mostMessages = 4_000
     static let mostBytes = 8 << 20
     /// Largest message.

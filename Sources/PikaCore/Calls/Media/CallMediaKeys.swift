@@ -11,11 +11,11 @@ struct CallTrackKeys: Sendable, Equatable {
     let generation: UInt8
     /// The track's name in the frames' additional data; for data always `audio0`.
     let track: String
-    /// 32 bytes.
+    /// The root secret, 32 bytes.
     let root: Secret
-    /// 16 bytes.
+    /// The encryption key, 16 bytes.
     let key: Secret
-    /// 12 bytes.
+    /// The salt of the nonces, 12 bytes.
     let salt: Secret
 
     init(base: Secret, root: Secret, keyID: UInt64, epoch: UInt64, generation: UInt8 = 0, track: String) {
@@ -45,7 +45,7 @@ struct CallKeyPair: Sendable, Equatable {
 
 /// All keys of a call, derived from the group's epoch at the call's start (docs/protocol/marmot.md §9.4).
 struct CallMediaKeys: Sendable, Equatable {
-    /// For audio, and for data on any track.
+    /// The keys for audio, and for data on any track.
     let audio: CallKeyPair
     let video: CallKeyPair
     /// The last component of the path where each side publishes: 64 hex digits.

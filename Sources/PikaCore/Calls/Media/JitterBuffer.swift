@@ -3,7 +3,7 @@
 struct JitterBuffer: Sendable {
     enum Arrival: Sendable, Hashable {
         case kept
-        /// Its turn has passed.
+        /// The frame arrived after its turn.
         case late
         /// The frame was kept, and this many older ones were dropped to make room.
         case overflowed(Int)
