@@ -60,7 +60,7 @@ public enum AppAction: Sendable, Hashable {
     // Chats
     /// Creates a group with these peers, whose key packages are found on the relays; this account is its admin.
     case createGroupChat(name: String, peers: [PublicKey], missing: MissingPeers = .fail)
-    /// Creates a 1:1 chat: a group with both as admins. With a name other than `DM` it shows as a group.
+    /// Creates a direct chat: a group with both as admins. With a name other than `DM` it shows as a group.
     case createChat(peer: PublicKey, name: String = "DM")
     /// Adds these peers to the group, with key packages found on the relays.
     case addGroupMembers(chatID: String, peers: [PublicKey], missing: MissingPeers = .fail)
@@ -122,7 +122,7 @@ public enum AppAction: Sendable, Hashable {
     case hypernoteAction(chatID: String, hypernote: EventID, action: String, form: [String: String])
 
     // Calls
-    /// Invites a member to a call: the other member of a 1:1 chat, or `peer` in a larger group.
+    /// Invites a member to a call: the other member of a direct chat, or `peer` in a larger group.
     ///
     /// Without a `callID`, one is generated and appended to the session's broadcast base; with one, the base is used
     /// unchanged. An empty address or base defaults to ``CoreConfiguration/calls``, empty tracks to one audio track,

@@ -87,7 +87,7 @@ extension EventFilter {
         return Self { _, scope in scope.isChat(among: references) }
     }
 
-    /// Only events in groups (``EventScope/isGroup``); `!.group` selects 1:1 chats.
+    /// Only events in groups (``EventScope/isGroup``); `!.group` selects direct chats.
     public static var group: Self { Self { _, scope in scope.isGroup } }
 
     /// Only events of authors who were admins in the event's own epoch, even if they no longer are. An unknown role

@@ -25,7 +25,7 @@ public struct CallPolicy: Sendable, Hashable {
 
     /// Every call rings, and handlers decide.
     public static let handlers = CallPolicy(allowsGroups: true, allowsVideo: true)
-    /// Like a person's app: 1:1 calls only.
+    /// Like a person's app: calls in direct chats only.
     public static let app = CallPolicy(allowsGroups: false, allowsVideo: true)
     /// Like Pika's daemon: in groups too, but without video.
     public static let daemon = CallPolicy(allowsGroups: true, allowsVideo: false, broadcastPrefix: "pika/pty")

@@ -29,7 +29,7 @@ extension AppState {
         public internal(set) var description: String
         /// The relays where the group's events are published.
         public internal(set) var relays: [RelayURL]
-        /// Whether it is more than a 1:1 chat (docs/protocol/marmot.md §8.1).
+        /// Whether it is more than a direct chat (docs/protocol/marmot.md §8.1).
         public internal(set) var isGroup: Bool
         /// The group's members; empty once this account is no longer in the group.
         public internal(set) var members: [Member]
@@ -55,10 +55,10 @@ extension AppState {
         public internal(set) var needsInvitation = false
         /// Whether other groups claim the current nostrGroupID too; if so, it does not identify this chat.
         public internal(set) var sharesNostrGroupID = false
-        /// A group's name, or `Group (5)` if it has none; for a 1:1 chat the peer's own name, or else the beginning of
-        /// its npub.
+        /// A group's name, or `Group (5)` if it has none; for a direct chat the peer's own name, or else the beginning
+        /// of its npub.
         public internal(set) var displayName = ""
-        /// `5 members` for a group; for a 1:1 chat the beginning of the peer's npub, nil if ``displayName`` already
+        /// `5 members` for a group; for a direct chat the beginning of the peer's npub, nil if ``displayName`` already
         /// shows it.
         public internal(set) var subtitle: String?
         /// Whether the user has archived the chat; a new message brings it back.

@@ -54,7 +54,7 @@ public struct AppState: Sendable, Hashable {
         case chatList
         /// One chat with its messages.
         case chat(chatID: String)
-        /// The form for a new 1:1 chat.
+        /// The form for a new direct chat.
         case newChat
         /// The form for a new group.
         case newGroupChat

@@ -57,7 +57,7 @@ struct MessageCondition: Sendable {
     var kinds: Set<Kind> = [.chatMessage]
     var command: CommandName?
     var mention: Bool?
-    /// Whether the chat must be a 1:1 chat (true) or a group (false); nil for both.
+    /// Whether the chat must be a direct chat (true) or a group (false); nil for both.
     var direct: Bool?
     var expression: Expression?
     /// Required text at the start, anywhere or as the whole content; case is ignored.
