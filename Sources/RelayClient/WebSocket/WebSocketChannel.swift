@@ -34,7 +34,7 @@ package struct WebSocketConnector: Sendable {
             trusting: configuration.trustRootFiles, closeTimeout: configuration.closeTimeout)
     }
 
-    /// Connects. Cancellation closes the connection as far as it was opened.
+    /// Connects. Cancellation closes every channel opened so far.
     ///
     /// - Parameters:
     ///   - address: The relay's address; nil to use the system's resolver.
