@@ -56,6 +56,7 @@ var targets: [Target] = [
     library("BotDispatch", ["BotKit", "PikaCore", "Nostr", lifecycle, logging, metrics]),
     library("Restarts", []),
     library("Telemetry", [lifecycle, logging, metrics] + nio),
+    library("BotConfiguration", ["BotKit", "BotDispatch", "Restarts", "PikaCore", "Nostr", yams]),
     library(
         "ExternalBots",
         [
@@ -65,11 +66,9 @@ var targets: [Target] = [
     library(
         "BotRuntime",
         [
-            "BotKit", "BotDispatch", "BlossomClient", "Diagnosis", "ExternalBots", "NetworkAddresses", "Restarts",
-            "Telemetry", "PikaCore", "Marmot", "Nostr", "RelayClient", "Storage", yams, lifecycle, unixSignals, logging,
-            metrics, httpClient,
-            subprocess,
-            systemPackage,
+            "BotConfiguration", "BotKit", "BotDispatch", "BlossomClient", "Diagnosis", "ExternalBots",
+            "NetworkAddresses", "Restarts", "Telemetry", "PikaCore", "Marmot", "Nostr", "RelayClient", "Storage",
+            lifecycle, unixSignals, logging, metrics, httpClient, subprocess, systemPackage,
         ] + nio),
     library("BotTesting", ["BotKit", "BotDispatch", "PikaCore", "Marmot", "MLS", "Nostr", "EmbeddedRelay", logging]),
     library(
@@ -105,18 +104,17 @@ var targets: [Target] = [
     library(
         "BotProgram",
         [
-            "BotKit", "BotRuntime", "Diagnosis", "Supervisor", "Telemetry", "Storage", "PikaCore", "Nostr", arguments,
-            lifecycle, unixSignals, logging,
+            "BotConfiguration", "BotKit", "BotRuntime", "Diagnosis", "Supervisor", "Telemetry", "Storage", "PikaCore",
+            "Nostr", arguments, lifecycle, unixSignals, logging,
         ]
     ),
     .executableTarget(
         name: "pikabot",
         dependencies: [
-            "BotProgram", "BotRuntime", "BotKit", "BlossomClient", "Daemon", "EchoBot", "GroupCanaryBot", "Load",
-            "LoadReport", "KeyPackageProbeBot", "NetworkAddresses", "RelayProbeBot", "ResponderBot", "Supervisor",
-            "Telemetry",
-            "EmbeddedRelay", "RelayClient", "Storage", "PikaCore",
-            "Marmot", "MLS", "Nostr", arguments, lifecycle, unixSignals, logging,
+            "BotProgram", "BotConfiguration", "BotRuntime", "BotKit", "BlossomClient", "Daemon", "EchoBot",
+            "GroupCanaryBot", "Load", "LoadReport", "KeyPackageProbeBot", "NetworkAddresses", "RelayProbeBot",
+            "ResponderBot", "Supervisor", "Telemetry", "EmbeddedRelay", "RelayClient", "Storage", "PikaCore", "Marmot",
+            "MLS", "Nostr", arguments, lifecycle, unixSignals, logging,
         ],
         swiftSettings: settings),
     .target(name: "LiveTesting", path: "Tests/LiveTesting", swiftSettings: settings),
@@ -148,18 +146,24 @@ var targets: [Target] = [
     tests("RelayProbeBotTests", ["RelayProbeBot", "BotKit", "BotTesting", "PikaCore", "Nostr", logging]),
     tests("ResponderBotTests", ["ResponderBot", "BotKit", "BotTesting", "PikaCore", "Nostr", logging]),
     .testTarget(
-        name: "BotRuntimeTests",
+        name: "BotConfigurationTests",
         dependencies: [
-            "LiveTesting", "BotRuntime", "ExternalBots", "BotKit", "BotDispatch", "BotTesting", "EchoBot", "Telemetry",
-            "EmbeddedRelay", "NetworkAddresses", "RelayClient",
-            "PikaCore", "Nostr", "ResponderBot", "Restarts", lifecycle, logging, metrics,
-        ] + nio, exclude: ["Configuration/Wrong"], swiftSettings: settings),
+            "LiveTesting", "BotConfiguration", "BotKit", "BotDispatch", "EchoBot", "PikaCore", "Nostr", "ResponderBot",
+            "Restarts",
+        ], exclude: ["Wrong"], swiftSettings: settings),
+    tests(
+        "BotRuntimeTests",
+        [
+            "BotRuntime", "BotConfiguration", "ExternalBots", "BotKit", "BotDispatch", "BotTesting", "EchoBot",
+            "Telemetry", "EmbeddedRelay", "NetworkAddresses", "RelayClient", "PikaCore", "Nostr", "Restarts", lifecycle,
+            logging, metrics,
+        ] + nio),
     tests(
         "PikabotTests",
         [
-            "pikabot", "BotProgram", "BotRuntime", "BotKit", "BotTesting", "Diagnosis", "EmbeddedRelay",
-            "NetworkAddresses", "RelayClient",
-            "Supervisor", "Telemetry", "Storage", "PikaCore", "MLS", "Nostr", arguments, logging,
+            "pikabot", "BotProgram", "BotConfiguration", "BotRuntime", "BotKit", "BotTesting", "Diagnosis",
+            "EmbeddedRelay", "NetworkAddresses", "RelayClient", "Supervisor", "Telemetry", "Storage", "PikaCore", "MLS",
+            "Nostr", arguments, logging,
         ]),
     tests(
         "DiagnosisTests",
@@ -167,7 +171,8 @@ var targets: [Target] = [
     tests("LoadReportTests", ["LoadReport", histogram]),
     tests(
         "LoadTests",
-        ["Load", "LoadReport", "BotKit", "BotRuntime", "EmbeddedRelay", "PikaCore", "Nostr", lifecycle, logging] + nio),
+        ["Load", "LoadReport", "BotKit", "BotConfiguration", "EmbeddedRelay", "PikaCore", "Nostr", lifecycle, logging]
+            + nio),
     tests("DaemonTests", ["Daemon", "BotTesting", "PikaCore", "Nostr", crypto, lifecycle, logging] + nio),
     tests("SupervisorTests", ["Supervisor", "Restarts", "Telemetry", lifecycle, logging, metrics]),
 ]

@@ -1,6 +1,6 @@
 package import ArgumentParser
+package import BotConfiguration
 public import BotKit
-package import BotRuntime
 import Foundation
 
 /// A program that runs bots: the implementation of `pikabot`, for packages with their own bots.

@@ -1,4 +1,4 @@
-import Daemon
+import BotDispatch
 package import Restarts
 
 /// A program that runs as a bot, and its permissions.
@@ -16,10 +16,10 @@ package struct ExternalBotProgram: Sendable, Hashable {
     package var restart: RestartKind
 
     /// The commands allowed by default.
-    package static let standardCommands: Set<String> = ["send_message", "react", "send_typing", "send_hypernote"]
+    package static let standardCommands = ProgramCommands.standard
 
     /// The commands that a configuration may allow.
-    package static let knownCommands = DaemonCommand.names
+    package static let knownCommands = ProgramCommands.known
 
     package init(
         command: [String], directory: String, environment: [String: String] = [:],

@@ -1,4 +1,4 @@
-import BotRuntime
+import BotConfiguration
 import EchoBot
 import GroupCanaryBot
 import KeyPackageProbeBot

@@ -1,3 +1,4 @@
+import BotConfiguration
 import BotKit
 import Testing
 

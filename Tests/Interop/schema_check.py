@@ -16,7 +16,7 @@ import jsonschema
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-WRONG = ROOT / "Tests/BotRuntimeTests/Configuration/Wrong"
+WRONG = ROOT / "Tests/BotConfigurationTests/Wrong"
 PLACEHOLDERS = [("␉", "\t"), ("␍", "\r"), ("␁", "\x01"), ("⟨BOM⟩", "\ufeff")]
 
 

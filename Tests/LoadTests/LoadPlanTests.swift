@@ -1,5 +1,5 @@
+import BotConfiguration
 import BotKit
-import BotRuntime
 import LoadReport
 import Nostr
 import Testing

@@ -1,5 +1,5 @@
+import BotConfiguration
 import BotKit
-import BotRuntime
 import EmbeddedRelay
 import Foundation
 import LiveTesting

@@ -1,5 +1,5 @@
 package import ArgumentParser
-import BotRuntime
+import BotConfiguration
 import Foundation
 
 extension BotProgram {

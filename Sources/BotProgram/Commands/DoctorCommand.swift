@@ -1,5 +1,5 @@
 package import ArgumentParser
-import BotRuntime
+import BotConfiguration
 import Diagnosis
 import Foundation
 import Logging

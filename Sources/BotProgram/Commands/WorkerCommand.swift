@@ -1,4 +1,5 @@
 package import ArgumentParser
+import BotConfiguration
 import BotRuntime
 import Foundation
 import Logging

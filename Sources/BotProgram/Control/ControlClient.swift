@@ -1,5 +1,5 @@
 import ArgumentParser
-import BotRuntime
+import BotConfiguration
 import Nostr
 
 /// The options by which operator commands find a supervisor.

@@ -1,4 +1,4 @@
-import BotRuntime
+import BotConfiguration
 import Diagnosis
 import Foundation
 

@@ -1,4 +1,4 @@
-package import BotRuntime
+package import BotConfiguration
 package import Foundation
 package import Logging
 import Nostr

@@ -1,6 +1,6 @@
 package import ArgumentParser
+import BotConfiguration
 import BotKit
-import BotRuntime
 import Diagnosis
 import Foundation
 package import Nostr

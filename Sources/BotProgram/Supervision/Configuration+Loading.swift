@@ -1,5 +1,5 @@
 import ArgumentParser
-package import BotRuntime
+package import BotConfiguration
 
 extension Configuration {
     /// Loads a file for a command. If it is invalid, prints the problems to standard error, one per line, and ends the

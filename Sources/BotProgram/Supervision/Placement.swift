@@ -1,4 +1,4 @@
-package import BotRuntime
+package import BotConfiguration
 
 /// The part of a shared configuration file that applies to one process: its accounts, and the address of its endpoint.
 package struct Placement: Hashable, Sendable {

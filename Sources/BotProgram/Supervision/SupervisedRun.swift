@@ -1,3 +1,4 @@
+import BotConfiguration
 import BotRuntime
 import Foundation
 import Logging

@@ -1,5 +1,5 @@
 import ArgumentParser
-package import BotRuntime
+package import BotConfiguration
 package import Supervisor
 
 extension SupervisorConfiguration {

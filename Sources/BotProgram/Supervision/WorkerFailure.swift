@@ -1,4 +1,5 @@
 package import ArgumentParser
+import BotConfiguration
 import BotRuntime
 import Nostr
 import PikaCore

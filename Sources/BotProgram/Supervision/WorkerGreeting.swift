@@ -1,4 +1,4 @@
-import BotRuntime
+import BotConfiguration
 import Foundation
 import Nostr
 

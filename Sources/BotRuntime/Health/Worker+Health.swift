@@ -1,3 +1,4 @@
+import BotConfiguration
 import PikaCore
 import RelayClient
 

@@ -1,3 +1,4 @@
+import BotConfiguration
 import Foundation
 import Nostr
 package import PikaCore
@@ -16,10 +17,10 @@ package struct FileIdentityStore: IdentityStore {
         self.path = path
     }
 
-    /// Throws ``KeyLoadingError`` if others can read the file, or its content is not an identity.
+    /// Throws ``BotConfiguration/KeyLoadingError`` if others can read the file, or its content is not an identity.
     package func load() async throws -> AccountIdentity? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
-        let bytes = try SecretFile.read(path, isPrivate: true)
+        let bytes = try ProtectedFile.read(path, isPrivate: true)
         // The cause is omitted, since the message must not show any part of the key.
         guard let json = try? JSONValue(json: bytes), let identity = AccountIdentity(json) else {
             throw KeyLoadingError(
@@ -28,16 +29,16 @@ package struct FileIdentityStore: IdentityStore {
         return identity
     }
 
-    /// Throws ``KeyLoadingError`` if the file cannot be written, or would exceed the limit of ``load()``, as with a
-    /// remote signer on very many relays.
+    /// Throws ``BotConfiguration/KeyLoadingError`` if the file cannot be written, or would exceed the limit of
+    /// ``load()``, as with a remote signer on very many relays.
     package func save(_ identity: AccountIdentity) async throws {
         let bytes = identity.json.json()
-        guard bytes.count <= SecretFile.maximumBytes else {
+        guard bytes.count <= ProtectedFile.maximumBytes else {
             throw KeyLoadingError(
                 .malformed,
-                "\(path): an identity of \(bytes.count) bytes exceeds the limit of \(SecretFile.maximumBytes)")
+                "\(path): an identity of \(bytes.count) bytes exceeds the limit of \(ProtectedFile.maximumBytes)")
         }
-        try SecretFile.write(bytes, to: path)
+        try ProtectedFile.write(bytes, to: path)
     }
 
     package func delete() async throws {

@@ -1,3 +1,4 @@
+import BotConfiguration
 import Foundation
 import Nostr
 
@@ -32,7 +33,7 @@ struct BunkerIdentity: Sendable, Equatable {
     static func load(_ file: String) throws(WorkerError) -> BunkerIdentity? {
         guard FileManager.default.fileExists(atPath: file) else { return nil }
         let bytes: [UInt8]
-        do { bytes = try SecretFile.read(file, isPrivate: true) } catch {
+        do { bytes = try ProtectedFile.read(file, isPrivate: true) } catch {
             throw WorkerError(.noKey, "the client's key for the remote signer cannot be read", cause: error)
         }
         // The cause is omitted, since it is about secret bytes.
@@ -55,7 +56,7 @@ struct BunkerIdentity: Sendable, Equatable {
             "signer": .string(self.remoteSigner.hex),
         ]
         if let account { json["account"] = .string(account.hex) }
-        do { try SecretFile.write(JSONValue.object(json).json(), to: file) } catch {
+        do { try ProtectedFile.write(JSONValue.object(json).json(), to: file) } catch {
             throw WorkerError(.noKey, "the client's key for the remote signer cannot be stored", cause: error)
         }
     }

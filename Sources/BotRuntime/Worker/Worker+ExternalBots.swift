@@ -1,7 +1,9 @@
+import BotConfiguration
 import BotDispatch
 import ExternalBots
 import Nostr
 import PikaCore
+import Restarts
 import ServiceLifecycle
 
 /// The external bots of the configuration.

@@ -1,3 +1,4 @@
+import BotConfiguration
 import BotDispatch
 import ExternalBots
 import NetworkAddresses

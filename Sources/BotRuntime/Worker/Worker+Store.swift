@@ -1,3 +1,4 @@
+import BotConfiguration
 import Logging
 import Nostr
 import PikaCore

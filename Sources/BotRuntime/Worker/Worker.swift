@@ -1,4 +1,5 @@
 import BlossomClient
+package import BotConfiguration
 import BotDispatch
 import BotKit
 import ExternalBots

@@ -1,3 +1,4 @@
+package import BotConfiguration
 package import Nostr
 package import Telemetry
 

@@ -1,6 +1,6 @@
 import ArgumentParser
+import BotConfiguration
 import BotProgram
-import BotRuntime
 import Foundation
 import Logging
 import NetworkAddresses

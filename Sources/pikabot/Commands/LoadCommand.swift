@@ -1,7 +1,7 @@
 import ArgumentParser
+import BotConfiguration
 import BotKit
 import BotProgram
-import BotRuntime
 import Foundation
 import Load
 import LoadReport

@@ -1,5 +1,5 @@
+import BotConfiguration
 import BotProgram
-import BotRuntime
 import Foundation
 import Nostr
 

@@ -1,5 +1,5 @@
+import BotConfiguration
 import BotProgram
-import BotRuntime
 
 /// A new bot's name, and the names derived from it.
 struct NewBotName: Hashable, Sendable {

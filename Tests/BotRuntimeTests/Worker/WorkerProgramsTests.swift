@@ -1,3 +1,4 @@
+import BotConfiguration
 import ExternalBots
 import Foundation
 import Testing

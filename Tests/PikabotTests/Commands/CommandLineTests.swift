@@ -1,5 +1,5 @@
 import ArgumentParser
-import BotRuntime
+import BotConfiguration
 import EmbeddedRelay
 import Nostr
 import Testing

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BotConfiguration
 import Diagnosis
 import EmbeddedRelay
 import Foundation

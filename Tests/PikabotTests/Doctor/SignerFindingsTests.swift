@@ -1,3 +1,4 @@
+import BotConfiguration
 import BotTesting
 import Diagnosis
 import EmbeddedRelay

@@ -1,6 +1,6 @@
 import ArgumentParser
+import BotConfiguration
 import BotKit
-import BotRuntime
 import Diagnosis
 import Foundation
 import Logging

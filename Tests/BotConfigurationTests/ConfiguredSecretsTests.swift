@@ -1,7 +1,8 @@
 import BotKit
+import LiveTesting
 import Testing
 
-@testable import BotRuntime
+@testable import BotConfiguration
 
 struct ConfiguredSecretsTests {
     private func read(

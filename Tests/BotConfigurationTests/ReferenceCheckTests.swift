@@ -1,7 +1,8 @@
 import Foundation
+import LiveTesting
 import Testing
 
-@testable import BotRuntime
+@testable import BotConfiguration
 
 /// Missing targets of a file's references.
 struct ReferenceCheckTests {

@@ -1,5 +1,4 @@
 import BotDispatch
-import ExternalBots
 import Restarts
 
 extension ConfigurationSchema {
@@ -114,5 +113,5 @@ extension ConfigurationSchema {
 
 extension ExternalBotConfiguration {
     /// The daemon's commands that can be allowed to a program, sorted.
-    static let knownCommands = ExternalBotProgram.knownCommands.sorted()
+    static let knownCommands = ProgramCommands.known.sorted()
 }

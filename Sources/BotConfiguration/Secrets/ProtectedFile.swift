@@ -7,11 +7,11 @@
 #endif
 
 /// A small private file, opened once, so that permissions are checked on the file that is read.
-enum SecretFile {
-    static let maximumBytes = 4096
+package enum ProtectedFile {
+    package static let maximumBytes = 4096
 
     /// - Parameter isPrivate: Requires mode 0600 or stricter, and us or root as owner.
-    static func read(_ path: String, isPrivate: Bool) throws(KeyLoadingError) -> [UInt8] {
+    package static func read(_ path: String, isPrivate: Bool) throws(KeyLoadingError) -> [UInt8] {
         // Non-blocking, so that a FIFO is rejected instead of blocking.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {

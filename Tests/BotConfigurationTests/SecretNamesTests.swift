@@ -1,6 +1,6 @@
 import Testing
 
-@testable import BotRuntime
+@testable import BotConfiguration
 
 struct SecretNamesTests {
     @Test(arguments: [

@@ -1,4 +1,4 @@
-@testable import BotRuntime
+@testable import BotConfiguration
 
 /// A place in the file according to the schema: the mappings on the path, and the key.
 struct SchemaPlace: CustomStringConvertible {

@@ -15,12 +15,13 @@ struct KnownBots {
     init(_ registry: BotRegistry) {
         names = registry.names
         validate = { name, settings in
-            do throws(WorkerError) {
-                _ = try registry.makeBot(name, settings: settings)
+            guard let type = registry[name] else { return [] }
+            do {
+                _ = try type.init(settings: settings)
                 return []
             } catch {
-                if let refusal = error.cause as? BotSettingsError { return refusal.problems }
-                let reason = error.cause.map { ($0 as? BotError)?.message ?? "\($0)" } ?? error.message
+                if let refusal = error as? BotSettingsError { return refusal.problems }
+                let reason = (error as? BotError)?.message ?? "\(error)"
                 return [
                     BotSettingsError.Problem(
                         path: "", expected: "valid settings of the bot", found: "an error: \(reason)",

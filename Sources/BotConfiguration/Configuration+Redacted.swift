@@ -50,7 +50,7 @@ extension AccountConfiguration {
         lines.append("  invites: { \(invites.redactedDescription), perInviter: \(configurationText(inviteLimit)) }")
         lines.append("  operators: \(yamlList(operators))")
         lines.append("  restart: \(restart.rawValue)")
-        lines.append("  selfUpdate: \(selfUpdate.configurationText)")
+        lines.append("  selfUpdate: \(selfUpdate.redactedDescription)")
         lines.append("  retention: \(retention.configurationText)")
         lines.append("  profiles: \(profiles)")
         lines.append("  onRollbackStorm: \(onRollbackStorm.rawValue)")
@@ -71,8 +71,8 @@ extension InvitePolicy {
 }
 
 extension SelfUpdatePolicy {
-    fileprivate var configurationText: String {
-        let after = afterJoining.map { BotRuntime.configurationText($0) } ?? "never"
+    fileprivate var redactedDescription: String {
+        let after = afterJoining.map { configurationText($0) } ?? "never"
         return "{ afterJoining: \(after), every: \(every?.configurationText ?? "never") }"
     }
 }

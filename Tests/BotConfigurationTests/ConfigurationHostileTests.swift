@@ -1,6 +1,6 @@
 import Testing
 
-@testable import BotRuntime
+@testable import BotConfiguration
 
 /// Files made to exhaust the reader, and every truncation of a valid one.
 struct ConfigurationHostileTests {

@@ -133,7 +133,7 @@ private struct ReferenceChecker {
     }
 
     private mutating func check(secretFile path: String, isPrivate: Bool, _ keyPath: String) {
-        do { _ = try SecretFile.read(path, isPrivate: isPrivate) } catch {
+        do { _ = try ProtectedFile.read(path, isPrivate: isPrivate) } catch {
             let fix =
                 switch error.code {
                 case .permissions: error.message.split(separator: "; ").last.map(String.init) ?? "change its mode"

@@ -1,32 +1,10 @@
 import Foundation
+import LiveTesting
 import Nostr
 import PikaCore
 import Testing
 
-@testable import BotRuntime
-
-func withTemporaryFolder(_ body: (String) throws -> Void) throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pikabot-" + UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    try body(folder.path)
-}
-
-func inTemporaryFolder(_ body: (String) async throws -> Void) async throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pikabot-" + UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    try await body(folder.path)
-}
-
-func writeFile(_ text: String, to path: String, mode: Int = 0o600) throws {
-    try writeFile(Array(text.utf8), to: path, mode: mode)
-}
-
-func writeFile(_ bytes: [UInt8], to path: String, mode: Int = 0o600) throws {
-    try Data(bytes).write(to: URL(fileURLWithPath: path))
-    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
-}
+@testable import BotConfiguration
 
 struct ConfigurationKeyLoadingTests {
     // The test vector of NIP-19.
@@ -66,10 +44,10 @@ struct ConfigurationKeyLoadingTests {
     }
 
     @Test func refusesForeignFiles() {
-        #expect(throws: Never.self) { try SecretFile.checkPrivate("k", mode: 0o600, owner: geteuid()) }
-        #expect(throws: Never.self) { try SecretFile.checkPrivate("k", mode: 0o600, owner: 0) }
+        #expect(throws: Never.self) { try ProtectedFile.checkPrivate("k", mode: 0o600, owner: geteuid()) }
+        #expect(throws: Never.self) { try ProtectedFile.checkPrivate("k", mode: 0o600, owner: 0) }
         let error = #expect(throws: KeyLoadingError.self) {
-            try SecretFile.checkPrivate("k", mode: 0o600, owner: 54_321)
+            try ProtectedFile.checkPrivate("k", mode: 0o600, owner: 54_321)
         }
         #expect(
             error?.message

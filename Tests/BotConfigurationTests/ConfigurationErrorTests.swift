@@ -2,7 +2,7 @@ import EchoBot
 import ResponderBot
 import Testing
 
-@testable import BotRuntime
+@testable import BotConfiguration
 
 func configurationMessages(_ yaml: String) -> [String] {
     do {

@@ -114,7 +114,7 @@ extension KeyReference {
     private func bytes(_ environment: [String: String], _ commandLimit: Duration) throws(KeyLoadingError) -> [UInt8] {
         switch self {
         case .file(let path):
-            return try SecretFile.read(path, isPrivate: true)
+            return try ProtectedFile.read(path, isPrivate: true)
         case .environment(let name):
             guard let value = environment[name] else {
                 throw KeyLoadingError(.unreadable, "environment variable \(name) is not set")
@@ -127,7 +127,7 @@ extension KeyReference {
                     "credential \(name): CREDENTIALS_DIRECTORY is not set; "
                         + "start under systemd with LoadCredential=\(name):PATH")
             }
-            return try SecretFile.read(folder + "/" + name, isPrivate: false)
+            return try ProtectedFile.read(folder + "/" + name, isPrivate: false)
         case .command(let arguments):
             return try Self.output(of: arguments, environment, commandLimit)
         case .encrypted(let key, _):
@@ -167,7 +167,7 @@ extension KeyReference {
         }
         let descriptor = pipe.fileHandleForReading.fileDescriptor
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-        return try SecretFile.contents(of: descriptor, "command \(program)")
+        return try ProtectedFile.contents(of: descriptor, "command \(program)")
     }
 
     /// Returns the path of a program: itself if it contains a slash, otherwise in the first folder of `PATH` that

@@ -1,6 +1,5 @@
 package import BotDispatch
 package import BotKit
-import ExternalBots
 package import Nostr
 package import PikaCore
 package import Restarts
@@ -98,7 +97,7 @@ package struct ExternalBotConfiguration: Hashable, Sendable {
     /// Its whole environment, except `PATH`, `HOME` and `LANG`.
     package var environment: [String: Variable] = [:]
     /// The daemon commands that it may use.
-    package var commands = ExternalBotProgram.standardCommands
+    package var commands = ProgramCommands.standard
     /// The chats that its commands may access; nil for all chats in which it is active.
     package var groups: Set<String>?
     package var restart = RestartKind.permanent

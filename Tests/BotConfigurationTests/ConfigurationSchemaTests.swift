@@ -2,7 +2,7 @@ import Foundation
 import Nostr
 import Testing
 
-@testable import BotRuntime
+@testable import BotConfiguration
 
 struct ConfigurationSchemaTests {
     private func parse(_ yaml: String) throws -> Configuration {
@@ -20,7 +20,7 @@ struct ConfigurationSchemaTests {
 
     private func file(_ path: String) throws -> String {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
         return try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 

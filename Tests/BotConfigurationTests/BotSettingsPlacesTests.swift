@@ -1,7 +1,8 @@
 import BotKit
+import LiveTesting
 import Testing
 
-@testable import BotRuntime
+@testable import BotConfiguration
 
 /// Problems that bots report in their settings, with their locations in the file.
 struct BotSettingsPlacesTests {

@@ -1,10 +1,11 @@
 import BotDispatch
 import BotKit
+import LiveTesting
 import Nostr
 import Restarts
 import Testing
 
-@testable import BotRuntime
+@testable import BotConfiguration
 
 let wholeConfiguration = """
     version: 1

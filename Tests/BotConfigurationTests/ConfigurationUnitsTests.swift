@@ -2,7 +2,7 @@ import BotDispatch
 import BotKit
 import Testing
 
-@testable import BotRuntime
+@testable import BotConfiguration
 
 struct ConfigurationUnitsTests {
     @Test(arguments: [

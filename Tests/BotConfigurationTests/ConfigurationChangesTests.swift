@@ -1,7 +1,7 @@
 import BotKit
 import Testing
 
-@testable import BotRuntime
+@testable import BotConfiguration
 
 /// Differences of two files, and their effects.
 struct ConfigurationChangesTests {

@@ -17,16 +17,6 @@ package struct BotRegistry: Sendable {
     /// The registered names, sorted.
     package var names: [String] { types.keys.sorted() }
 
-    /// Creates a bot. Throws ``WorkerError/Code/unknownBot``, and ``WorkerError/Code/badSettings`` if the bot rejects
-    /// its settings.
-    package func makeBot(_ name: String, settings: BotSettings) throws(WorkerError) -> any Bot {
-        guard let type = types[name] else {
-            throw WorkerError(.unknownBot, "unknown bot \(name); known bots: \(names.joined(separator: ", "))")
-        }
-        do {
-            return try type.init(settings: settings)
-        } catch {
-            throw WorkerError(.badSettings, "bot \(name) rejects its settings", cause: error)
-        }
-    }
+    /// The bot with this name; nil if there is none.
+    package subscript(name: String) -> (any Bot.Type)? { types[name] }
 }

@@ -20,7 +20,7 @@ package struct KeyLoadingError: Error, Hashable, Sendable, CustomStringConvertib
     package let code: Code
     package let message: String
 
-    init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }

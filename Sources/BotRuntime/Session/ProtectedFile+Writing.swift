@@ -1,6 +1,7 @@
+import BotConfiguration
 import Foundation
 
-extension SecretFile {
+extension ProtectedFile {
     /// Atomically writes or replaces a file of mode 0600. It is on disk when this returns. Missing folders are created
     /// with access for us only.
     static func write(_ bytes: [UInt8], to path: String) throws {
