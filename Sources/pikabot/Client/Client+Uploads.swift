@@ -1,4 +1,5 @@
 import BotProgram
+import BotRuntime
 import Foundation
 import MLS
 import Nostr

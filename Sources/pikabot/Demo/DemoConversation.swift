@@ -1,4 +1,5 @@
 import BotProgram
+import BotRuntime
 import Logging
 import NetworkAddresses
 import Nostr

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BotProgram
+import BotRuntime
 import Nostr
 import PikaCore
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BotRuntime
 import Nostr
 import PikaCore
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BotProgram
+import BotRuntime
 import Foundation
 import Nostr
 import PikaCore

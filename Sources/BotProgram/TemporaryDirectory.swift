@@ -1,7 +1,7 @@
 import Foundation
 
 /// Creates a directory with access for the owner only, and removes it with its contents when `body` ends.
-func withTemporaryDirectory<Result>(
+package func withTemporaryDirectory<Result>(
     named prefix: String, _ body: (_ path: String) async throws -> Result
 ) async throws -> Result {
     let path = NSTemporaryDirectory() + "\(prefix)-\(UUID().uuidString)"

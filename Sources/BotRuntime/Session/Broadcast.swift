@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Stream with replay for any number of listeners: each receives all elements from the beginning.
-final class Broadcast<Element: Sendable>: Sendable {
+package final class Broadcast<Element: Sendable>: Sendable {
     private struct State {
         var history: [Element] = []
         var listeners: [Int: AsyncStream<Element>.Continuation] = [:]
@@ -10,7 +10,9 @@ final class Broadcast<Element: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    func send(_ element: Element) {
+    package init() {}
+
+    package func send(_ element: Element) {
         let listeners = state.withLock { state in
             state.history.append(element)
             return Array(state.listeners.values)
@@ -18,7 +20,7 @@ final class Broadcast<Element: Sendable>: Sendable {
         for listener in listeners { listener.yield(element) }
     }
 
-    func elements() -> AsyncStream<Element> {
+    package func elements() -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream<Element>.makeStream()
         let number = state.withLock { state in
             for element in state.history { continuation.yield(element) }
@@ -33,7 +35,7 @@ final class Broadcast<Element: Sendable>: Sendable {
     }
 
     /// Returns the first non-nil result of `pick` over all past and future elements.
-    func first<Result>(_ pick: (Element) -> Result?) async throws -> Result {
+    package func first<Result>(_ pick: (Element) -> Result?) async throws -> Result {
         for await element in elements() {
             if let result = pick(element) { return result }
         }

@@ -1,15 +1,15 @@
 import BlossomClient
-import Nostr
-import PikaCore
+package import Nostr
+package import PikaCore
 import Synchronization
 
 /// Media servers that record their uploads.
-final class RecordedMedia: MediaStore {
-    struct Upload: Sendable {
-        let server: MediaURL
-        let url: String
+package final class RecordedMedia: MediaStore {
+    package struct Upload: Sendable {
+        package let server: MediaURL
+        package let url: String
         /// SHA-256 of the stored file, as the server states it.
-        let hash: Bytes32
+        package let hash: Bytes32
     }
 
     private let servers: BlossomClient
@@ -18,17 +18,17 @@ final class RecordedMedia: MediaStore {
     init(_ servers: BlossomClient) { self.servers = servers }
 
     /// All uploads, in order.
-    var uploads: [Upload] { recorded.withLock { $0 } }
+    package var uploads: [Upload] { recorded.withLock { $0 } }
 
-    func setConfiguredServers(_ servers: [MediaURL]) async { await self.servers.setConfiguredServers(servers) }
+    package func setConfiguredServers(_ servers: [MediaURL]) async { await self.servers.setConfiguredServers(servers) }
 
-    func upload(_ blob: MediaUpload, to server: MediaURL) async throws -> StoredBlob {
+    package func upload(_ blob: MediaUpload, to server: MediaURL) async throws -> StoredBlob {
         let stored = try await servers.upload(blob, to: server)
         recorded.withLock { $0.append(Upload(server: server, url: stored.url, hash: stored.hash)) }
         return stored
     }
 
-    func download(_ url: MediaURL, limit: Int) async throws -> [UInt8] {
+    package func download(_ url: MediaURL, limit: Int) async throws -> [UInt8] {
         try await servers.download(url, limit: limit)
     }
 

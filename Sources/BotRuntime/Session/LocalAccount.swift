@@ -1,27 +1,26 @@
 import BlossomClient
-import BotProgram
 import Foundation
-import Logging
-import NetworkAddresses
-import Nostr
-import PikaCore
+package import Logging
+package import NetworkAddresses
+package import Nostr
+package import PikaCore
 import RelayClient
 import Storage
 
 /// An account in this process without bots, driven by a command, a demo guest or a test.
-struct LocalAccount: Sendable {
-    let core: AppCore
-    let relays: RelayPool
-    let media: RecordedMedia
+package struct LocalAccount: Sendable {
+    package let core: AppCore
+    fileprivate let relays: RelayPool
+    package let media: RecordedMedia
     /// Events of its groups, kept for the life of the account.
-    let events = Broadcast<CoreEvent>()
+    package let events = Broadcast<CoreEvent>()
     /// Outcomes of its actions.
     fileprivate let outcomes = Broadcast<(request: RequestID, outcome: ActionOutcome)>()
     /// Delivery status of its own messages.
-    let deliveries = Broadcast<(messageID: EventID, delivery: AppState.Delivery)>()
+    package let deliveries = Broadcast<(messageID: EventID, delivery: AppState.Delivery)>()
 
     /// Dispatches an action and waits for its outcome; throws the ``AppCoreError`` of a failed one.
-    func perform(_ action: AppAction) async throws -> ActionOutcome {
+    package func perform(_ action: AppAction) async throws -> ActionOutcome {
         let request = RequestID(rawValue: UUID().uuidString)
         core.dispatch(action, request: request)
         let outcome = try await outcomes.first { $0.request == request ? $0.outcome : nil }
@@ -30,7 +29,7 @@ struct LocalAccount: Sendable {
     }
 
     /// Performs an action about a chat as ``perform(_:)`` does; returns the chat's id.
-    func performInChat(_ action: AppAction) async throws -> String {
+    package func performInChat(_ action: AppAction) async throws -> String {
         guard case .done(let chatID?) = try await perform(action) else {
             throw AppCoreError(.unknownChat, "the action completed without a chat id")
         }
@@ -41,20 +40,20 @@ struct LocalAccount: Sendable {
     ///
     /// - Parameter isDone: By default, whether a relay has stored it and every relay has answered.
     @discardableResult
-    func publishKeyPackage(
+    package func publishKeyPackage(
         until isDone: @Sendable (KeyPackageAnnouncement) -> Bool = { $0.isStored && $0.isAnswered }
     ) async throws -> KeyPackageAnnouncement {
         // The action itself completes once the events are queued.
         _ = try await perform(.publishKeyPackage)
         for await case .fullState(let state) in core.updates() {
-            if state.keyPackage.isRefused { throw CommandError(state.keyPackage.failure) }
+            if state.keyPackage.isRefused { throw AppCoreError(.refused, state.keyPackage.failure) }
             if isDone(state.keyPackage) { return state.keyPackage }
         }
         throw CancellationError()
     }
 
     /// Returns the newest stored event of an author and kinds on these relays; nil if they have none.
-    func newestEvent(of author: PublicKey, kinds: [Kind], on addresses: [RelayURL]) async -> Event? {
+    package func newestEvent(of author: PublicKey, kinds: [Kind], on addresses: [RelayURL]) async -> Event? {
         let filter = Filter(authors: [author], kinds: kinds, limit: 10)
         let answers = await relays.fetch([filter], from: addresses, timeout: .seconds(10))
         let events = answers.values.flatMap { outcome in
@@ -65,20 +64,32 @@ struct LocalAccount: Sendable {
 }
 
 /// Settings of an account in this process.
-struct LocalAccountSettings: Sendable {
-    var key: KeyPair
-    var core: CoreConfiguration
+package struct LocalAccountSettings: Sendable {
+    package var key: KeyPair
+    package var core: CoreConfiguration
     /// Created if missing; also holds the sealing key.
-    var stateDirectory: String
+    package var stateDirectory: String
     /// Whether events are kept, even across restarts, until ``AppCore/complete(_:effects:)``.
-    var keepsEvents = false
+    package var keepsEvents: Bool
     /// Decides whether to connect to the address of a relay or media server that the configuration does not name.
-    var addresses: AddressGuard
-    var logger: Logger
+    package var addresses: AddressGuard
+    package var logger: Logger
+
+    package init(
+        key: KeyPair, core: CoreConfiguration, stateDirectory: String, keepsEvents: Bool = false,
+        addresses: AddressGuard, logger: Logger
+    ) {
+        self.key = key
+        self.core = core
+        self.stateDirectory = stateDirectory
+        self.keepsEvents = keepsEvents
+        self.addresses = addresses
+        self.logger = logger
+    }
 }
 
 /// Opens an account, runs it for as long as `body` does, and closes it.
-func withLocalAccount<Result: Sendable>(
+package func withLocalAccount<Result: Sendable>(
     _ settings: LocalAccountSettings, _ body: @escaping @Sendable (LocalAccount) async throws -> Result
 ) async throws -> Result {
     let store = try openStore(settings)
