@@ -118,6 +118,13 @@ var targets: [Target] = [
         ],
         swiftSettings: settings),
     .target(name: "LiveTesting", path: "Tests/LiveTesting", swiftSettings: settings),
+    // A group member that Tests/Interop drives by lines of JSON.
+    .executableTarget(
+        name: "pikabot-lab",
+        dependencies: [
+            "BotProgram", "BotRuntime", "NetworkAddresses", "PikaCore", "Nostr", arguments, lifecycle, logging,
+        ],
+        path: "Tests/LabMember", swiftSettings: settings),
     tests("TLSCodecTests", ["TLSCodec"]),
     tests("MLSTests", ["MLS", "TLSCodec", crypto]),
     .testTarget(
@@ -168,6 +175,7 @@ var targets: [Target] = [
     tests(
         "DiagnosisTests",
         ["Diagnosis", "BotKit", "EmbeddedRelay", "PikaCore", "Marmot", "MLS", "Nostr", logging, nioSSL] + nio),
+    tests("LabMemberTests", ["pikabot-lab", "Nostr"]),
     tests("LoadReportTests", ["LoadReport", histogram]),
     tests(
         "LoadTests",

@@ -14,7 +14,7 @@ struct Pikabot: AsyncParsableCommand {
             Welcomes.self,
             AcceptWelcome.self, Invite.self, Send.self, Messages.self, DownloadMedia.self, Listen.self, QR.self,
             Profile.self, UpdateProfile.self, UpdateGroupProfile.self, SendHypernote.self,
-            HypernoteCatalogCommand.self, DaemonCommand.self, LoadCommand.self, LabMemberCommand.self,
+            HypernoteCatalogCommand.self, DaemonCommand.self, LoadCommand.self,
         ])
 
     static func main() async {

@@ -77,7 +77,7 @@ class Theirs:
 
 
 class Ours:
-    """A group member run by `pikabot lab-member`."""
+    """A group member run by `pikabot-lab`."""
 
     is_ours = True
     version = "ours"

@@ -1,4 +1,4 @@
-"""Our programs in the live tests: `pikabot run FILE` with the echo bot, and `pikabot lab-member`."""
+"""Our programs in the live tests: `pikabot run FILE` with the echo bot, and `pikabot-lab`."""
 
 import asyncio
 import json
@@ -181,12 +181,16 @@ class LabError(Exception):
 
 
 class LabMember:
-    """`pikabot lab-member`: our account, driven by JSON lines with one command or event each."""
+    """`pikabot-lab`: our account, driven by JSON lines with one command or event each.
 
-    name = "pikabot lab-member"
+    The build puts it beside pikabot, whose path `binary` is.
+    """
+
+    name = "pikabot-lab"
 
     def __init__(self, binary, relay, folder, changed=None, flags=()):
-        self.binary, self.folder, self.relay = Path(binary).resolve(), Path(folder), relay
+        self.binary = Path(binary).resolve().with_name("pikabot-lab")
+        self.folder, self.relay = Path(folder), relay
         self.flags = flags
         self.folder.mkdir(parents=True)
         self.pubkey = write_key(self.folder / "lab.key")
@@ -196,7 +200,7 @@ class LabMember:
         self.changed = changed or asyncio.Condition()  # shared, so that a wait can cover several members
 
     async def start(self):
-        arguments = ["lab-member", "--relay", self.relay.url, "--key", str(self.folder / "lab.key"), *self.flags]
+        arguments = ["--relay", self.relay.url, "--key", str(self.folder / "lab.key"), *self.flags]
         if media := getattr(self.relay, "media_url", None):
             arguments += ["--media", media]
         with self.log.open("ab") as log:

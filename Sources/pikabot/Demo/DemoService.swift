@@ -39,15 +39,15 @@ struct DemoService: Service {
     }
 
     private func usageHints(for environment: DemoEnvironment) -> String {
-        """
+        let guest = "--state-dir guest --relay \(environment.relay)"
+        return """
 
-        Relay and bot keep running until you press Control-C. Invite the bot from any Marmot client:
-            relay  \(environment.relay)
-            bot    \(environment.bot.npub)
-        or from another terminal, with one line of JSON per command:
-            \(Executable.path) lab-member --relay \(environment.relay)
-            {"cmd": "create_group", "name": "mine", "members": ["\(environment.bot.npub)"]}
-            {"cmd": "send", "group": "<group id from the response>", "content": "Hello!"}
-        """
+            Relay and bot keep running until you press Control-C. Invite the bot from any Marmot client:
+                relay  \(environment.relay)
+                bot    \(environment.bot.npub)
+            or write to it from another terminal, as a new account in the folder guest:
+                \(Executable.path) send \(guest) --to \(environment.bot.npub) --content Hello
+                \(Executable.path) listen \(guest)
+            """
     }
 }

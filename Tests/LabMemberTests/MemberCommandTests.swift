@@ -1,15 +1,15 @@
 import Nostr
 import Testing
 
-@testable import pikabot
+@testable import pikabot_lab
 
-@Suite struct LabCommandTests {
+@Suite struct MemberCommandTests {
     private static let hex = "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"
 
     @Test func parsesEveryCommand() throws {
         let key = try PublicKey(hex: Self.hex)
         let members = "\"members\": [\"\(Self.hex)\", \"\(key.npub)\"]"
-        let lines: [(String, LabCommand.Operation)] = [
+        let lines: [(String, MemberCommand.Operation)] = [
             (#"{"cmd":"publish_kp"}"#, .publishKeyPackage),
             (#"{"cmd":"create_group","name":"n",\#(members)}"#, .createGroup(name: "n", members: [key, key])),
             (#"{"cmd":"create_chat","peer":"\#(key.npub)"}"#, .createChat(peer: key)),
@@ -44,7 +44,7 @@ import Testing
             (#"{"cmd":"shutdown"}"#, .shutdown),
         ]
         for (line, operation) in lines {
-            let command = try LabCommand(line: line)
+            let command = try MemberCommand(line: line)
             #expect(command.operation == operation)
             #expect(line.contains("\"\(command.name)\""))
         }
@@ -67,7 +67,7 @@ import Testing
         (#"{"cmd":"add","group":"g","members":[3]}"#, "add", "members must be a list of public keys"),
     ])
     func errorNamesItsCommand(line: String, name: String, message: String) {
-        let problem = #expect(throws: LabCommand.Problem.self) { try LabCommand(line: line) }
+        let problem = #expect(throws: MemberCommand.Problem.self) { try MemberCommand(line: line) }
         #expect(problem?.name == name)
         #expect(problem?.message == message)
     }

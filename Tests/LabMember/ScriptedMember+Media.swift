@@ -1,10 +1,11 @@
+import BotRuntime
 import Foundation
 import Nostr
 import PikaCore
 
-extension LabMember {
+extension ScriptedMember {
     /// Performs the commands about files and pictures.
-    func performMedia(_ operation: LabCommand.Operation) async throws -> JSONObject {
+    func performMedia(_ operation: MemberCommand.Operation) async throws -> JSONObject {
         switch operation {
         case .sendMedia(let group, let path, let filename, let type, let caption, let server):
             let file = OutgoingFile(bytes: try read(path), filename: filename, mediaType: type)

@@ -1,8 +1,9 @@
+import BotRuntime
 import Nostr
 import PikaCore
 
 /// An account driven by lines of JSON: one command per input line, one event per output line.
-struct LabMember: Sendable {
+struct ScriptedMember: Sendable {
     let account: LocalAccount
     let write: @Sendable (JSONValue) -> Void
 
@@ -11,7 +12,7 @@ struct LabMember: Sendable {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await reportEvents() }
             group.addTask { await reportGroups() }
-            write(LabEvent.ready(account.core.account))
+            write(MemberEvent.ready(account.core.account))
             for await line in lines where !line.isEmpty {
                 guard await execute(line) else { break }
             }
@@ -22,20 +23,20 @@ struct LabMember: Sendable {
     /// Executes one line; returns false after `shutdown`.
     private func execute(_ line: String) async -> Bool {
         do {
-            let command = try LabCommand(line: line)
+            let command = try MemberCommand(line: line)
             do {
-                write(LabEvent.done(command.name, try await perform(command.operation)))
+                write(MemberEvent.done(command.name, try await perform(command.operation)))
             } catch {
-                write(LabEvent.failed(command.name, String(describing: error)))
+                write(MemberEvent.failed(command.name, String(describing: error)))
             }
             return command.operation != .shutdown
         } catch {
-            write(LabEvent.failed(error.name, error.message))
+            write(MemberEvent.failed(error.name, error.message))
             return true
         }
     }
 
-    private func perform(_ operation: LabCommand.Operation) async throws -> JSONObject {
+    private func perform(_ operation: MemberCommand.Operation) async throws -> JSONObject {
         switch operation {
         case .publishKeyPackage:
             try await account.publishKeyPackage()
@@ -65,7 +66,7 @@ struct LabMember: Sendable {
     private func reportEvents() async {
         for await event in account.events.elements() {
             let group = await account.core.state.nostrGroupID(ofChat: event.chatID)
-            if let line = LabEvent.event(event, inGroup: group) { write(line) }
+            if let line = MemberEvent.event(event, inGroup: group) { write(line) }
         }
     }
 
@@ -75,15 +76,15 @@ struct LabMember: Sendable {
         var people: JSONValue?
         for await update in account.core.updates() {
             guard case .fullState(let state) = update else { continue }
-            let line = LabEvent.people(state)
+            let line = MemberEvent.people(state)
             if line != people { write(line) }
             people = line
             if let call = state.activeCall {
-                let line = LabEvent.call(call, inGroup: state.nostrGroupID(ofChat: call.chatID))
+                let line = MemberEvent.call(call, inGroup: state.nostrGroupID(ofChat: call.chatID))
                 if written.updateValue(line, forKey: "call") != line { write(line) }
             }
             for chat in state.chatList {
-                let line = LabEvent.group(chat)
+                let line = MemberEvent.group(chat)
                 guard written.updateValue(line, forKey: chat.chatID) != line else { continue }
                 write(line)
             }
@@ -91,7 +92,7 @@ struct LabMember: Sendable {
     }
 }
 
-extension LabCommand.Operation {
+extension MemberCommand.Operation {
     /// The action of an operation that consists of a single one.
     fileprivate var action: AppAction? {
         switch self {

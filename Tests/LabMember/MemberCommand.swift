@@ -1,8 +1,8 @@
 import Nostr
 import PikaCore
 
-/// One command line for a lab member.
-struct LabCommand: Hashable, Sendable {
+/// One command line for a scripted member.
+struct MemberCommand: Hashable, Sendable {
     /// The line's `cmd`.
     let name: String
     let operation: Operation
@@ -61,8 +61,8 @@ struct LabCommand: Hashable, Sendable {
     }
 }
 
-extension LabCommand.Operation {
-    fileprivate init(_ name: String, _ fields: Fields) throws(LabCommand.Problem) {
+extension MemberCommand.Operation {
+    fileprivate init(_ name: String, _ fields: Fields) throws(MemberCommand.Problem) {
         self =
             switch name {
             case "publish_kp": .publishKeyPackage
@@ -111,7 +111,7 @@ extension LabCommand.Operation {
                 .endCall(
                     group: try fields.group, callID: try fields.text("call_id"), reason: try fields.text("reason"))
             case "shutdown": .shutdown
-            default: throw LabCommand.Problem(name: name, message: "unknown command")
+            default: throw MemberCommand.Problem(name: name, message: "unknown command")
             }
     }
 }
@@ -122,35 +122,35 @@ private struct Fields {
     let command: String
 
     var group: String {
-        get throws(LabCommand.Problem) { try text("group") }
+        get throws(MemberCommand.Problem) { try text("group") }
     }
 
-    func text(_ name: String) throws(LabCommand.Problem) -> String {
+    func text(_ name: String) throws(MemberCommand.Problem) -> String {
         guard let text = json[name]?.string else { throw problem("\(name) must be a string") }
         return text
     }
 
-    func eventID(_ name: String) throws(LabCommand.Problem) -> EventID {
+    func eventID(_ name: String) throws(MemberCommand.Problem) -> EventID {
         guard let id = try? EventID(hex: try text(name)) else { throw problem("\(name) must be an event id") }
         return id
     }
 
-    func key(_ name: String) throws(LabCommand.Problem) -> PublicKey {
+    func key(_ name: String) throws(MemberCommand.Problem) -> PublicKey {
         guard let key = try? PublicKey(parsing: try text(name)) else { throw problem("\(name) must be a public key") }
         return key
     }
 
-    func keys(_ name: String) throws(LabCommand.Problem) -> [PublicKey] {
+    func keys(_ name: String) throws(MemberCommand.Problem) -> [PublicKey] {
         try list(name, of: "public keys") { try? PublicKey(parsing: $0) }
     }
 
-    func relays(_ name: String) throws(LabCommand.Problem) -> [RelayURL] {
+    func relays(_ name: String) throws(MemberCommand.Problem) -> [RelayURL] {
         try list(name, of: "relays") { try? RelayURL($0) }
     }
 
     private func list<Element>(
         _ name: String, of what: String, _ parse: (String) -> Element?
-    ) throws(LabCommand.Problem) -> [Element] {
+    ) throws(MemberCommand.Problem) -> [Element] {
         let texts = json[name]?.array ?? []
         let elements = texts.compactMap { $0.string.flatMap(parse) }
         guard !elements.isEmpty, elements.count == texts.count else {
@@ -159,7 +159,7 @@ private struct Fields {
         return elements
     }
 
-    private func problem(_ message: String) -> LabCommand.Problem {
-        LabCommand.Problem(name: command, message: message)
+    private func problem(_ message: String) -> MemberCommand.Problem {
+        MemberCommand.Problem(name: command, message: message)
     }
 }

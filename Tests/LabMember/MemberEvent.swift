@@ -1,8 +1,8 @@
 import Nostr
 import PikaCore
 
-/// One output line of a lab member.
-enum LabEvent {
+/// One output line of a scripted member.
+enum MemberEvent {
     static func ready(_ account: PublicKey) -> JSONValue {
         ["event": "ready", "pubkey": .string(account.hex), "npub": .string(account.npub)]
     }
