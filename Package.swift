@@ -98,7 +98,7 @@ var targets: [Target] = [
     library(
         "Load",
         [
-            "LoadReport", "BotKit", "BotTesting", "NetworkAddresses", "Telemetry", "RelayClient", "Storage", "PikaCore",
+            "LoadReport", "BotKit", "NetworkAddresses", "Telemetry", "RelayClient", "Storage", "PikaCore", "MLS",
             "Nostr", logging,
         ] + nio),
     library(

@@ -1,4 +1,3 @@
-import BotTesting
 import Foundation
 import Logging
 import NetworkAddresses
@@ -12,7 +11,7 @@ actor AgentHost {
     private let state: LoadPlan.StateKind
     private let directory: String
     private let logger: Logger
-    private var memories: [Int: MemoryCoreStore] = [:]
+    private var memories: [Int: AgentMemory] = [:]
 
     /// - Parameter directory: folder of the agents' databases.
     init(state: LoadPlan.StateKind, directory: String, logger: Logger) {
@@ -41,7 +40,7 @@ actor AgentHost {
     func openStore(_ index: Int, account: PublicKey) throws -> OpenStore {
         switch state {
         case .memory:
-            let store = memories[index] ?? MemoryCoreStore()
+            let store = memories[index] ?? AgentMemory()
             memories[index] = store
             return OpenStore(store: store, close: {})
         case .disk:

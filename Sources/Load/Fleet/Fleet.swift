@@ -1,4 +1,3 @@
-import BotTesting
 import LoadReport
 import Logging
 import Nostr
@@ -17,21 +16,21 @@ final class Fleet: Sendable {
     let actionTimeout: Duration
     /// Chat ids by group number.
     private let chats = Mutex<[Int: String]>([:])
-    private let generator: Mutex<SeededGenerator>
+    private let generator: Mutex<LoadGenerator>
 
     init(plan: LoadPlan, agents: [LoadAgent], monitor: FleetMonitor, actionTimeout: Duration) {
         self.plan = plan
         self.agents = agents
         self.monitor = monitor
         self.actionTimeout = actionTimeout
-        generator = Mutex(SeededGenerator(seed: plan.seed))
+        generator = Mutex(LoadGenerator(seed: plan.seed))
     }
 
     var timeline: Timeline { monitor.timeline }
     var recorder: LoadRecorder { monitor.recorder }
 
     /// Draws from the seeded generator.
-    func draw<Value: Sendable>(_ body: (inout SeededGenerator) -> Value) -> Value {
+    func draw<Value: Sendable>(_ body: (inout LoadGenerator) -> Value) -> Value {
         generator.withLock { body(&$0) }
     }
 

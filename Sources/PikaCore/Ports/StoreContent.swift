@@ -1,9 +1,8 @@
-import MLS
-import Nostr
-import PikaCore
+package import MLS
+package import Nostr
 
-/// The content of a store, as a value: a snapshot is a copy.
-struct StoreContent: Sendable {
+/// The content of a ``CoreStore`` in memory, for load tests and labs; a snapshot is a copy.
+package struct StoreContent: Sendable {
     /// The maximum numbers of seen and refused ids kept, as documented in ``StoredState``.
     static let seenLimit = 50_000
     static let refusedLimit = 20_000
@@ -34,11 +33,11 @@ struct StoreContent: Sendable {
     private var refused = BoundedIDs(limit: Self.refusedLimit)
     private var values: [ValueName: [UInt8]] = [:]
     private var memos: [MemoName: Secret] = [:]
-    var instance = StoredInstance()
+    package var instance = StoredInstance()
 
-    init() {}
+    package init() {}
 
-    var state: StoredState {
+    package var state: StoredState {
         var state = StoredState()
         state.keyPackages = self.keyPackages
         state.groups = self.groupIDs.compactMap { id in
@@ -57,28 +56,28 @@ struct StoreContent: Sendable {
         return state
     }
 
-    var allMessages: [StoredMessage] {
+    package var allMessages: [StoredMessage] {
         self.messages.values.flatMap(\.messages).sorted { $0.position < $1.position }
     }
 
-    func messages(in groupID: GroupID, before: StoredMessage.Position?, limit: Int) -> [StoredMessage] {
+    package func messages(in groupID: GroupID, before: StoredMessage.Position?, limit: Int) -> [StoredMessage] {
         self.messages[groupID]?.page(before: before, limit: limit) ?? []
     }
 
-    func message(in groupID: GroupID, id: EventID) -> StoredMessage? {
+    package func message(in groupID: GroupID, id: EventID) -> StoredMessage? {
         self.messages[groupID]?.messages.first { $0.id == id }
     }
 
-    var nextExpiry: Int64? { self.messages.values.flatMap(\.messages).compactMap(\.expiresAt).min() }
+    package var nextExpiry: Int64? { self.messages.values.flatMap(\.messages).compactMap(\.expiresAt).min() }
 
-    func media(in groupID: GroupID, message: EventID) -> [StoredMedia] {
+    package func media(in groupID: GroupID, message: EventID) -> [StoredMedia] {
         self.media.filter { $0.groupID == groupID && $0.messageID == message }.sorted { $0.index < $1.index }
     }
 
-    func value(scope: String, key: String) -> [UInt8]? { self.values[ValueName(scope: scope, key: key)] }
+    package func value(scope: String, key: String) -> [UInt8]? { self.values[ValueName(scope: scope, key: key)] }
 
     /// Returns the messages that a rule matches, by group, at most `limit`.
-    func surplus(
+    package func surplus(
         _ rule: MessageSurplus, limit: Int
     ) -> [(group: GroupID, position: StoredMessage.Position)] {
         let all = self.messages.flatMap { group, history in
@@ -87,7 +86,7 @@ struct StoreContent: Sendable {
         return Array(all.prefix(max(0, limit)))
     }
 
-    mutating func apply(_ change: StoreChange) {
+    package mutating func apply(_ change: StoreChange) {
         switch change {
         case .putKeyPackage(let package): self.keyPackages.put(package) { $0.reference == package.reference }
         case .deleteKeyPackage(let reference): self.keyPackages.removeAll { $0.reference == reference }
@@ -147,7 +146,7 @@ struct StoreContent: Sendable {
 }
 
 /// The messages of one group, oldest first.
-struct MessageHistory: Sendable {
+private struct MessageHistory: Sendable {
     private(set) var messages: [StoredMessage] = []
     private var ids: Set<EventID> = []
 
