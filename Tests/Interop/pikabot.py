@@ -194,7 +194,7 @@ class LabMember:
         self.flags = flags
         self.folder.mkdir(parents=True)
         self.pubkey = write_key(self.folder / "lab.key")
-        self.log = self.folder / "lab-member.log"
+        self.log = self.folder / "pikabot-lab.log"
         self.process = None
         self.events = []
         self.changed = changed or asyncio.Condition()  # shared, so that a wait can cover several members
