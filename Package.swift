@@ -122,7 +122,8 @@ var targets: [Target] = [
     .executableTarget(
         name: "pikabot-lab",
         dependencies: [
-            "BotProgram", "BotRuntime", "NetworkAddresses", "PikaCore", "Nostr", arguments, lifecycle, logging,
+            "BotConfiguration", "BotProgram", "BotRuntime", "NetworkAddresses", "PikaCore", "Nostr", arguments, lifecycle,
+            logging,
         ],
         path: "Tests/LabMember", swiftSettings: settings),
     tests("TLSCodecTests", ["TLSCodec"]),

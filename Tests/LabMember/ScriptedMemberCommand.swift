@@ -1,4 +1,5 @@
 import ArgumentParser
+import BotConfiguration
 import BotProgram
 import BotRuntime
 import Logging
