@@ -78,7 +78,7 @@ struct BlossomClientTests {
                 try await client.upload(try upload([UInt8](repeating: 0, count: 11)), to: server)
             }
             #expect(tooLarge?.message.contains("413") == true)
-            // More than fits into the socket's buffers: the refusal has to come through all the same.
+            // More than fits into the socket's buffers: the refusal must arrive nevertheless.
             let large = await #expect(throws: BlossomError.self) {
                 try await client.upload(try upload([UInt8](repeating: 0, count: 8 << 20)), to: server)
             }
@@ -128,7 +128,7 @@ struct BlossomClientTests {
         }
     }
 
-    /// Members choose the addresses of their files.
+    /// Members choose the URLs of their files.
     @Test func refusesPrivateAddresses() async throws {
         try await withServer { _, server in
             try await withClient(addresses: AddressGuard(allowsPrivate: false)) { client in
@@ -159,7 +159,7 @@ struct BlossomClientTests {
         }
     }
 
-    /// The name leads to a public address when it is judged, and to a private one when it is asked the next time.
+    /// The name resolves to a public address when it is checked, and to a private one at the next lookup.
     @Test func connectsToTheCheckedAddress() async throws {
         try await withServer { open, server in
             let stored = try await open.upload(try upload([1, 2, 3]), to: server)
@@ -188,7 +188,7 @@ struct BlossomClientTests {
             try await withCannedServer(answer) { other in
                 let found = try await client.download(other, limit: 3)
                 #expect(found == [1, 2, 3])
-                // An upload is for the server that was named.
+                // An upload authorization is valid only for its server.
                 await #expect(throws: BlossomError(.refused, "")) {
                     try await client.upload(try upload([4]), to: other)
                 }

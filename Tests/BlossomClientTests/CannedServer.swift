@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import PikaCore
 
-/// A server that answers the first bytes of every connection with the same text and then, unless it hangs, closes.
+/// A server that sends the same text after the first bytes of every connection and then, unless it hangs, closes it.
 @discardableResult
 func withCannedServer<Value: Sendable>(
     _ answer: String?, _ body: (_ server: MediaURL) async throws -> Value

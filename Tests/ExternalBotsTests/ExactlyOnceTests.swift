@@ -4,7 +4,7 @@ import Testing
 
 @testable import ExternalBots
 
-/// Whatever is killed, every message is answered once.
+/// Whichever process is killed, every message is answered once.
 @Suite(.live, .serialized) struct ExactlyOnceTests {
     /// Kills itself once at every seventh message: before its answer, after it, or before the next message.
     private static let mortal = """
@@ -46,7 +46,7 @@ import Testing
         let absent = try Stage(command: ["sleep", "1000"], account: account)
         try await absent.run(grace: .milliseconds(200)) { () async throws in
             try await absent.bot.intake.deliver(first)
-            // Another bot is at work on it for long.
+            // Another bot handles it for a long time.
             for number in 0..<200 { try await absent.say("\(number)") }
         }
         let later = try Stage(ProgramTests.echo, account: account)

@@ -10,7 +10,7 @@ import Testing
 @testable import BotTesting
 @testable import ExternalBots
 
-/// A program for whose events there is no room.
+/// A program without room for events.
 @Suite(.bounded) struct IntakeTests {
     private static let policy = BotPolicy(timeout: .seconds(30))
 
@@ -27,8 +27,8 @@ import Testing
         let chat = try await bob.create("work", inviting: [member])
         for number in 0..<5 { try await bob.say("\(number)", in: chat) }
         try await lab.advance(by: .seconds(3_600))
-        #expect(member.store.inbox.count == 6, "the join and the messages")
-        #expect(bot.intake.count == 1, "one event of each chat is in flight")
+        #expect(member.store.inbox.count == 6, "the inbox must hold the join and the messages")
+        #expect(bot.intake.count == 1, "one event of each chat must be in flight")
         let reader = Task(executorPreference: lab.executor) {
             for await event in bot.intake.events { bot.intake.complete(event.inboxID) }
         }
@@ -38,7 +38,7 @@ import Testing
         try await lab.settle()
     }
 
-    /// Postpones the first thing that it is told.
+    /// Postpones the first event that it receives.
     private struct Postponing: SelfTimingBot {
         static let name = "postponing"
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ExternalBots
 
-/// Programs that crash, hang, flood, or are not there.
+/// Programs that crash, hang, flood, or do not exist.
 @Suite(.live, .serialized) struct MisbehaviourTests {
     private static func echo(_ before: String) -> String {
         """
@@ -141,7 +141,7 @@ import Testing
         #expect(said.count < 1500 && said.allSatisfy { $0.contains("bot.name=tested") })
     }
 
-    // MARK: The end
+    // MARK: Shutdown
 
     @Test func killsChildProcesses() async throws {
         let stage = try Stage(

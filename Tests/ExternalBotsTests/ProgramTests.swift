@@ -6,7 +6,7 @@ import Testing
 
 @testable import ExternalBots
 
-/// Real programs under their daemon: what they may do, and what becomes of the account when they misbehave.
+/// Real programs under their daemon: their permissions, and the account's state when they misbehave.
 @Suite(.live, .serialized) struct ProgramTests {
     /// Answers every message with its text.
     static let echo = """
@@ -18,7 +18,7 @@ import Testing
         bot.run()
         """
 
-    /// Shouts every message back, and knows nothing of the extension.
+    /// Repeats every message in capitals, and does not use the extension.
     private static let plain = """
         import json, sys
         for line in sys.stdin:
@@ -43,14 +43,14 @@ import Testing
     @Test func answersWithoutAcks() async throws {
         let stage = try Stage(Self.plain)
         #expect(try await stage.run { try await stage.ask("loud") } == "LOUD")
-        // What was written is taken: it does not come again.
+        // The written event is consumed, so it is not delivered again.
         let later = try Stage(Self.plain, account: stage.account)
         #expect(try await later.run { try await later.ask("again") } == "AGAIN")
     }
 
-    // MARK: What it may do
+    // MARK: Permissions
 
-    /// Does what a message says, and answers with what came back.
+    /// Executes the command in a message, and answers with the result.
     private static let obedient = """
         import json, pikabot
         bot = pikabot.Bot()

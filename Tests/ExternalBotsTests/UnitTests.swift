@@ -27,7 +27,7 @@ import Testing
         var lines = DiagnosticLines()
         let flood = String(repeating: "x\n", count: 60)
         #expect(lines.append(flood.utf8, now: 5_000).count == 50)
-        #expect(lines.drainDropped(now: 5_999) == 0, "the second has not ended")
+        #expect(lines.drainDropped(now: 5_999) == 0, "nothing may be reported before the second ends")
         #expect(lines.drainDropped(now: 6_000) == 10 && lines.drainDropped(now: 7_000) == 0)
         #expect(lines.append("y\n".utf8, now: 6_000) == ["y"])
     }

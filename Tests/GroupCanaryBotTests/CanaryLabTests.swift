@@ -15,7 +15,7 @@ struct CanaryLabTests {
         try await stage.lab.advance(by: .seconds(125))
         let chat = try await stage.chat(of: mirror)
         #expect(chat?.name == "canary main" && chat?.members.count == 2)
-        // The first run founds; each of the eleven behind it sends.
+        // The first run founds the group; each of the eleven later ones sends.
         #expect(stage.metrics.answers("in_order") == 11)
         #expect(stage.metrics.roundTrips.count == 11 && stage.metrics.roundTrips.allSatisfy { $0 >= 0 && $0 < 5 })
         #expect(stage.metrics.gauge("group_canary_delivery_ratio") == 1)
@@ -38,7 +38,7 @@ struct CanaryLabTests {
         #expect(try await !stage.reportsSuccess(sender))
         let line = stage.lab.logLines.first { $0.contains("are failing") } ?? ""
         #expect(line.contains("bob answered") && !line.contains(stage.key("bob").npub))
-        // What came while it was away is answered late, and counts as delivered then.
+        // Messages received while it was offline are answered late, and count as delivered then.
         try await bob.restart()
         try await stage.lab.advance(by: .seconds(20))
         #expect(stage.metrics.answers("late") >= 3)

@@ -57,7 +57,7 @@ import Testing
         #expect(heard.mirrors["bob"]?.differsSince == nil)
     }
 
-    /// However long ago it was, as when the mirror has not answered since.
+    /// A gap of any length counts, such as a mirror that has not answered since.
     @Test mutating func ignoresMomentaryDifferences() throws {
         send(5)
         let there = GroupView(epoch: 2, members: [])
@@ -67,7 +67,7 @@ import Testing
         #expect(heard.mirrors["bob"]?.difference == 1000)
         _ = answer(3, at: 2010)
         #expect(heard.mirrors["bob"]?.difference == 0)
-        // As it was stored before the latest answer was noted.
+        // The stored form of earlier versions, without the latest answer.
         let old = Data(
             #"{"answered":[],"highest":0,"disorder":0,"duplicates":0,"differsSince":5}"#.utf8)
         #expect(try JSONDecoder().decode(AnswerLog.Mirror.self, from: old).difference == 0)

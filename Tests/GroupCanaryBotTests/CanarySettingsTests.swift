@@ -30,14 +30,14 @@ import Testing
             ],
         ]
         guard case .sender(let sender) = try CanarySettings(settings), let group = sender.groups.first else {
-            Issue.record("no sender")
+            Issue.record("expected a sender")
             return
         }
         #expect(group.title == "canary main" && group.checks.map(\.name) == ["check1", "check2"])
         #expect(group.checks.first?.from == group.peers.first?.account && sender.every == .seconds(60))
     }
 
-    /// Otherwise each canary would leave the window before its time is over.
+    /// Otherwise each canary would leave the window before its deadline.
     @Test func windowExceedsCanariesSentWithinTimeout() throws {
         func settings(_ every: BotSettings, _ timeout: BotSettings, _ window: BotSettings) -> BotSettings {
             [

@@ -5,7 +5,7 @@ import Synchronization
 @testable import BotTesting
 @testable import GroupCanaryBot
 
-/// What a bot has measured.
+/// Records a bot's metrics.
 final class RecordedMetrics: BotMetrics {
     private let gauges = Mutex<[MetricSample: Double]>([:])
     private let counters = Mutex<[MetricSample: Double]>([:])
@@ -39,7 +39,7 @@ struct CanaryStage {
         lab = try GroupLab(seed: seed)
     }
 
-    /// That of a member before it is there.
+    /// The key of a member, also before the member exists.
     func key(_ name: String) -> PublicKey {
         var generator = SeededGenerator(seed: lab.seed, stream: "key of \(name)")
         return KeyPair.generate(using: &generator).publicKey

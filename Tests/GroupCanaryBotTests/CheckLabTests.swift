@@ -5,7 +5,7 @@ import Testing
 @testable import BotTesting
 @testable import GroupCanaryBot
 
-/// Answers to `/ping`, and to everything if it is a chatterbox.
+/// Answers to `/ping`, or to everything if `talks` is set.
 private struct Helper: Bot {
     static let name = "helper"
     let talks: Bool
@@ -68,7 +68,7 @@ struct CheckLabTests {
         try await stage.lab.advance(by: .seconds(120))
         #expect(result(stage, "ping", "failed") > 0)
         #expect(stage.metrics.gauge("group_canary_check_passed", ["check": "ping"]) == 0)
-        // Silence is all that can be expected of it.
+        // Silence is the only expected result of this check.
         #expect(result(stage, "quiet", "failed") == 0)
     }
 

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.bounded)
 struct DivergenceTests {
-    /// A mirror that answers with the epoch that it is told to have.
+    /// A mirror that reports the given epoch.
     private func lyingMirror(_ stage: CanaryStage, epoch: @escaping @Sendable (UInt64) -> UInt64) async throws
         -> LabMember
     {
@@ -51,7 +51,7 @@ struct DivergenceTests {
         #expect(try await stage.reportsSuccess(sender))
     }
 
-    /// A mirror that answered once while a change was under way, and then no more, is silent and nothing worse.
+    /// A mirror that answers once during a change, and then stops, counts as silent only.
     @Test func silentMirrorIsNotDiverged() async throws {
         let stage = try CanaryStage(seed: 4)
         let liar = try await lyingMirror(stage) { $0 + 1 }
@@ -64,7 +64,7 @@ struct DivergenceTests {
         #expect(try await !stage.reportsSuccess(sender))
     }
 
-    /// A mirror whose store was set back is out of step with its group.
+    /// A mirror whose store was restored to an earlier state disagrees with its group.
     @Test func detectsMirrorFromOldBackup() async throws {
         let stage = try CanaryStage(seed: 3)
         let bob = try await stage.mirror("bob")
@@ -80,7 +80,7 @@ struct DivergenceTests {
         stage.lab.network.deliverEverything()
         try await bob.restart(from: old)
         try await stage.lab.advance(by: .seconds(180))
-        // It has caught up from the relays, and everything is well again, or it is told that it is not.
+        // It has caught up from the relays and agrees with the group, or it is reported again.
         let isAgreed = try await stage.chat(of: bob)?.epoch == stage.chat(of: sender)?.epoch
         #expect(try await stage.reportsSuccess(sender) == isAgreed)
     }

@@ -1,13 +1,13 @@
 import BotKit
 import Synchronization
 
-/// Answers with what the test has said; the accounts that were looked at are remembered.
+/// Returns scripted reports and records the probed accounts.
 final class FakeProbes: BotKeyPackageProbes {
     private let reports = Mutex<[PublicKey: KeyPackageReport]>([:])
     private let asked = Mutex<[KeyPackageProbeRequest]>([])
-    /// Where probes take time, and how many milliseconds.
+    /// The clock and the duration of slow probes, in milliseconds.
     let slowness = Mutex<(clock: any CoreClock, milliseconds: Int64)?>(nil)
-    /// Whether probes are given up before they know anything.
+    /// Whether probes are cancelled before they have a result.
     let givesUp = Mutex(false)
 
     var requests: [KeyPackageProbeRequest] { asked.withLock { $0 } }
@@ -28,7 +28,7 @@ final class FakeProbes: BotKeyPackageProbes {
     }
 }
 
-/// The present value of each gauge.
+/// The current value of each gauge.
 final class RecordedMetrics: BotMetrics {
     private let gauges = Mutex<[MetricSample: Double]>([:])
 

@@ -92,7 +92,7 @@ struct KeyPackageProbeBotTests {
         #expect(metrics.value("keypackage_age_seconds", here) == 0)
         #expect(metrics.value("keypackage_not_after_timestamp_seconds", here) == 0)
         #expect(metrics.value("keypackage_probe_success", ["target": "alice"]) == 0)
-        // The relay is on no list any more.
+        // No list names the relay.
         probes[Self.alice] = try report(.present, at: try RelayURL("wss://three.example"))
         try await lab.advance(by: .seconds(60))
         #expect(state("missing") == 0)
@@ -133,7 +133,7 @@ struct KeyPackageProbeBotTests {
         #expect(probes.requests.count == 20 && Set(probes.requests.map(\.account)).count == 20)
     }
 
-    /// Two batches, 20 seconds apart: of each two runs the second is due while the first is at work.
+    /// Two batches, 20 seconds apart: of two runs each, the second is due while the first is running.
     @Test func slowProbesSkipNoBatch() async throws {
         probes.slowness.withLock { $0 = (lab.clock, 25_000) }
         let targets = Dictionary(uniqueKeysWithValues: (10..<26).map { ("t\($0)", Self.key("t\($0)")) })

@@ -25,7 +25,7 @@ public struct DeadlineTrait: SuiteTrait, TestTrait, TestScoping {
 
     public var isRecursive: Bool { true }
 
-    /// One scope for each test function, all its cases included.
+    /// One scope for each test function, with all its cases.
     public func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? {
         test.isSuite || testCase != nil ? nil : self
     }

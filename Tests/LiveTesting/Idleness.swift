@@ -1,17 +1,17 @@
 import Synchronization
 
-/// Tells when the threads that all tests share have nothing left to compute.
+/// Detects when the threads that all tests share are idle.
 enum Idleness {
-    /// Time in which an idle machine resumes a task, also one that is shared with other programs.
+    /// The time in which an idle machine resumes a task, even beside other programs.
     private static let promptly: Duration = .milliseconds(100)
-    /// Prompt resumptions in a row that count as idle. Each goes through the whole queue of tests that can run.
+    /// Consecutive prompt resumptions that count as idle. Each passes through the whole queue of runnable tests.
     private static let enough = 20
     /// Other programs may keep the cores so busy that no resumption is prompt.
     private static let longest: Duration = .seconds(240)
 
     private static let isOver = Mutex(false)
 
-    /// Returns when the threads were idle once, or after four minutes.
+    /// Returns when the threads have been idle once, or after four minutes.
     static func wait() async {
         if self.isOver.withLock({ $0 }) { return }
         let clock = ContinuousClock()

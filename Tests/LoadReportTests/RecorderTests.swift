@@ -38,7 +38,7 @@ import Testing
         #expect(send.latency == nil)
     }
 
-    /// Ten operations due at 0, 100, … 900 ms: the first takes a second, so the others wait, and take 10 ms each.
+    /// Ten operations due at 0, 100, … 900 ms: the first lasts a second, so the others wait, and last 10 ms each.
     @Test func latencyIncludesWaitForStart() throws {
         var free = Duration.zero
         for number in 0..<10 {

@@ -37,7 +37,7 @@ struct AddressGuardTests {
         addresses.setConfiguredRelays([try relay("ws://Home.example:7777/path")])
         #expect(try await addresses.allowedAddresses(of: "home.example", port: 7777) == .anywhere)
         #expect(addresses.names(try relay("ws://home.example:7777")))
-        // Another service of the same machine is not named by that.
+        // Another service of the same machine is not covered.
         await #expect(throws: AddressRefusal.privateAddress) {
             try await addresses.allowedAddresses(of: "home.example", port: 22)
         }
@@ -65,7 +65,7 @@ struct AddressGuardTests {
     @Test func allowsPrivateAddressesIfConfigured() async throws {
         let addresses = guardian(allowsPrivate: true, inside)
         #expect(try await addresses.allowedAddresses(of: "a.example", port: 443) == .anywhere)
-        // That names no relay: nobody logs in there.
+        // No relay is named, so no login happens there.
         #expect(!addresses.names(try relay("wss://a.example")))
         addresses.setAllowsPrivate(false)
         await #expect(throws: AddressRefusal.privateAddress) {

@@ -5,7 +5,7 @@ import Testing
 @testable import BotDispatch
 @testable import PikaCore
 
-/// Every verdict; only the event, the configuration and the clock decide.
+/// Verdicts depend only on the event, the configuration and the clock.
 struct AdmissionTests {
     private static let now: Int64 = 1_700_000_000_000
 
@@ -23,7 +23,7 @@ struct AdmissionTests {
         }
     }
 
-    // MARK: Who
+    // MARK: Roles
 
     @Test(arguments: [
         (TriggerPolicy.members, MemberRole?.some(.member), "admitted"), (.members, .some(.admin), "admitted"),
@@ -89,7 +89,7 @@ struct AdmissionTests {
         #expect(GroupPolicy(.all, exceptions: ["f1": .none]).scope(of: "c9", nil, in: state) == .all)
     }
 
-    // MARK: How much
+    // MARK: Rate limits
 
     @Test func limitsRatePerSender() {
         let admission = Admission()

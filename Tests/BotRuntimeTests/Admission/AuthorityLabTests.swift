@@ -60,7 +60,7 @@ struct AuthorityLabTests {
         #expect(heard.filter { $0 == "re: hello" }.count == 2)
         #expect((2...8).contains(heard.count), "\(heard)")
         #expect(one.ignored(.loop) + two.ignored(.loop) >= 1)
-        // A person speaks: the bots answer again.
+        // A person speaks, so the bots answer again.
         try await alice.say("again", in: chat)
         #expect(alice.heard(in: chat).filter { $0 == "re: again" }.count == 2)
     }

@@ -45,7 +45,7 @@ struct LoopBreakerTests {
 
     @Test func limitsEachPairToItsBudget() {
         var chat = Chat()
-        // Its message, ours, its message: three in a row.
+        // Its message, this account's answer, its message: three in a row.
         #expect((1...5).map { _ in chat.hear(depth: 1) } == [true, false, false, false, false])
         chat = Chat(budget: 5)
         #expect((1...5).map { _ in chat.hear(depth: 1) } == [true, true, false, false, false])
@@ -62,7 +62,7 @@ struct LoopBreakerTests {
         #expect(chat.hear("c"))
         #expect(chat.hear(depth: 1))
         #expect(!chat.hear(depth: 1))
-        // A person in another chat changes nothing here.
+        // A person in another chat has no effect here.
         #expect(chat.hear("c", chat: "c2"))
         #expect(!chat.hear(depth: 1))
         #expect(chat.hear(depth: 1, after: LoopBreaker.quietSeconds + 1))

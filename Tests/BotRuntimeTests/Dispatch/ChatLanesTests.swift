@@ -68,7 +68,7 @@ struct ChatLanesTests {
         #expect(ids(lanes.suspend("b")) == [3])
         lanes.resume("b")
         #expect(ids(lanes.add(.event(arrived("", 4, chat: "d")))) == [4])
-        // It has finished, and the next job of its chat is an ordinary one.
+        // The job has finished, so the next job of its chat is an ordinary one.
         #expect(lanes.add(.event(arrived("", 5, chat: "b"))).isEmpty)
         #expect(ids(lanes.finish("b")) == [5])
     }

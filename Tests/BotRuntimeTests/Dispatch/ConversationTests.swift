@@ -103,7 +103,7 @@ struct ConversationTests {
             await play([Line(text: "/talk", answer: ["Go on."])], on: stage)
             for _ in 0..<2 { await clock.sleeperCame() }
             clock.advance(by: .seconds(60))
-            // With it, the last chat with stored state is gone.
+            // This deletes the last chat with stored state.
             #expect(
                 await stage.core.performed(1).flatMap { $0.effects.map(\.operation) } == [
                     .putValue(scope: "bot0/memory", key: "c1", value: nil),

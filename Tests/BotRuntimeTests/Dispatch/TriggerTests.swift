@@ -119,7 +119,7 @@ struct TriggerTests {
         }
     }
 
-    // MARK: Handlers that hang
+    // MARK: Hanging handlers
 
     @Test func eventsWaitForHangingHandlers() async throws {
         let (gates, clock) = ((0..<17).map { _ in Gate() }, StandingClock())
@@ -355,7 +355,7 @@ struct TriggerTests {
             let run = await stage.core.performed(1)[0]
             #expect(texts(run.effects) == ["remember tea"])
             #expect(run.effects[0].id == "bot0/timer-c1-remind-\(eventID(1).hex)-1700000005000/0")
-            // With it, the last chat with stored state is gone.
+            // This deletes the last chat with stored state.
             #expect(
                 run.effects.dropFirst().map(\.operation) == [
                     .putValue(scope: "bot0/memory", key: "c1", value: nil),
@@ -365,7 +365,7 @@ struct TriggerTests {
         }
     }
 
-    // MARK: From outside
+    // MARK: Operator control
 
     @Test func pausedBotReceivesNothing() async {
         let bot = ListedBot { OnMessage { message, context in context.send(message.content) } }
@@ -381,7 +381,7 @@ struct TriggerTests {
             stage.core.deliver(arrived("b", 2))
             #expect(await stage.core.completed(1)[0].effects.count == 2)
         }
-        // Durable.
+        // Pauses are durable.
         let paused = Stage(bot, core: ScriptedCore(stored: ["pikabot/bots.paused/bot0": [1]]))
         await paused.run { stage in
             stage.core.deliver(arrived("a", 1))

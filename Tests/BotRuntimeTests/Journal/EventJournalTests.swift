@@ -47,7 +47,7 @@ struct JournalRingTests {
         #expect(!ring.hasUnstored)
         var second = blocks.restored(100)
         #expect(second.newest.map(\.at) == ring.newest.map(\.at))
-        // And in the process after that.
+        // The same holds in the next process.
         for number in count + 1...count + 30 { second.add(entry(number)) }
         blocks.take(&second)
         #expect(blocks.stored.count <= second.keys.count)

@@ -61,9 +61,9 @@ private final class Answerer: ChannelInboundHandler {
         }
     }
 
-    /// `/slow` never answers, `/drop` hangs up, `/long` has a million bytes, `/endless` says so of no length,
-    /// `/redirect` leads elsewhere, `/busy` wants to be asked again, `/headers` says the headers; anything else says
-    /// method, path and body.
+    /// `/slow` never answers, `/drop` hangs up, `/long` has a million bytes, `/endless` has as many without a declared
+    /// length, `/redirect` redirects, `/busy` asks for a retry, `/headers` returns the request's headers; any other
+    /// path returns method, path and body.
     private func answer(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         server()?.requests.withLock { $0.append("\(head.method) \(head.uri) \(body)") }
         switch head.uri {

@@ -7,7 +7,7 @@ import Testing
 @testable import BotRuntime
 @testable import PikaCore
 
-/// The lines that were written, in order.
+/// Collects the written lines in order.
 private final class Written: Sendable {
     private let lines = Mutex<[String]>([])
 

@@ -26,7 +26,8 @@ import Testing
         let path = NSTemporaryDirectory() + "daemon-\(UUID().uuidString.prefix(8)).sock"
         let live = try SocketPath.bind(path)
         defer { unlink(path) }
-        // Refused while it has room for clients, and while its backlog is full: nobody accepts here.
+        // Refused while the server has room for clients, and while its backlog is full: nothing accepts connections
+        // here.
         for _ in 0..<200 {
             let failure = #expect(throws: DaemonError.self) { try SocketPath.bind(path) }
             #expect(failure?.code == .noSocket)
@@ -69,7 +70,7 @@ import Testing
             return (0..<3).map { _ in client.readLine() }
         }
         #expect(lines[0].contains(#""request_id":"1""#) && lines[1].contains(#""request_id":"2""#))
-        #expect(lines[2].isEmpty, "the daemon closes the connection")
+        #expect(lines[2].isEmpty, "the daemon must close the connection")
     }
 
     @Test func servesClientsThatHungUpEarly() async throws {
@@ -88,7 +89,7 @@ import Testing
     @Test func connectionsDuringShutdownAreClosed() async throws {
         for _ in 0..<20 {
             let clients = try await Self.serving { path in
-                // They go on when the server has begun to end.
+                // They continue when the server begins to shut down.
                 let ends = DispatchSemaphore(value: 0)
                 Thread.detachNewThread {
                     var clients: [Connection] = []

@@ -69,17 +69,17 @@ final class DaemonLab: Sendable {
     }
 
     var account: LabMember {
-        guard let member = self.member.withLock({ $0 }) else { preconditionFailure("the lab must exist") }
+        guard let member = self.member.withLock({ $0 }) else { preconditionFailure("create the lab first") }
         return member
     }
 
     var engine: DaemonEngine {
-        guard let life = self.state.withLock({ $0.life }) else { preconditionFailure("the daemon must run") }
+        guard let life = self.state.withLock({ $0.life }) else { preconditionFailure("start the daemon first") }
         return life.engine
     }
 
     var standard: DaemonClient {
-        guard let life = self.state.withLock({ $0.life }) else { preconditionFailure("the daemon must run") }
+        guard let life = self.state.withLock({ $0.life }) else { preconditionFailure("start the daemon first") }
         return life.client
     }
 

@@ -69,7 +69,7 @@ import Testing
         #expect(refusal?["code"] == "publish_failed")
         let message = try #require(refusal?["message"]?.string)
         #expect(message == "every relay refused the key package; \(lab.relay): refused (blocked: \(lab.relay))")
-        #expect(stored() == [old], "no relay stores the new key package")
+        #expect(stored() == [old], "no relay may store the new key package")
         #expect(daemon.events("keypackage_published").count == 1)
 
         lab.network.deliverEverything()
@@ -133,7 +133,7 @@ import Testing
         #expect(messages["messages"]?.array?.count == 2)
         let all = try await scene.daemon.result("get_messages", ["nostr_group_id": group])["messages"]?.array
         #expect(all?.contains { $0["message_id"] == sent["event_id"] && $0["content"] == "hello" } == true)
-        #expect(scene.daemon.events("message_received").count == 1, "own messages are not reported")
+        #expect(scene.daemon.events("message_received").count == 1, "own messages must not be reported")
     }
 
     @Test func refusesInvalidMessageCommands() async throws {
@@ -193,7 +193,7 @@ import Testing
         #expect(kinds == ["created", "members_added", "members_removed"])
         let left = try await scene.daemon.result("leave_group", ["nostr_group_id": .string(scene.chat)])
         #expect(left == ["nostr_group_id": .string(scene.chat)])
-        // Left at once, and not only when the peer has removed it.
+        // The chat is left at once, not only when the peer has removed the account.
         _ = try await scene.bob.say("between ourselves", in: scene.chat)
         #expect(scene.daemon.events("message_received").isEmpty)
         let id: JSONObject = ["nostr_group_id": .string(scene.chat)]
@@ -206,7 +206,7 @@ import Testing
                 == "bad_group_id")
         try await scene.daemon.lab.advance(by: .seconds(60))
         let last = scene.daemon.events("group_updated").compactMap { $0["update"]?["kind"]?.string }
-        #expect(last == kinds + ["left"], "the removal that follows is not reported")
+        #expect(last == kinds + ["left"], "the subsequent removal must not be reported")
     }
 
     @Test func reportsChangesByOthers() async throws {

@@ -15,7 +15,7 @@ import Testing
         let made = try await daemon.result("init_group", start)
         let first = daemon.lines.count
         #expect(try await daemon.result("init_group", start) == made)
-        #expect(daemon.types(from: first) == ["ok"], "events are sent once")
+        #expect(daemon.types(from: first) == ["ok"], "events must be sent once")
         let group = try #require(made["nostr_group_id"])
         let message: JSONObject = ["nostr_group_id": group, "content": "once", "idempotency_key": "m"]
         let sent = try await daemon.result("send_message", message)
@@ -128,7 +128,7 @@ import Testing
         #expect(bob.heard() == (0..<4).map { "re: \($0)" })
         let received = events.sorted { $0.key < $1.key }.compactMap { $0.value["content"]?.string }
         #expect(received == (0..<4).map(String.init))
-        #expect(events.keys.sorted() == Array(3..<3 + Int64(events.count)), "cursors have no gaps")
+        #expect(events.keys.sorted() == Array(3..<3 + Int64(events.count)), "cursors must have no gaps")
         #expect(daemon.account.store.inbox.isEmpty && daemon.account.store.outbox.isEmpty)
         return hasCrashed
     }
@@ -141,7 +141,7 @@ import Testing
             commit += 1
             try #require(commit < 400)
         }
-        #expect(commit > 20, "too few crashes")
+        #expect(commit > 20, "the run must reach more crash points")
     }
 
     /// Creates a group under a key. The daemon crashes at the given commit of its store and restarts; the command is
@@ -190,6 +190,6 @@ import Testing
             commit += 1
             try #require(commit < 200)
         }
-        #expect(commit > 5, "too few crashes")
+        #expect(commit > 5, "the run must reach more crash points")
     }
 }

@@ -64,6 +64,6 @@ import Testing
         #expect(log.announce(id, pending: [id]) == true)
         #expect(log.announce(id, pending: [id]) == false)
         #expect(log.announce(other, pending: [other]) == true)
-        #expect(log.announce(id, pending: [id]) == true, "forgotten once it was no longer pending")
+        #expect(log.announce(id, pending: [id]) == true, "an id must be forgotten once it is no longer pending")
     }
 }

@@ -28,7 +28,7 @@ import Testing
         try await world.lab.advance(by: .milliseconds(1))
         #expect(stall.withLock { $0 } == .readsNothing)
         let report = try await world.finish(program, because: .stalled(.readsNothing))
-        #expect(report.blamed?.cursor != 1, "the program has acknowledged that event")
+        #expect(report.blamed?.cursor != 1, "an acknowledged event must not be blamed")
     }
 
     @Test func slowReaderIsNotStalled() async throws {
@@ -101,7 +101,7 @@ import Testing
         #expect(await world.engine.waitingEvents == 0)
         for number in 4..<12 { try await bob.say("\(number)", in: chat) }
         #expect(program.contents == (4..<12).map(String.init))
-        #expect(world.account.store.inbox.isEmpty, "each event is consumed on delivery")
+        #expect(world.account.store.inbox.isEmpty, "each event must be consumed on delivery")
         _ = try await world.finish(program, because: nil)
 
         let next = try await world.start()
@@ -125,7 +125,7 @@ import Testing
         _ = try await world.finish(first, because: nil)
         try await bob.say("a", in: chat)
         let second = try await world.start()
-        #expect(second.contents == ["a"], "the program did not acknowledge before")
+        #expect(second.contents == ["a"], "an unacknowledged event must be sent again")
         try await world.hello(acks: false, second)
         try await bob.say("b", in: chat)
         #expect(second.contents == ["a", "b"])

@@ -11,7 +11,7 @@ import Testing
     @Test func sendsNoEventsBeforeHello() async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 1)
         try await bob.say("early", in: chat)
-        #expect(world.account.store.inbox.isEmpty, "recorded events are handled, even without a program")
+        #expect(world.account.store.inbox.isEmpty, "recorded events must count as handled, even without a program")
         let program = try await world.start()
         #expect(program.types == ["ready"])
         let reply = try await world.hello(program)
@@ -32,7 +32,7 @@ import Testing
 
         try await bob.say("meanwhile", in: chat)
         let second = try await world.start()
-        #expect(second.contents == ["meanwhile"], "events are sent before `hello`, after the events written earlier")
+        #expect(second.contents == ["meanwhile"], "events must arrive before `hello`, after those written earlier")
 
         let (other, _, _) = try await ProgramLab.make(seed: 3)
         let silent = try await other.start()
@@ -79,7 +79,7 @@ import Testing
         _ = try await world.finish(program, because: nil)
         let next = try await world.start()
         try await world.lab.advance(by: .seconds(59))
-        #expect(next.types == ["ready"], "the daemon waits for the `hello` of an acknowledging program")
+        #expect(next.types == ["ready"], "the daemon must wait for `hello` from an acknowledging program")
         try await world.hello(next)
         #expect(next.cursors == [1, 2])
     }
@@ -92,7 +92,7 @@ import Testing
         try await bob.say("kept", in: chat)
         for _ in 0..<4 {
             let broken = try await world.start()
-            #expect(broken.contents == ["kept"], "the program sent no `hello` before")
+            #expect(broken.contents == ["kept"], "events must be kept until the program sends `hello`")
             #expect(try await world.finish(broken, because: .ended).blamed == nil)
         }
         let repaired = try await world.start()
@@ -161,13 +161,13 @@ import Testing
             if await engine.waitForStall(of: program.client, milliseconds: 10_000) == .consumesNothing { stalled.set() }
         }
         try await world.lab.advance(by: .seconds(60))
-        #expect(!stalled.isSet, "no event waits")
+        #expect(!stalled.isSet, "an idle program must not count as stalled")
         try await bob.say("a", in: chat)
         try await bob.say("b", in: chat)
         try await world.lab.advance(by: .seconds(9))
         try await world.command("ack", ["cursor": 2], program)
         try await world.lab.advance(by: .seconds(9))
-        #expect(!stalled.isSet, "the program makes progress")
+        #expect(!stalled.isSet, "a program that makes progress must not count as stalled")
         try await world.lab.advance(by: .seconds(1))
         #expect(stalled.isSet)
         #expect(try await world.finish(program, because: .stalled(.consumesNothing)).blamed?.cursor == 3)
@@ -187,7 +187,7 @@ import Testing
     @Test func fullBacklogAppliesBackPressure() async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 11, keptEvents: 70)
         for number in 0..<8 { try await bob.say("\(number)", in: chat) }
-        #expect(world.account.store.inbox.count == 3, "the backlog has room for six")
+        #expect(world.account.store.inbox.count == 3, "the backlog must hold six events")
         let program = try await world.start()
         try await world.hello(program)
         try await world.command("ack", ["cursor": 1], program)

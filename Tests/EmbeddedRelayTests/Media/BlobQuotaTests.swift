@@ -18,7 +18,7 @@ struct BlobQuotaTests {
             for text in ["one", "two"] { #expect(try await blossom.upload(text).status == 200) }
             let full = try await blossom.upload("three")
             #expect(full.status == 507 && full.header("X-Reason") == "the media store is full")
-            #expect(try await blossom.upload("one", by: .bob).status == 200, "only its descriptor grows")
+            #expect(try await blossom.upload("one", by: .bob).status == 200, "only its descriptor may grow")
         }
         // Counted again from the folder.
         try await withBlossom(quota: quota, directory: folder) { blossom in
@@ -38,7 +38,7 @@ struct BlobQuotaTests {
                 "PUT /upload", [authorization, "Transfer-Encoding: chunked"],
                 body: "3000\r\n\(part)3000\r\n\(part)0\r\n\r\n")
             #expect(chunked.status == 507)
-            // The draft's space is free again.
+            // The draft's space is available again.
             #expect(try await blossom.upload(String(repeating: "y", count: 2 * Self.block)).status == 200)
         }
     }
@@ -67,7 +67,7 @@ struct BlobQuotaTests {
         }
         for owner in 0..<UInt64(BlobStore.maximumOwners) { _ = try keep(owner) }
         #expect(throws: HTTPRefusal.self) { try keep(5_000) }
-        #expect(try keep(7).owners.count == BlobStore.maximumOwners, "an owner already")
+        #expect(try keep(7).owners.count == BlobStore.maximumOwners, "an existing owner must be accepted")
     }
 
     @Test func countsWholeBlocks() {

@@ -44,7 +44,7 @@ struct BlossomRefusalTests {
                 "evil", authorization: BlossomRequests.authorization(.upload, of: ["good"]))
             #expect(reply.status == 403)
             #expect(try await blossom.send("GET /\(try #require(BlossomRequests.hash("evil")).hex)").status == 404)
-            // Without a name it is for any file, as BUD-01 leaves it.
+            // An authorization without a hash is for any file, as BUD-01 permits.
             let any = BlossomRequests.authorization(.upload, of: [])
             #expect(try await blossom.upload("good", authorization: any).status == 200)
         }
@@ -54,7 +54,7 @@ struct BlossomRefusalTests {
         try await withBlossom(blobBytes: 10) { blossom in
             #expect(try await blossom.upload("0123456789").status == 200)
             #expect(try await blossom.upload("0123456789a").status == 413)
-            // Declared small, or not at all, and sent large.
+            // Declared as small, or without a length, but sent large.
             let authorization = "Authorization: " + BlossomRequests.authorization(.upload, of: [])
             let chunked = try await blossom.send(
                 "PUT /upload", [authorization, "Transfer-Encoding: chunked"],
@@ -99,7 +99,7 @@ struct BlossomRefusalTests {
             try await channel.writeAndFlush(ByteBuffer(string: head + "hel")).get()
             try await channel.close()
         }
-        // The relay has closed every connection, and drafts end with theirs or at the next start.
+        // The relay has closed every connection; a draft is deleted with its connection or at the next start.
         try await withBlossom(directory: folder) { blossom in
             let hash = try #require(BlossomRequests.hash("hel")).hex
             let reply = try await blossom.send("GET /\(hash)")

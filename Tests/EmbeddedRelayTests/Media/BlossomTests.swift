@@ -154,7 +154,7 @@ struct BlossomTests {
             let reply = try await blossom.upload("kept")
             #expect(reply.status == 200)
         }
-        // What an upload left that a crash ended.
+        // A crash ended an upload and left its draft.
         _ = FileManager.default.createFile(atPath: folder + "/draft/1-1", contents: Data([1]))
         try await withBlossom(directory: folder) { blossom in
             let hash = try #require(BlossomRequests.hash("kept")).hex

@@ -53,7 +53,7 @@ struct AddressUseTests {
         var use = use(rate: 1)
         for number in 0..<10_000 {
             let one = try address("10.0.\(number / 250).\(number % 250)")
-            // A hundred a second; each exhausts its burst and leaves.
+            // A hundred a second; each exhausts its burst and disconnects.
             let time = now + Int64(number / 100)
             _ = use.connect(one, now: time)
             for _ in 0..<2 { _ = use.consumeMessage(one, now: time) }

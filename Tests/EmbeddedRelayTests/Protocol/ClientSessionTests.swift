@@ -113,7 +113,7 @@ struct ClientSessionTests {
         #expect(
             session.received(.authenticate(login), now: now)
                 == .reply([.ok(login.id, accepted: false, message: "rate-limited: slow down")]))
-        // Ending a subscription lightens the load, so it is always possible.
+        // Ending a subscription reduces the load, so it is always allowed.
         #expect(session.received(.close(subscription: "a"), now: now) == .unsubscribe(serial: 0))
         #expect(session.received(request, now: now + 1, isAddressLimited: true) == .reply([closed]))
     }

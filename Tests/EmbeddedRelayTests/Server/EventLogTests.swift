@@ -6,7 +6,7 @@ import Testing
 
 @testable import EmbeddedRelay
 
-/// Keeps what is logged.
+/// Collects logged lines.
 private final class Lines: Sendable {
     private let kept = Mutex<[String]>([])
     var all: [String] { kept.withLock { $0 } }

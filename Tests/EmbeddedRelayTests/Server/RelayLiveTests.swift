@@ -120,7 +120,7 @@ struct RelayLiveTests {
         }
     }
 
-    /// Requests race with a stream of events; what is stored plus what is live must be everything, once.
+    /// Requests race with a stream of events; stored and live events together must be complete, without duplicates.
     @Test func liveFollowsStoredWithoutGapOrDuplicate() async throws {
         try await withEmbeddedRelay { _, address in
             let publisher = try await TestClient.connect(address)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EmbeddedRelay
 
-/// Limits by address, over real sockets and with a clock that stands still.
+/// Limits by address, over real sockets and with a stopped clock.
 @Suite(.live)
 struct RelayRateTests {
     private func withRelay(
@@ -25,7 +25,7 @@ struct RelayRateTests {
             let first = try await TestClient.connect(address)
             let second = try await TestClient.connect(address)
             for index in 0..<4 { #expect(try await first.publish(Author.alice.event("\(index)")).accepted) }
-            // A connection's own burst is four, that of the address six.
+            // A connection's own burst is four, the address's six.
             let refused = try await first.publish(Author.alice.event("of the connection"))
             #expect(refused.message == "rate-limited: slow down")
             #expect(try await second.request("a", Filter(limit: 0)) == [])

@@ -103,7 +103,7 @@ struct RelayRobustnessTests {
             try await slow.channel.setOption(.autoRead, value: false).get()
             let publisher = try await TestClient.connect(address)
             let text = String(repeating: "x", count: 100_000)
-            // Kernel buffers take a few megabytes before the relay's own backlog begins to fill.
+            // Kernel buffers absorb a few megabytes before the relay's own backlog begins to fill.
             var sent = 0
             while relay.connectionCount == 2, sent < 400 {
                 #expect(try await publisher.publish(Author.alice.event(text, at: Int64(sent))).accepted)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.bounded)
 struct EventQueryTests {
-    /// What a relay that reads every event would answer.
+    /// The expected answer of a relay that reads every event.
     private func bruteForce(_ filters: [Filter], _ events: [Event]) -> [Event] {
         let found = filters.flatMap { filter in
             events.filter(filter.matches).newestFirst.prefix(filter.limit ?? 500)

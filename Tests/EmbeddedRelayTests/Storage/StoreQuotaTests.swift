@@ -17,7 +17,7 @@ struct StoreQuotaTests {
         let stored = outcomes.prefix { $0.isAccepted }.count
         #expect((10..<30).contains(stored) && outcomes.dropFirst(stored).allSatisfy { $0 == .full })
         #expect(StoreOutcome.full.message == "error: the relay's store is full")
-        // What is stored is still answered, and deletions make room.
+        // Stored events are still served, and deletions free space.
         #expect(await access.insert(events[0]) == .duplicate)
         let deletion = Author.alice.event(kind: .deletion, tags: events.prefix(stored).map { .event($0.id) })
         #expect(try #require(await access.insert(deletion)).isAccepted)

@@ -5,7 +5,7 @@ import Nostr
 
 @testable import EmbeddedRelay
 
-/// What a server said, taken apart.
+/// A parsed server response.
 struct HTTPReply {
     let status: Int
     let head: String
@@ -26,7 +26,7 @@ struct HTTPReply {
     var json: JSONValue? { try? JSONValue(json: body) }
 }
 
-/// Requests to the media store as raw text, proper or not.
+/// Requests to the media store as raw text, valid or not.
 struct BlossomRequests {
     static let now: Int64 = 1_700_000_000
 
@@ -50,7 +50,7 @@ struct BlossomRequests {
         return HTTPReply(try await exchange(lines.joined(separator: "\r\n") + "\r\n\r\n" + body, address: address))
     }
 
-    /// Uploads with a sound authorization unless another one is given.
+    /// Uploads with a valid authorization unless another one is given.
     func upload(
         _ text: String, type: String? = "text/plain", authorization: String? = nil, by author: Author = .alice,
         length: Int? = nil
@@ -62,7 +62,7 @@ struct BlossomRequests {
     }
 }
 
-/// A relay whose clock stands still, and requests to it.
+/// A relay with a stopped clock, and requests to it.
 func withBlossom(
     blobBytes: Int? = nil, quota: Int64? = nil, directory: String? = nil, _ body: (BlossomRequests) async throws -> Void
 ) async throws {

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
 
-/// Sends raw bytes and returns everything that comes back until the server closes.
+/// Sends raw bytes and returns the entire response, up to the server's close.
 func exchange(_ text: String, address: String) async throws -> String {
     let parts = address.dropFirst("ws://".count).split(separator: ":")
     let group = MultiThreadedEventLoopGroup.singleton

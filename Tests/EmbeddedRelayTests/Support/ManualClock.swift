@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock of Unix seconds that only the test moves.
+/// A manually advanced clock of Unix seconds.
 final class ManualClock: Sendable {
     private let time: Mutex<Int64>
 

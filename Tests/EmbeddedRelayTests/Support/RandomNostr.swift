@@ -1,7 +1,7 @@
 import LiveTesting
 import Nostr
 
-/// Random events and filters from small sets of values, so that many of them meet.
+/// Random events and filters from small sets of values, so that many of them match.
 enum RandomNostr {
     private static let authors = (10..<14).map { Author(seed: $0) }
     private static let kinds: [Kind] = [1, 7, 445, 1059, 4000]

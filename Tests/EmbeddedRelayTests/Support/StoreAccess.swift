@@ -4,7 +4,7 @@ import Nostr
 
 @testable import EmbeddedRelay
 
-/// A store of its own for one test, asked with `await`.
+/// A store for one test, queried with `await`.
 struct StoreAccess {
     let store: EventStore
     private let commits: GroupCommit
@@ -19,7 +19,7 @@ struct StoreAccess {
         }
     }
 
-    /// Stores all at once and returns their outcomes in order.
+    /// Stores all events in one batch and returns their outcomes in order.
     func insert(_ events: [Event]) async -> [StoreOutcome] {
         for event in events {
             commits.submit(GroupCommit.Submission(event: event, json: event.json(), origin: 1))
@@ -56,7 +56,7 @@ struct StoreAccess {
 }
 
 extension [Event] {
-    /// NIP-01: newest first, of equally old ones the lowest id first.
+    /// NIP-01: newest first; among equally old events, the lowest id first.
     var newestFirst: [Event] {
         sorted { $0.createdAt != $1.createdAt ? $0.createdAt > $1.createdAt : $0.id < $1.id }
     }

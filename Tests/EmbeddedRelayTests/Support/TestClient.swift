@@ -4,14 +4,14 @@ import NIOPosix
 import NIOWebSocket
 import Nostr
 
-/// A WebSocket client that says exactly what a test wants, proper or not.
+/// A WebSocket client that sends arbitrary frames and texts, valid or not.
 final class TestClient: Sendable {
     enum Inbound: Hashable, Sendable {
         case message([UInt8])
         case pong([UInt8])
-        /// The relay's close frame; nil when it names no code.
+        /// The relay's close frame; nil when it states no code.
         case close(UInt16?)
-        /// The connection is gone.
+        /// The connection has ended.
         case end
     }
 
@@ -29,7 +29,7 @@ final class TestClient: Sendable {
 
     /// - Parameters:
     ///   - address: `ws://host:port`.
-    ///   - answersClose: whether the relay's close frame is answered, as RFC 6455 wants.
+    ///   - answersClose: whether to answer the relay's close frame, as RFC 6455 requires.
     static func connect(_ address: String, answersClose: Bool = true) async throws -> TestClient {
         let url = try RelayURL(address)
         let (stream, continuation) = AsyncStream<Inbound>.makeStream()
@@ -48,7 +48,7 @@ final class TestClient: Sendable {
             throw error
         }
         channel.closeFuture.whenComplete { _ in upgraded.fail(ChannelError.eof) }
-        // Flushed together: after the head alone the upgrade could come before the end.
+        // Flushed together: with the head alone, the upgrade could arrive before the end.
         channel.write(HTTPClientRequestPart.head(requestHead("\(url.host):\(url.port)")), promise: nil)
         try await channel.writeAndFlush(HTTPClientRequestPart.end(nil)).get()
         try await upgraded.futureResult.get()
@@ -76,7 +76,7 @@ final class TestClient: Sendable {
             leftOverBytesStrategy: .forwardBytes, withClientUpgrade: configuration)
     }
 
-    // MARK: Saying
+    // MARK: Sending
 
     func send(_ message: ClientMessage) async throws {
         try await send(.text, message.json())
@@ -102,9 +102,9 @@ final class TestClient: Sendable {
         try await channel.close().get()
     }
 
-    // MARK: Hearing
+    // MARK: Receiving
 
-    /// The next thing heard; each is heard once, in order.
+    /// Returns the next inbound item; each is returned once, in order.
     func hear() async -> Inbound? {
         var iterator = inbound.makeAsyncIterator()
         return await iterator.next()
@@ -116,7 +116,7 @@ final class TestClient: Sendable {
         return try RelayMessage(json: json)
     }
 
-    /// Publishes and returns what OK says.
+    /// Publishes and returns the relay's OK.
     func publish(_ event: Event) async throws -> (accepted: Bool, message: String) {
         try await send(.event(event))
         let answer = try await next()
@@ -126,7 +126,7 @@ final class TestClient: Sendable {
         return (accepted, message)
     }
 
-    /// Asks and returns the stored events up to EOSE.
+    /// Subscribes and returns the stored events up to EOSE.
     func request(_ name: String = "sub", _ filters: Filter...) async throws -> [Event] {
         try await send(.request(subscription: name, filters: filters))
         var events: [Event] = []

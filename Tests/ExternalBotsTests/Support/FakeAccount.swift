@@ -5,7 +5,7 @@ import Synchronization
 
 @testable import PikaCore
 
-/// An account's core in memory: what is put is durable at once, and what is sent can be waited for.
+/// An account's core in memory: changes are durable at once, and sent messages can be awaited.
 final class FakeAccount: DaemonCore {
     struct Sent: Sendable, Hashable {
         let chatID: String
@@ -56,16 +56,16 @@ final class FakeAccount: DaemonCore {
 
     // MARK: For tests
 
-    /// Everything that was sent, in order.
+    /// All sent messages, in order.
     var sent: [Sent] { content.withLock { $0.sent } }
 
-    /// The next thing that is sent, or was and nobody has asked for.
+    /// Returns the next sent message that has not been returned yet.
     func nextSent() async -> String {
         for await sent in sends { return sent.text }
         return "nothing"
     }
 
-    /// A message of the peer, stored and ready to be handed over.
+    /// A message of the peer, stored and ready for delivery.
     func message(_ text: String, in chatID: String = FakeAccount.group) throws -> CoreEvent {
         let number = content.withLock { content in
             content.count += 1
@@ -86,7 +86,7 @@ final class FakeAccount: DaemonCore {
                     epoch: 1)))
     }
 
-    /// A call of the peer, which the account's state shows already.
+    /// A call of the peer that is already in the account's state.
     func call(_ id: String, in chatID: String) throws -> CoreEvent {
         let session = CallSession(moqURL: "https://moq.example", broadcastBase: "pika/calls", tracks: [.audio])
         let (number, state, readers) = content.withLock { content in

@@ -8,7 +8,7 @@ import Synchronization
 
 @testable import ExternalBots
 
-/// A folder with a program in it, the account that it serves, and what it has logged.
+/// A folder with a program, the account that it serves, and its log.
 final class Stage: Sendable {
     let account: FakeAccount
     let folder: String
@@ -18,8 +18,8 @@ final class Stage: Sendable {
 
     /// - Parameters:
     ///   - script: Python; `pikabot` can be imported.
-    ///   - command: what runs it, if it is not Python.
-    ///   - intensity: restarts that are tolerated in a minute.
+    ///   - command: the program's command line, if it is not Python.
+    ///   - intensity: tolerated restarts per minute.
     init(
         _ script: String = "", command: [String] = ["python3", "bot.py"], commands: Set<String>? = nil,
         groups: Set<String>? = nil, policy: BotPolicy = BotPolicy(timeout: .seconds(300)),
@@ -43,13 +43,13 @@ final class Stage: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-    /// Where the example bots are.
+    /// The folder of the example bots.
     static let examples: String = {
         let root = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../..").standardized
         return root.appendingPathComponent("bots/python").path
     }()
 
-    /// Runs the program while `body` does, then ends it as a worker does.
+    /// Runs the program while `body` runs, then ends it as a worker does.
     func run<Value: Sendable>(
         grace: Duration = .seconds(5), _ body: @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -70,12 +70,12 @@ final class Stage: Sendable {
         }
     }
 
-    /// A message of another member; returns when the program's daemon has it.
+    /// Delivers a message of another member; returns when the program's daemon has received it.
     func say(_ text: String, in chatID: String = FakeAccount.group) async throws {
         try await bot.intake.deliver(account.message(text, in: chatID))
     }
 
-    /// Says something and returns what is sent next.
+    /// Delivers a message and returns the next sent one.
     func ask(_ text: String, in chatID: String = FakeAccount.group) async throws -> String {
         try await say(text, in: chatID)
         return await account.nextSent()
@@ -84,7 +84,7 @@ final class Stage: Sendable {
     func exists(_ file: String) -> Bool { FileManager.default.fileExists(atPath: "\(folder)/\(file)") }
 }
 
-/// What was logged, to look through and to wait for.
+/// Collects logged lines, to search and to await.
 final class LogLines: Sendable {
     private let storage = Mutex<[String]>([])
     private let stream: AsyncStream<String>
@@ -99,7 +99,7 @@ final class LogLines: Sendable {
 
     func count(_ text: String) -> Int { lines.count { $0.contains(text) } }
 
-    /// The next line that has the text, of those that nobody has waited for.
+    /// Returns the next line with the text that no earlier call returned.
     func next(_ text: String) async -> String {
         for await line in stream where line.contains(text) { return line }
         return "nothing"

@@ -20,7 +20,7 @@ import Testing
         #expect(party.gone == [1])
         #expect(pending.changes.removed.map(\.index) == [LeafIndex(1)])
         try party.expectAgreement()
-        // The newcomer gets the place that became free.
+        // The newcomer is added at the freed leaf.
         try party.add(1, by: 0)
         #expect(party.members.last?.ownLeafIndex == LeafIndex(1))
         try party.talk()
@@ -71,7 +71,7 @@ import Testing
         try party.expectAgreement()
         #expect(party.members[0].extensions.data(of: .init(rawValue: 0xF2EE)) == [1, 2, 3])
         #expect(pending.changes.extensions?.count == 2)
-        // The newcomer takes the place of the removed member.
+        // The newcomer is added at the removed member's leaf.
         #expect(party.members.last?.ownLeafIndex == LeafIndex(1))
         try party.talk()
     }
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    /// A new signature key is part of the leaf, which only a path sends.
+    /// A new signature key is part of the leaf, and only a commit with a path sends a leaf.
     @Test func newSignatureKeyForcesPath() throws {
         var party = try Party(2)
         let bundle = try party.bundle("third")

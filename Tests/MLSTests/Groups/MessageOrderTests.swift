@@ -111,7 +111,7 @@ struct MessageOrderTests {
         var remove = CommitRequest()
         remove.removing = [LeafIndex(3)]
         try party.commit(remove, by: 1)
-        // Somebody else stands at the removed member's place by now.
+        // Another member has the removed member's leaf by now.
         try party.add(1)
         #expect(try party.members[0].process(MLSMessage(fromRemoved), now: nil).text == "bye")
         guard case .application(let late) = try party.members[0].process(MLSMessage(fromRekeyed), now: nil) else {
@@ -140,7 +140,7 @@ struct MessageOrderTests {
     }
 }
 
-/// Own messages that another copy of a state has sent.
+/// Own messages, sent by another copy of the state.
 struct OwnMessageTests {
     @Test func unsentMessageConsumesItsKey() throws {
         var party = try Party(2)
@@ -150,7 +150,7 @@ struct OwnMessageTests {
         #expect(party.members[0].consumeOwnKey(of: messages[1]) == nil)
         let next = try MLSMessage(party.members[0].protect([2], using: &party.rng))
         #expect(party.members[1].place(of: next)?.generation == 2)
-        // What this state sent itself is not another copy's.
+        // A message that this state sent itself does not count as another copy's.
         #expect(party.members[0].consumeOwnKey(of: next) == nil)
         let proposal = try MLSMessage(later.propose(.remove(LeafIndex(1)), using: &party.rng).message)
         #expect(party.members[0].consumeOwnKey(of: proposal) == 1)

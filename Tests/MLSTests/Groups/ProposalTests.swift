@@ -2,7 +2,7 @@ import Testing
 
 @testable import MLS
 
-/// Proposals that arrive before the commit that takes them up (RFC 9420 §12.1).
+/// Proposals that arrive before the commit that includes them (RFC 9420 §12.1).
 struct ProposalTests {
     private func request(_ references: [[UInt8]]) -> CommitRequest {
         var request = CommitRequest()
@@ -103,7 +103,7 @@ struct ProposalTests {
                 nonce: party.rng.bytes(32)), secret: .empty)
         var request = CommitRequest()
         request.preSharedKeys = [external, resumption]
-        // The second member came in epoch 1 and does not have the secret of epoch 0.
+        // The second member joined in epoch 1 and does not have the secret of epoch 0.
         let unknown = try party.members[0].commit(request, using: &party.rng)
         expectError(.unknownPSK) {
             _ = try party.members[1].process(MLSMessage(unknown.message), now: nil, preSharedKeys: [external])

@@ -10,7 +10,7 @@ struct UnmergedLeafTests {
         var party = try Party(7)
         for committer in party.present { try party.commit(by: committer) }
         try party.expectAgreement()
-        // Not by the member next to the newcomer, so that unmerged lists remain on both sides.
+        // Not added by the newcomer's sibling, so that unmerged lists remain on both sides.
         try party.add(1, by: 0, path: addedWithPath)
         let newcomer = party.members.count - 1
         let unmerged = party.members[0].tree.nodes.contains { node in
@@ -41,7 +41,7 @@ struct UnmergedLeafTests {
         }
     }
 
-    /// A group of 100 where everybody has committed, of which one value can speak for every member.
+    /// A group of 100 in which every member has committed; one value can represent any member.
     private struct FullGroup {
         var party: Party
         var group: MLSGroup

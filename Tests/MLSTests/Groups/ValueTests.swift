@@ -2,7 +2,7 @@ import Testing
 
 @testable import MLS
 
-/// A group is a value: what happens to a copy, or to the result of a commit, does not touch it.
+/// A group is a value: changes to a copy, or to the result of a commit, do not affect it.
 struct ValueTests {
     @Test func droppedCommitLeavesGroupUsable() throws {
         var party = try Party(3)
@@ -20,7 +20,7 @@ struct ValueTests {
         var party = try Party(3)
         let first = try party.members[0].commit(.init(), using: &party.rng)
         let second = try party.members[1].commit(.init(), using: &party.rng)
-        // Both arrive; the receiver looks at each and takes the second.
+        // Both arrive; the receiver processes each and keeps the second result.
         let one = try party.members[2].process(MLSMessage(first.message), now: nil).staged
         let two = try party.members[2].process(MLSMessage(second.message), now: nil).staged
         #expect(one?.next?.epochAuthenticator == first.next.epochAuthenticator)
@@ -37,7 +37,7 @@ struct ValueTests {
         var copy = party.members[0]
         let one = try party.members[0].protect(Array("one".utf8), using: &party.rng)
         let other = try copy.protect(Array("two".utf8), using: &party.rng)
-        // Both used generation 0, in two values that do not know of each other.
+        // Both values used generation 0, independently of each other.
         var reader = party.members[1]
         #expect(try reader.process(MLSMessage(one), now: nil).text == "one")
         expectError(.keyConsumed) { _ = try reader.process(MLSMessage(other), now: nil) }
@@ -53,7 +53,7 @@ struct ValueTests {
             #expect(seen.insert(ratchet.key.nonce.copyBytes() + ratchet.key.key.copyBytes()).inserted)
             _ = try party.members[0].protect([1], using: &party.rng)
         }
-        // A commit that is dropped has used up a handshake key all the same.
+        // A dropped commit has used a handshake key nevertheless.
         let first = try party.members[0].commit(.init(), using: &party.rng)
         let second = try party.members[0].commit(.init(), using: &party.rng)
         #expect(try party.members[1].process(MLSMessage(first.message), now: nil).staged != nil)

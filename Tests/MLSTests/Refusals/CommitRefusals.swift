@@ -3,7 +3,7 @@ import Testing
 
 @testable import MLS
 
-/// What RFC 9420 §12.4.2 forbids in a commit and its path.
+/// Requirements of RFC 9420 §12.4.2 for a commit and its path.
 struct CommitRefusals {
     private var party: Party
     private let honest: UpdatePath
@@ -86,7 +86,7 @@ struct CommitRefusals {
             try self.expect(
                 .invalidCommit, path: UpdatePath(leafNode: self.leaf(source: source), nodes: self.honest.nodes))
         }
-        // Other keys than those that the leaf was signed over.
+        // Keys that differ from those that the leaf was signed over.
         var party = self.party
         var changed = self.honest
         changed.nodes[0].encryptionKey = try HPKEPrivateKey.generate(party.suite, using: &party.rng).publicKey
@@ -140,7 +140,7 @@ struct CommitRefusals {
             try self.expect(code, path: UpdatePath(leafNode: leaf, nodes: self.honest.nodes), proposals: proposals)
         }
         for member in 1...3 { try expect(.invalidLeafNode, signedBy: self.party.members[member].signatureKey) }
-        // A new key that belongs to nobody passes; the secrets were sealed for the tree with the honest leaf.
+        // A new key that no leaf has yet is accepted; the secrets were sealed for the tree with the honest leaf.
         var party = self.party
         let fresh = try SignaturePrivateKey.generate(party.suite, using: &party.rng)
         try expect(.decryptionFailed, signedBy: fresh)
@@ -154,7 +154,7 @@ struct CommitRefusals {
         let commit = try party.members[0].forgedCommit(
             [.proposal(.add(added))], path: UpdatePath(leafNode: leaf, nodes: path.nodes))
         expectError(.invalidLeafNode) { _ = try party.members[1].process(commit, now: Party.now) }
-        // A committer does not make such a path either.
+        // A committer does not create such a path either.
         var request = CommitRequest()
         request.signatureKey = party.members[2].signatureKey
         expectError(.invalidLeafNode) { _ = try party.members[0].commit(request, using: &party.rng) }
@@ -185,7 +185,7 @@ struct CommitRefusals {
                 kemOutput: sealed.kemOutput, ciphertext: ciphertext)
         }
         try self.expect(.decryptionFailed, path: other)
-        // A secret that opens, and derives another key than the path shows.
+        // A secret that can be decrypted, but derives another key than the path states.
         let sender = party.members[0]
         var tree = sender.tree
         try tree.apply(self.honest, from: LeafIndex(0))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MLS
 
-/// What RFC 9420 §6 forbids.
+/// Requirements of RFC 9420 §6 for framed messages.
 struct FramingRefusals {
     private let removal = FramedContent.Body.proposal(.remove(LeafIndex(2)))
 
@@ -54,7 +54,7 @@ struct FramingRefusals {
         expectError(.badSignature) { _ = try party.members[1].process(open, now: nil) }
         let sealed = try party.members[0].forgedPrivateMessage([1], .init(signatureKey: key))
         expectError(.badSignature) { _ = try party.members[1].process(sealed, now: nil) }
-        // Another member's name under one's own signature.
+        // Another member's name under the sender's own signature.
         let borrowed = try party.members[0].forgedPublicMessage(self.removal, .init(sender: .member(LeafIndex(2))))
         expectError(.badSignature) { _ = try party.members[1].process(borrowed, now: nil) }
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MLS
 
-/// What RFC 9420 §12.4.3.1 forbids in a Welcome.
+/// Requirements of RFC 9420 §12.4.3.1 for a Welcome.
 struct JoinRefusals {
     private var party: Party
     private let bundle: KeyPackageBundle
@@ -30,7 +30,7 @@ struct JoinRefusals {
         (self.party, self.bundle, self.welcome) = (party, bundle, welcome)
     }
 
-    /// A Welcome with this content, made with the right keys.
+    /// A Welcome with this content, encrypted with the correct keys.
     private func forged(
         tree: [UInt8]? = nil, context: GroupContext? = nil, signer: LeafIndex = LeafIndex(0),
         signatureKey: SignaturePrivateKey? = nil, confirmationTag: [UInt8]? = nil, pathSecret: Secret? = nil,
@@ -68,7 +68,7 @@ struct JoinRefusals {
         expectError(code, sourceLocation: sourceLocation) { _ = try MLSGroup.join(welcome(), with: self.bundle) }
     }
 
-    /// The context whose tree hash fits `tree`.
+    /// The context with the tree hash of `tree`.
     private func context(_ tree: RatchetTree, extensions: [Extension]? = nil) -> GroupContext {
         var (tree, context) = (tree, self.added.next.context)
         context.treeHash = tree.rootHash()
@@ -180,7 +180,7 @@ struct JoinRefusals {
         let fresh = try HPKEPrivateKey.generate(member.cipherSuite, using: &rng).publicKey
         func tree(_ leaf: LeafNode) -> RatchetTree {
             var tree = self.added.next.tree
-            // Blank parents above, so that only the leaf is at fault.
+            // Blank parents above, so that only the leaf is invalid.
             for position in [1, 3, 5, 7] where tree.parent(NodeIndex(position)) != nil {
                 tree.set(.blank, at: NodeIndex(position))
             }
@@ -218,7 +218,7 @@ struct JoinRefusals {
         var tag = self.added.next.confirmationTag
         tag[0] ^= 1
         self.expect(.badConfirmationTag) { try self.forged(confirmationTag: tag) }
-        // Another joiner secret gives other keys altogether; another context another tag.
+        // Another joiner secret changes all keys; another context only the tag.
         var context = self.added.next.context
         context.epoch = context.epoch.later(by: 1)
         self.expect(.badConfirmationTag) { try self.forged(context: context) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MLS
 
-/// What RFC 9420 §12.2 forbids, in commits that a member with all keys has signed.
+/// Requirements of RFC 9420 §12.2, in commits that a member with all keys has signed.
 struct ProposalListRefusals {
     private func expect(
         _ code: MLSError.Code, _ party: Party, _ proposals: [ProposalOrRef], from sender: Int = 0,
@@ -72,7 +72,7 @@ struct ProposalListRefusals {
         var request = CommitRequest()
         request.adding = [try again.verified(now: Party.now)]
         expectError(.invalidProposals) { _ = try party.members[0].commit(request, using: &party.rng) }
-        // Together with the removal of the old one it is fine.
+        // Together with the removal of the old leaf it is valid.
         request.removing = [LeafIndex(2)]
         _ = try party.members[0].commit(request, using: &party.rng)
     }
@@ -125,7 +125,7 @@ struct ProposalListRefusals {
         let party = try Party(3)
         let reInit = try Proposal(tlsEncoded: [0, 5, 1, 9, 0, 1, 0, 1, 0])
         try self.expect(.invalidProposals, party, [reInit, .remove(LeafIndex(2))])
-        // §12.1.5: not to a version before this one; §13.4: no extension twice.
+        // §12.1.5: the version must not decrease; §13.4: no extension twice.
         try self.expect(.invalidProposals, party, [try Proposal(tlsEncoded: [0, 5, 1, 9, 0, 0, 0, 1, 0])])
         try self.expect(
             .invalidProposals, party, [try Proposal(tlsEncoded: [0, 5, 1, 9, 0, 1, 0, 1, 6, 0, 1, 0, 0, 1, 0])])
@@ -212,14 +212,14 @@ struct ProposalListRefusals {
                 try member.forgedLeaf(encryptionKey: fresh, capabilities: Capabilities(cipherSuites: [2])),
                 .invalidLeafNode
             ),
-            // §7.3: it would no longer support the credentials of the others.
+            // §7.3: the member would no longer support the credentials of the others.
             (
                 try member.forgedLeaf(
                     encryptionKey: fresh, capabilities: Capabilities(cipherSuites: [1], credentials: [2]),
                     credential: .x509(certificates: [[1]])),
                 .invalidLeafNode
             ),
-            // Signed for another place.
+            // Signed for another leaf index.
             (try party.members[0].forgedLeaf(encryptionKey: fresh), .badSignature),
         ]
         for (leaf, code) in cases {

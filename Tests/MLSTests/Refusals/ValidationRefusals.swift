@@ -116,7 +116,7 @@ struct ValidationRefusals {
         let proposal = try party.members[1].propose(.preSharedKey(key.id), using: &party.rng)
         try party.deliver(proposal.message, from: 1)
         guard case .preSharedKey(let id)? = party.members[0].pendingProposals.first?.proposal else {
-            Issue.record("no PSK was proposed")
+            Issue.record("expected a PSK proposal")
             return
         }
         nonces.insert(id.nonce)

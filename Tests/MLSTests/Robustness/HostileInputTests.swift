@@ -3,7 +3,7 @@ import Testing
 
 @testable import MLS
 
-/// Nothing that comes from outside may trap: seeded damage gives a typed error, or is harmless.
+/// Untrusted input must not trap: seeded damage gives a typed error, or is harmless.
 struct HostileInputTests {
     private static let rounds = 10_000
 
@@ -41,7 +41,7 @@ struct HostileInputTests {
             self.bundle = bundle
         }
 
-        /// Does with a message what a client would.
+        /// Processes a message as a client does.
         func receive(_ message: MLSMessage) throws {
             switch message {
             case .welcome(let welcome): _ = try MLSGroup.join(welcome, with: self.bundle)
@@ -72,11 +72,11 @@ struct HostileInputTests {
                 }
             } catch { #expect(!error.message.isEmpty) }
         }
-        #expect(decoded > 100, "too few damaged inputs were decoded")
+        #expect(decoded > 100, "more damaged inputs must be decoded")
     }
 
     @Test func refusesDamagedContentAfterDecryption() throws {
-        // Signed and encrypted by a member: only the inside is bad.
+        // Signed and encrypted by a member: only the content is damaged.
         var party = try Party(3)
         let body = FramedContent.Body.commit(
             Commit(
@@ -106,7 +106,7 @@ struct HostileInputTests {
                 continue
             }
             decoded += 1
-            // What the hash would refuse first: the structure must hold by itself.
+            // The tree hash would be refused first, so the structure is checked by itself.
             guard tree.rootHash() != group.context.treeHash else { continue }
             #expect(throws: MLSError.self) { try tree.validate(groupID: group.groupID, extensions: []) }
         }
@@ -130,7 +130,7 @@ struct HostileInputTests {
                 if round < 200 { expectError(.invalidStoredForm) { _ = try MLSGroup(records: damaged) } }
                 continue
             }
-            // Secrets cannot be told from others; working with them must not trap.
+            // Damaged secrets are indistinguishable from others; using them must not trap.
             guard round % 8 == 0 else { continue }
             _ = try? group.process(MLSMessage(message), now: nil)
             _ = try? group.protect([1], using: &party.rng)
@@ -147,7 +147,7 @@ struct HostileInputTests {
             expectError(.malformed) { _ = try RatchetTree(cipherSuite: .x25519AES128GCM, encoded: header) }
             #expect(throws: TLSCodecError.self) { try Capabilities(tlsEncoded: header + [0, 1]) }
         }
-        // Lengths above 2^30 - 1 use a form that is forbidden.
+        // Lengths above 2^30 - 1 need a prefix that RFC 9420 forbids.
         expectError(.malformed) { _ = try MLSMessage([0, 1, 0, 2, 0xC0, 0, 0, 0, 0, 0, 0, 1, 5]) }
     }
 }

@@ -1,7 +1,7 @@
 import LiveTesting
 
-/// Damages bytes in the ways that find decoders out: flipped bits, cuts, additions, parts moved elsewhere, and
-/// length headers that announce too much.
+/// Damages bytes in ways that reveal decoder faults: flipped bits, truncation, insertions, moved parts, and length
+/// headers that announce too much.
 struct Mutator {
     var rng: SplitMix64
 

@@ -2,13 +2,13 @@ import Testing
 
 @testable import MLS
 
-/// What a store would hold of one group.
+/// The stored records of one group.
 struct RecordStore {
     private(set) var records: [GroupRecord: Secret] = [:]
 
     init() {}
 
-    /// Everything of `group` at once.
+    /// All records of `group`.
     init(whole group: MLSGroup) {
         var copy = group
         copy.markAllChanged()
@@ -105,10 +105,10 @@ struct StoredFormTests {
             _ = try party.members[1].process(MLSMessage(message), now: nil)
             return [stores[0].save(&party.members[0]), stores[1].save(&party.members[1])]
         }
-        // The first of a sender also splits the secrets on the way down to its leaf …
+        // A sender's first message also splits the secrets on the way down to its leaf …
         let first: Set = ["ratchet/1/0", "secret/1/2", "secret/1/3", "secret/1/5"]
         #expect(try exchange(&party, &stores) == [first, first])
-        // … every other one touches a single record.
+        // … every later one changes a single record.
         for _ in 0..<3 { #expect(try exchange(&party, &stores) == [["ratchet/1/0"], ["ratchet/1/0"]]) }
         #expect(stores[1].save(&party.members[1]).isEmpty)
     }
@@ -127,7 +127,7 @@ struct StoredFormTests {
             "core", "node/4", "node/5", "node/3", "node/7", "epoch/\(epoch)", "epoch/\(next)",
             "secret/\(next)/7",
         ]
-        // Epochs older than the limit go in the same step.
+        // Epochs beyond the limit are deleted in the same step.
         let dropped: Set = ["epoch/\(oldest)", "secret/\(oldest)/7"]
         for index in [2, 6] {
             let names = stores[index].save(&party.members[index])

@@ -2,8 +2,7 @@ import TLSCodec
 
 @testable import MLS
 
-/// Messages that a member with all keys, but without manners, could send: signed and tagged correctly unless told
-/// otherwise.
+/// Messages that a malicious member with all keys could send: signed and tagged correctly unless stated otherwise.
 extension MLSGroup {
     struct Forgery {
         var sender: Sender?
@@ -31,7 +30,7 @@ extension MLSGroup {
             confirmationTag: content.contentType == .commit ? forgery.confirmationTag : nil)
     }
 
-    /// A public message with any body.
+    /// A public message with an arbitrary body.
     func forgedPublicMessage(_ body: FramedContent.Body, _ forgery: Forgery = .init()) throws -> MLSMessage {
         .publicMessage(
             PublicMessage(
@@ -69,7 +68,7 @@ extension MLSGroup {
                 encryptedSenderData: senderData, ciphertext: ciphertext))
     }
 
-    /// A leaf for this member's own place, signed as `source` wants.
+    /// A leaf for this member's own index, signed for `source`.
     func forgedLeaf(
         encryptionKey: [UInt8], source: LeafNodeSource = .update, capabilities: Capabilities? = nil,
         credential: Credential? = nil, extensions: [Extension] = [], signatureKey: SignaturePrivateKey? = nil
@@ -81,7 +80,7 @@ extension MLSGroup {
             signedBy: signatureKey ?? self.signatureKey)
     }
 
-    /// The update path of a commit that this member would make now.
+    /// The update path of a commit by this member in the current epoch.
     func honestPath(
         _ request: CommitRequest = .init(), using rng: inout some RandomNumberGenerator
     ) throws -> UpdatePath {

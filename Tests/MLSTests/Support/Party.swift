@@ -3,14 +3,14 @@ import Testing
 
 @testable import MLS
 
-/// All members of a group in one place: what one sends, the others get.
+/// All members of a group; a message of one is delivered to the others.
 struct Party {
     static let now: UInt64 = 1_700_000_000
     static let lifetime = Lifetime(notBefore: now - 3600, notAfter: now + 3600)
 
     let suite: CipherSuite
     var rng: SplitMix64
-    /// In the order in which they came; those who left stay in the list.
+    /// In the order in which they joined; former members stay in the list.
     var members: [MLSGroup] = []
     private(set) var gone: Set<Int> = []
 
@@ -31,7 +31,7 @@ struct Party {
         if count > 1 { try self.add(count - 1, configuration: configuration) }
     }
 
-    /// A key package with its keys; it can do the group data extension 0xF2EE and SelfRemove.
+    /// A key package with its keys; it supports the group data extension 0xF2EE and SelfRemove.
     mutating func bundle(
         _ name: String, lifetime: Lifetime = Party.lifetime, capabilities: Capabilities? = nil,
         signatureKey: SignaturePrivateKey? = nil, credential: Credential? = nil, extensions: [Extension] = [],
@@ -76,7 +76,7 @@ struct Party {
         return try MLSGroup.join(message, with: bundle, preSharedKeys: preSharedKeys, configuration: configuration)
     }
 
-    /// Commits; everybody else processes it and all move on.
+    /// Commits; all other members process the commit, and all enter the new epoch.
     @discardableResult
     mutating func commit(_ request: CommitRequest = .init(), by committer: Int) throws -> PendingCommit {
         let pending = try self.members[committer].commit(request, using: &self.rng)
@@ -85,7 +85,7 @@ struct Party {
         return pending
     }
 
-    /// Everybody but the sender processes a message; a commit is applied at once.
+    /// All members but the sender process a message; a commit is applied at once.
     @discardableResult
     mutating func deliver(
         _ message: [UInt8], from sender: Int, preSharedKeys: [PreSharedKey] = []
@@ -102,14 +102,14 @@ struct Party {
         return all
     }
 
-    /// Everybody sends a message that all others read.
+    /// Every member sends a message that all others read.
     mutating func talk() throws {
         for sender in self.present {
             let text = Array("hello from \(sender)".utf8)
             let message = try self.members[sender].protect(text, using: &self.rng)
             for received in try self.deliver(message, from: sender) {
                 guard case .application(let application) = received else {
-                    Issue.record("not an application message")
+                    Issue.record("expected an application message")
                     continue
                 }
                 #expect(application.data == text)
@@ -118,7 +118,7 @@ struct Party {
         }
     }
 
-    /// All who are present share epoch, tree and secrets.
+    /// Expects all active members to share epoch, tree and secrets.
     func expectAgreement(sourceLocation: SourceLocation = #_sourceLocation) throws {
         let first = try #require(self.present.first)
         let group = self.members[first]

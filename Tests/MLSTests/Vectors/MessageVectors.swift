@@ -51,7 +51,7 @@ import Testing
             guard case .welcome(let welcome) = try MLSMessage(vector.welcome.bytes),
                 case .keyPackage(let package) = try MLSMessage(vector.keyPackage.bytes)
             else {
-                Issue.record("not a Welcome and a key package")
+                Issue.record("expected a Welcome and a key package")
                 continue
             }
             let entry = try #require(welcome.secrets.first { $0.newMember == package.reference })

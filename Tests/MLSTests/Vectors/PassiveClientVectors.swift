@@ -22,7 +22,7 @@ import Testing
             guard case .welcome(let welcome) = try MLSMessage(vector.welcome.bytes),
                 case .keyPackage(let package) = try MLSMessage(vector.keyPackage.bytes)
             else {
-                Issue.record("not a Welcome and a key package")
+                Issue.record("expected a Welcome and a key package")
                 continue
             }
             let bundle = KeyPackageBundle(
@@ -45,7 +45,7 @@ import Testing
                         MLSMessage(epoch.commit.bytes), now: nil, preSharedKeys: keys),
                     let next = staged.next
                 else {
-                    Issue.record("not a commit that keeps this member")
+                    Issue.record("expected a commit that keeps this member")
                     break
                 }
                 group = next

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MLS
 
-/// The MLS working group's vectors: found through `MLS_TEST_VECTORS`, or beside the checkout.
+/// The MLS working group's vectors, located through `MLS_TEST_VECTORS` or next to the checkout.
 enum VectorFile {
     static let directory: URL? = {
         let candidates = [
@@ -27,7 +27,7 @@ enum VectorFile {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// Skips with a reason when the official vectors are not at hand.
+    /// Skips with a reason if the official vectors are not available.
     static var needsVectors: Self {
         .enabled(if: VectorFile.isPresent, "set MLS_TEST_VECTORS to the folder with the official MLS vectors")
     }
@@ -70,7 +70,7 @@ struct HexBytes: Decodable, Hashable {
     var secret: Secret { Secret(self.bytes) }
 }
 
-/// A suite's number in a vector; nil for the two suites that this library refuses.
+/// A suite's number in a vector; nil for the two suites that this library does not support.
 func supportedSuite(_ number: UInt16) -> CipherSuite? {
     CipherSuite.supported.first { $0.rawValue == number }
 }

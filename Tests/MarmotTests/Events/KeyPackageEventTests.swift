@@ -29,7 +29,7 @@ struct KeyPackageEventTests {
         return (bundle, keys, events)
     }
 
-    /// An event with other tags or content; its own signature is not this layer's to check.
+    /// An event with other tags or content; this layer does not check its signature.
     private func changed(_ event: Event, content: String? = nil, _ change: (inout [Tag]) -> Void = { _ in }) -> Event {
         var tags = event.tags
         change(&tags)

@@ -6,7 +6,7 @@ import Testing
 @testable import Marmot
 
 struct WelcomeEventTests {
-    /// An invitation, and who was invited.
+    /// An invitation and its invitee.
     private func invitation() throws -> (lab: Lab, newcomer: Lab.Newcomer, welcome: DueWelcome) {
         var lab = try Lab(2)
         let newcomer = try lab.newcomer()

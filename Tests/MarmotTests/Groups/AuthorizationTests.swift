@@ -5,11 +5,11 @@ import Testing
 @testable import MLS
 @testable import Marmot
 
-/// Who may do what (MIP-01, docs/protocol/marmot.md §5.5): members 0 and 1 are admins, 2 and 3 are not.
+/// Permissions (MIP-01, docs/protocol/marmot.md §5.5): members 0 and 1 are admins, 2 and 3 are not.
 struct AuthorizationTests {
     private func lab() throws -> Lab { try Lab(4, admins: [0, 1]) }
 
-    /// Delivers a forged commit to a member that must refuse it, and stay as it was.
+    /// Delivers a forged commit to a member that must refuse it without changing its state.
     private func expectRefusal(
         _ lab: inout Lab, _ event: Event, at members: [Int] = [0, 3], _ reason: String,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -28,7 +28,7 @@ struct AuthorizationTests {
         return data
     }
 
-    // MARK: Out
+    // MARK: Own commits
 
     @Test func nonAdminCommitsOnlyItsOwnKeys() throws {
         var lab = try self.lab()
@@ -79,7 +79,7 @@ struct AuthorizationTests {
         }
     }
 
-    // MARK: In
+    // MARK: Received commits
 
     @Test func refusesCommitsOfNonAdmins() throws {
         var lab = try self.lab()
@@ -145,7 +145,7 @@ struct AuthorizationTests {
             source: .update, extensions: [],
             position: .init(groupID: lab.groups[2].mls.groupID, leafIndex: lab.groups[2].mls.ownLeafIndex),
             signedBy: lab.groups[2].mls.signatureKey)
-        // The path's leaf takes over the credential that the committer believes to have.
+        // The path's leaf keeps the credential that the committer assumes.
         let honest = lab.groups[2]
         lab.groups[2].mls.tree.set(.leaf(leaf), at: honest.mls.ownLeafIndex.node)
         let event = try lab.forge(by: 2) { _ in }
@@ -263,7 +263,7 @@ struct AuthorizationTests {
                 wireFormat: .publicMessage, content: signed.content, signature: signed.signature,
                 confirmationTag: [UInt8](repeating: 0, count: 32)), using: &lab.rng)
         let event = try lab.wrap(message, from: 0)
-        // Without a path MLS refuses it; what matters is that no arithmetic traps on the way.
+        // MLS refuses it without a path; the test is that no arithmetic traps before.
         #expect(lab.deliver(event, to: 3).label == "refused/invalid_commit")
         #expect(
             try lab.groups[3].report(

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Marmot
 
-/// Leaving in both forms, and who executes it (MIP-03, docs/protocol/marmot.md §5.10). Member 0 is the admin if nothing
-/// else is said.
+/// Leaving in both forms, and its commit by another member (MIP-03, docs/protocol/marmot.md §5.10). Member 0 is the
+/// admin unless stated otherwise.
 struct DepartureTests {
     private static func leave(_ lab: inout Lab, _ member: Int) throws -> Event {
         try lab.groups[member].leave(now: lab.now, using: &lab.rng)
@@ -108,7 +108,7 @@ struct DepartureTests {
         #expect(lab.groups[0].contents == before)
         var alone = try Lab(1)
         expectError(.lastMember) { _ = try Self.leave(&alone, 0) }
-        // An admin who was removed by a client that left it in the list does not count.
+        // An admin does not count if a client removed it from the group but left it in the list.
         lab = try Lab(3, admins: [0, 1])
         let index = lab.groups[1].mls.ownLeafIndex
         let removal = try lab.forge(by: 0) { $0.removing = [index] }
@@ -143,7 +143,7 @@ struct DepartureTests {
         var lab = try Lab(5)
         let third = try Self.leave(&lab, 3)
         let fourth = try Self.leave(&lab, 4)
-        // The same wish in the other form, and again with other authenticated data.
+        // The same request in the other form, and again with other authenticated data.
         let index = lab.groups[4].mls.ownLeafIndex
         let removal = try lab.propose(.remove(index), by: 4)
         let message = try lab.groups[4].mls.propose(

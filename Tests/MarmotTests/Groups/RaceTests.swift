@@ -66,7 +66,7 @@ struct RaceTests {
         /// Whether member 0's commit is the better one, and whether only the ids decide.
         let firstWins: Bool
         let sameTime: Bool
-        /// Whether the authors merge their own commit before the other one comes.
+        /// Whether the authors merge their own commit before the other one arrives.
         let firstMerges: Bool
         let secondMerges: Bool
         /// Whether member 2 gets member 0's commit first.
@@ -149,7 +149,7 @@ struct RaceTests {
         var losing = lab
         let better = try lab.commit(.selfUpdate, by: 1)
         _ = try lab.groups[1].mergePending()
-        // Members 0, 2 and 3 went on for three epochs with a later commit.
+        // Members 0, 2 and 3 advanced by three epochs after a later commit.
         losing.now += 1
         let events = try (0..<3).map { _ in
             let event = try losing.commit(.selfUpdate, by: 0)
@@ -218,7 +218,7 @@ struct RaceTests {
         try lab.expectAgreement()
     }
 
-    /// Anyone can sign the same ciphertext anew with an earlier time, even without being a member.
+    /// Anyone can sign the same ciphertext again with an earlier time, even without being a member.
     @Test func rewrappedCommitRollsBackNothing() throws {
         var lab = try Lab(3, admins: [0, 1])
         let commit = try lab.commit(.selfUpdate, by: 0)

@@ -42,7 +42,7 @@ import Testing
         #expect(clock.messageTime(now: .max) == .max && clock.handshakeTime(now: .max) == .max)
     }
 
-    /// A commit that everybody applies.
+    /// A commit that all members apply.
     private func commit(by author: Int, _ lab: inout Lab) throws -> Event {
         let event = try lab.commit(.selfUpdate, by: author)
         _ = try lab.groups[author].mergePending()

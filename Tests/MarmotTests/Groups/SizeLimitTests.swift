@@ -3,7 +3,7 @@ import Testing
 
 @testable import Marmot
 
-/// What a Welcome and a commit must fit into (docs/protocol/marmot.md §4.3, §10).
+/// Size limits of a Welcome and a commit (docs/protocol/marmot.md §4.3, §10).
 struct SizeLimitTests {
     private static func found(_ lab: inout Lab, _ invitees: [Invitee], _ limits: SizeLimits) throws -> [DueWelcome] {
         try MarmotGroup.create(
@@ -20,7 +20,7 @@ struct SizeLimitTests {
             expectError(.tooLarge, "\(largest + 1) members") {
                 _ = try Self.found(&lab, Array(invitees.prefix(largest)), limits)
             }
-            // What was founded can be wrapped, and takes the space that was reckoned with.
+            // A group within the limit can be wrapped, and has the predicted size.
             let welcome = try #require(try Self.found(&lab, Array(invitees.prefix(largest - 1)), limits).last)
             let wrap = try GiftWrap.wrap(
                 welcome.rumor, from: lab.keys[0], to: welcome.recipient, now: lab.now, using: &lab.rng)
@@ -31,13 +31,13 @@ struct SizeLimitTests {
             let near = (-2...2).map { "about \(largest + $0) fit" }
             do {
                 _ = try Self.found(&lab, invitees, limits)
-                Issue.record("expected 95 invitees to fit")
+                Issue.record("expected 95 invitees not to fit")
             } catch let error as MarmotError {
                 #expect(error == MarmotError(.tooLarge, "") && near.contains(where: error.message.contains), "\(error)")
                 #expect(error.message.contains(limits == .common ? "65536" : "NIP-44"), "\(error)")
             }
         }
-        // Where nothing is sent, nothing limits.
+        // Without events to send there is no limit.
         #expect(try Self.found(&lab, invitees, .unlimited).count == 95)
     }
 

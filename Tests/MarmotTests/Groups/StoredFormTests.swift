@@ -4,7 +4,7 @@ import Testing
 
 @testable import Marmot
 
-/// A store as the core keeps it: everything a group hands over is applied to what was there.
+/// A store as the core keeps it: every change of a group is applied to the stored rows.
 private struct Store {
     var header = Secret([UInt8]())
     var records: [GroupRecord: Secret] = [:]
@@ -23,7 +23,7 @@ private struct Store {
 }
 
 struct StoredFormTests {
-    /// Stores every group, and expects what is read back to be the same.
+    /// Stores every group, and expects to read the same groups back.
     private func save(
         _ stores: inout [Store], _ lab: inout Lab, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
@@ -79,7 +79,7 @@ struct StoredFormTests {
         #expect(lab.groups.map(\.isActive) == [true, false, true, false, true])
     }
 
-    /// Keys that are used between a commit and its merge are in the store already when the next epoch comes.
+    /// Keys used between a commit and its merge are stored before the next epoch begins.
     @Test func storesMessagesBetweenCommitAndMerge() throws {
         for sender in 1...4 {
             var lab = try Lab(5)
@@ -176,7 +176,7 @@ struct StoredFormTests {
         let event = try lab.commit(.add([try lab.newcomer().invitee]), by: 0)
         try self.save(&stores, &lab)
         let expected = try #require(lab.groups[0].pending)
-        // Keys that are used after that stay used.
+        // Keys used afterwards stay consumed.
         #expect(lab.deliver(try lab.say("between", from: 1), to: 0).label == "message")
         try self.save(&stores, &lab)
         lab.groups[0] = try stores[0].load(lab.keys[0].publicKey)
@@ -207,7 +207,7 @@ struct StoredFormTests {
         try lab.expectAgreement()
     }
 
-    /// Given up because no relay seemed to have it; but one had, and the others took it in.
+    /// Given up because no relay seemed to have it; but one had, and the others applied it.
     @Test(arguments: [false, true], [false, true])
     func returningAbandonedCommitMayWin(restarts: Bool, isAnotherThere: Bool) throws {
         var lab = try Lab(3, admins: [0, 1])

@@ -25,7 +25,7 @@ struct UpgradeTests {
         }
         expectError(.unchanged) { _ = try lab.commit(.upgrade, by: 0) }
         try lab.expectAgreement()
-        // From here on who cannot leave by itself is not let in, and who is in leaves by itself.
+        // From now on members without SelfRemove are refused, and members leave by SelfRemove.
         let old = try lab.newcomer(capabilities: Lab.oldCapabilities)
         expectError(.incompatible) { _ = try lab.commit(.add([old.invitee]), by: 0) }
         let leave = try lab.groups[2].leave(now: lab.now, using: &lab.rng)

@@ -93,7 +93,7 @@ struct MediaFileTests {
         }
     }
 
-    /// The key is the right one each time, so it is the additional data or the nonce that differs.
+    /// The key is correct each time, so the additional data or the nonce differs.
     @Test func changedReferencesDoNotOpen() throws {
         let (blob, file) = try self.encrypted()
         var nonce = file.nonce
@@ -112,7 +112,7 @@ struct MediaFileTests {
     }
 
     @Test func checksThePlaintextHash() throws {
-        // A sender that vouches for a hash which its file does not have.
+        // The sender states a hash that its file does not have.
         let (_, file) = try self.encrypted()
         let blob = try ChaCha20Poly1305.seal(
             Array("other".utf8), key: self.key(file).secret, nonce: file.nonce,

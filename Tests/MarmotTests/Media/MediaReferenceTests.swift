@@ -11,7 +11,7 @@ struct MediaReferenceTests {
         "n 000102030405060708090a0b", "v mip04-v2",
     ]
 
-    /// The required items, but for the one called `name`, and then `items`.
+    /// The required items, except the one called `name`, followed by `items`.
     private func tag(without name: String = "", adding items: String...) -> Tag {
         Tag(values: Self.required.filter { name.isEmpty || !$0.hasPrefix(name + " ") } + items)
     }

@@ -113,7 +113,7 @@ struct PushTokenTests {
         }
         expectError(.badPushToken, "wrong size, 1023") { _ = try open([1, 0, 1], 1023) }
         expectError(.badPushToken, "wrong size, 1025") { _ = try open([1, 0, 1], 1025) }
-        // The same behind a seal that holds.
+        // The same in a valid seal.
         let sealed = try PushToken(
             sealing: Secret([0x77] + [UInt8](repeating: 0, count: 1023)), for: server.publicKey,
             once: KeyPair.generate(using: &rng), nonce: [UInt8](repeating: 1, count: 12))

@@ -9,7 +9,7 @@ import Testing
 struct HostileInputTests {
     static let rounds = 5_000
 
-    /// One message of every kind there is in a group.
+    /// One message of every kind in a group.
     private func messages(_ lab: inout Lab) throws -> [[UInt8]] {
         var messages = [
             try lab.groups[0].mls.protect(lab.rumor("hi", from: 0).rumorJSON(), using: &lab.rng),
@@ -27,7 +27,8 @@ struct HostileInputTests {
         return messages
     }
 
-    /// Feeds member 2, one group value all the way; what was good in spite of its damage goes to a copy.
+    /// Feeds member 2, whose group value is kept throughout; an input that is valid despite its damage is applied to a
+    /// copy.
     private func feed(
         _ lab: inout Lab, _ title: String, _ event: (inout Lab, Int) throws -> Event
     ) throws -> Tally {
@@ -77,7 +78,7 @@ struct HostileInputTests {
         }
     }
 
-    /// A member can put any bytes into a message that MLS takes as genuine.
+    /// A member can put any bytes into a message that MLS accepts as genuine.
     @Test func damagedInnerEventsEndInADisposition() throws {
         var lab = try Lab(2)
         let json = lab.rumor("hello", from: 0, kind: 9).rumorJSON()

@@ -19,7 +19,7 @@ func expectError(
 }
 
 extension Disposition {
-    /// One word for what it is, and its reason: `message`, `waiting/no_key`, `refused/not_admin`.
+    /// The disposition in one word, with its reason: `message`, `waiting/no_key`, `refused/not_admin`.
     var label: String {
         switch self {
         case .message: "message"

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Marmot
 
-/// Members of one group in memory; who gets which event, and when, is the test's choice.
+/// Members of one group in memory; the test decides who receives which event, and when.
 struct Lab {
     static let client = "pikabot/test"
     static let start: Int64 = 1_800_000_000
@@ -16,7 +16,7 @@ struct Lab {
     var keys: [KeyPair] = []
     var groups: [MarmotGroup] = []
 
-    /// Somebody with a key package, not in the group yet.
+    /// An account with a key package, not in the group yet.
     struct Newcomer {
         let keys: KeyPair
         let bundle: KeyPackageBundle
@@ -67,7 +67,7 @@ struct Lab {
         return Newcomer(keys: keys, bundle: bundle, invitee: try Invitee(event, now: self.now))
     }
 
-    /// What a client of the time of MDK 0.7 supports: no SelfRemove.
+    /// The capabilities of a client from the time of MDK 0.7: no SelfRemove.
     static var oldCapabilities: Capabilities {
         Capabilities(cipherSuites: [1, 0x0A0A], extensions: [0x000A, 0xF2EE, 0x1A1A], proposals: [0x2A2A])
     }
@@ -83,7 +83,7 @@ struct Lab {
         return try self.groups[member].seal(rumor, now: self.now, using: &self.rng)
     }
 
-    /// A message whose plaintext is whatever one likes.
+    /// A message with an arbitrary plaintext.
     mutating func say(raw bytes: [UInt8], from member: Int) throws -> Event {
         let message = try self.groups[member].mls.protect(bytes, using: &self.rng)
         return try self.wrap(message, from: member)
@@ -94,7 +94,7 @@ struct Lab {
         try self.groups[member].commit(change, client: Self.client, now: self.now, using: &self.rng).event
     }
 
-    /// A commit that no rule of Marmot was applied to; its author's group stays as it is.
+    /// A commit without Marmot's checks; its author's group is not changed.
     mutating func forge(by member: Int, _ change: (inout CommitRequest) throws -> Void) throws -> Event {
         var request = CommitRequest()
         try change(&request)
@@ -114,7 +114,7 @@ struct Lab {
         try self.groups[member].sealOuter(message, at: self.now, using: &self.rng)
     }
 
-    /// The same content in an event of other tags or another time.
+    /// The same content in an event with other tags or another time.
     mutating func rewrap(
         _ event: Event, at time: Int64? = nil, tags: [Tag]? = nil, content: String? = nil
     ) -> Event {
@@ -129,7 +129,7 @@ struct Lab {
         self.groups[member].ingest(event, now: self.now)
     }
 
-    /// Commits, merges at the author and delivers to everybody else.
+    /// Commits, merges at the author and delivers to all other members.
     @discardableResult
     mutating func change(_ change: GroupChange, by member: Int) throws -> [DueWelcome] {
         let event = try self.commit(change, by: member)
@@ -149,7 +149,7 @@ struct Lab {
 
     // MARK: Checks
 
-    /// Expects all active members to be in the same epoch, and to hear each other.
+    /// Expects all active members to be in the same epoch, and to read each other's messages.
     mutating func expectAgreement(sourceLocation: SourceLocation = #_sourceLocation) throws {
         let active = self.groups.indices.filter { self.groups[$0].isActive }
         let first = try #require(active.first)
@@ -171,7 +171,7 @@ struct Lab {
 }
 
 extension MarmotGroup {
-    /// Everything that would be stored, to see whether something changed.
+    /// All stored values, for comparison.
     var contents: [String: [UInt8]] {
         var copy = self
         copy.mls.markAllChanged()

@@ -1,13 +1,13 @@
 import LiveTesting
 import Nostr
 
-/// Seeded damage to what comes from outside.
+/// Seeded damage to untrusted input.
 struct Mutator {
     var rng: SplitMix64
 
     init(seed: UInt64) { self.rng = SplitMix64(seed: seed) }
 
-    /// One to three bytes changed, lost, inserted, or parts cut off or doubled; never the same bytes again.
+    /// Changes, deletes or inserts one to three bytes, or removes or repeats parts; the result always differs.
     mutating func damage(_ bytes: [UInt8]) -> [UInt8] {
         var damaged = bytes
         while damaged == bytes { damaged = self.mayDamage(bytes) }
@@ -36,13 +36,13 @@ struct Mutator {
         String(decoding: self.damage(Array(text.utf8)), as: UTF8.self)
     }
 
-    /// The bytes behind the Base64 changed, or the text itself.
+    /// Damages the bytes inside the Base64, or the text itself.
     mutating func damage(base64 text: String) -> String {
         Bool.random(using: &self.rng)
             ? self.damage(text) : Base64.encode(self.damage(Base64.decode(text) ?? []))
     }
 
-    /// A tag lost, doubled, emptied, or one of its values changed.
+    /// Deletes, repeats or empties a tag, or changes one of its values.
     mutating func damage(_ tags: [Tag]) -> [Tag] {
         var tags = tags
         guard !tags.isEmpty else { return [Tag(values: [])] }
@@ -59,7 +59,7 @@ struct Mutator {
         return tags
     }
 
-    /// The event with one of its parts changed; its id and signature stay, as readers behind `verify()` see it.
+    /// Changes one part of the event; its id and signature stay, as for readers behind `verify()`.
     mutating func damage(_ event: Event) -> Event {
         var (kind, time, tags, content) = (event.kind, event.createdAt, event.tags, event.content)
         switch Int.random(in: 0..<5, using: &self.rng) {

@@ -3,20 +3,20 @@ import Marmot
 import Nostr
 import Testing
 
-/// What became of events, by reason.
+/// Outcomes of events, counted by reason.
 struct Tally {
     private(set) var counts: [String: Int] = [:]
 
     var total: Int { self.counts.values.reduce(0, +) }
 
-    /// All that was refused, and did not have one of these labels.
+    /// The number of outcomes without one of these labels.
     func count(without labels: Set<String>) -> Int {
         self.counts.reduce(0) { labels.contains($1.key) ? $0 : $0 + $1.value }
     }
 
     mutating func add(_ label: String) { self.counts[label, default: 0] += 1 }
 
-    /// Counts a disposition, and expects that a refusal says why.
+    /// Counts a disposition; a refusal must have a reason.
     mutating func add(_ disposition: Disposition) {
         if case .refused(let refusal) = disposition {
             #expect(!refusal.reason.isEmpty && !refusal.detail.isEmpty && refusal.reason != "unexpected")
@@ -24,7 +24,7 @@ struct Tally {
         self.add(disposition.label)
     }
 
-    /// Counts what `body` says it did, or the reason for which it threw; only this project's errors are reasons.
+    /// Counts the label that `body` returns, or the reason of its error; only this project's errors have reasons.
     mutating func add(_ body: () throws -> String) {
         do {
             self.add(try body())

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Marmot
 
-/// A group recorded from MDK, with the private keys of one who joined it.
+/// A group recorded from MDK, with the private keys of a joiner.
 struct Transcript: Decodable {
     struct EventJSON: Decodable {
         let id, pubkey, content, sig: String
@@ -59,7 +59,7 @@ struct Transcript: Decodable {
 
     struct Joiner: Decodable {
         let seckey, keyPackage, initPrivate, encryptionPrivate, signaturePrivate: String
-        /// By kind.
+        /// Keyed by kind.
         let keyPackageEvents: [String: EventJSON]
     }
 

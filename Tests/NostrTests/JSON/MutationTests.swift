@@ -3,7 +3,7 @@ import LiveTesting
 import Nostr
 import Testing
 
-/// Ten thousand damaged messages: each is read or refused with a code, and what is read survives a round trip.
+/// Ten thousand damaged messages: each is decoded or refused with a code, and decoded values survive a round trip.
 @Test func damagedJSONNeverCrashes() throws {
     var generator = SplitMix64(seed: 20_250_101)
     let event = Samples.event()
@@ -40,7 +40,7 @@ import Testing
             },
         ]
         #expect(outcomes.allSatisfy { $0 != nil }, "round \(round)")
-        // Whatever is sound JSON here must be sound JSON elsewhere.
+        // Accepted JSON must also be accepted by another parser.
         if outcomes[3] == true {
             #expect((try? JSONSerialization.jsonObject(with: Data(damaged), options: [.fragmentsAllowed])) != nil)
         }
@@ -50,7 +50,7 @@ import Testing
     #expect(refused > 5_000)
 }
 
-/// True if read (and read again alike), false if refused with a code, nil for anything else.
+/// True if decoded, and equal after a round trip; false if refused with a code; nil for anything else.
 private func outcome<Value: Equatable>(
     _ read: () throws -> Value, again: (Value) throws -> Value
 ) -> Bool? {

@@ -68,7 +68,7 @@ private func refusal(_ event: Event) -> NostrError.Code? { code { _ = try GiftWr
     }
 }
 
-/// The example of NIP-59 itself, from seal to rumor; both of its keys are published there.
+/// The example of NIP-59, from seal to rumor; the NIP publishes both of its keys.
 @Test func giftWrapOpensNIP59ExampleSeal() throws {
     let author = try KeyPair(parsing: "0beebd062ec8735f4243466049d7747ef5d6594ee838de147f8aab842b15e273")
     let reader = try KeyPair(parsing: "e108399bd8424357a710b606ae0c13166d853d327e47a6e5e038197346bdbf45")

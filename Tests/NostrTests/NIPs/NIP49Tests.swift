@@ -4,7 +4,7 @@ import Testing
 @testable import Nostr
 
 @Suite struct NIP49Tests {
-    /// The NIP's own.
+    /// The example of NIP-49.
     private static let text =
         "ncryptsec1qgg9947rlpvqu76pj5ecreduf9jxhselq2nae2kghhvd5g7dgjtcxfqtd67p9m0w57lspw8gsq6yphnm8623nsl8xn9j4jdzz84zm3frztj3z7s35vpzmqf6ksu8r89qk5z2zxfmu5gv8th8wclt0h4p"
     private static let secret = "3501454135014541350145413501453fefb02227e449e57cf4d3a3ce05378683"
@@ -18,7 +18,7 @@ import Testing
         return try self.key().encrypted(password: self.password(password), logN: logN, using: &generator)
     }
 
-    /// The bytes of an encrypted key, to be altered.
+    /// The bytes of an encrypted key, for changes.
     private func bytes() throws -> [UInt8] { try Bech32.decode(self.encrypted("pass")).bytes }
 
     private func parse(_ bytes: [UInt8], prefix: String = "ncryptsec") throws(NostrError) -> NIP49.EncryptedKey {
@@ -95,7 +95,7 @@ import Testing
         let good = try self.bytes()
         let password = self.password("pass")
         #expect(try self.parse(good).decrypt(password: password) == self.key())
-        // Of the rest, the version and the rounds have tests of their own.
+        // The version and the rounds have their own tests.
         for index in 2..<good.count {
             var bytes = good
             bytes[index] ^= 1

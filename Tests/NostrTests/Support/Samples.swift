@@ -1,7 +1,7 @@
 import LiveTesting
 import Nostr
 
-/// Testing has a type of this name too.
+/// Swift Testing has a type of this name too.
 typealias Tag = Nostr.Tag
 
 enum Samples {
@@ -25,7 +25,7 @@ enum Samples {
     static func text(_ json: [UInt8]) -> String { String(decoding: json, as: UTF8.self) }
 }
 
-/// The code with which `body` fails, or nil if it does not.
+/// The error code that `body` fails with; nil for success.
 func code(_ body: () throws -> Void) -> NostrError.Code? {
     do {
         try body()

@@ -1,7 +1,7 @@
 import Foundation
 import Nostr
 
-/// Reads the published and recorded data beside the tests.
+/// Reads the published and recorded test data.
 enum Vectors {
     static func bytes(_ name: String) throws -> [UInt8] {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -12,7 +12,7 @@ enum Vectors {
 }
 
 extension JSONValue {
-    /// A string that the data is known to have.
+    /// A string that the data must contain.
     func text(_ name: String) throws -> String {
         guard let text = self[name]?.string else { throw NostrError(.missingField, name) }
         return text

@@ -159,12 +159,12 @@ import Testing
         var window = ReplayWindow()
         let admitted = { (number: UInt64) in window.admit(number) }
         #expect(admitted(1000) && !admitted(1000))
-        #expect(admitted(873) && !admitted(873), "the window is 128 numbers wide")
+        #expect(admitted(873) && !admitted(873), "the window must be 128 numbers wide")
         #expect(!admitted(872))
         #expect(admitted(999) && admitted(1001) && !admitted(999) && !admitted(1000))
-        #expect(!admitted(873), "873 is too old after 1001")
+        #expect(!admitted(873), "873 must be too old after 1001")
         #expect(admitted(874))
-        #expect(admitted(1129) && !admitted(1001), "1001 is too old after 1129")
+        #expect(admitted(1129) && !admitted(1001), "1001 must be too old after 1129")
         #expect(admitted(1002) && admitted(.max) && !admitted(.max) && admitted(.max - 127) && !admitted(0))
     }
 

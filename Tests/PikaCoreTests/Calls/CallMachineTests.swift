@@ -5,11 +5,11 @@ import Testing
 
 @testable import PikaCore
 
-/// Every state with every event: what comes next, and what is done (docs/protocol/marmot.md §9.3).
+/// Every state with every event: the next state and the actions (docs/protocol/marmot.md §9.3).
 @Suite struct CallMachineTests {
     private typealias Call = CallMachine.Call
 
-    /// What is expected of one state and one event.
+    /// The expected result of one state and one event.
     private struct Outcome {
         var state: CallMachine.State
         var actions: [CallMachine.Action] = []
@@ -54,7 +54,7 @@ import Testing
             startedAt: self.start, isCameraOn: true)
     }
 
-    /// The call that the machine of a place is about.
+    /// The call of a place.
     private static func call(of place: Place) -> Call {
         var call = self.call(isOutgoing: place == .offering)
         if place == .active { call.connectedAt = self.start + 2000 }
@@ -158,7 +158,7 @@ import Testing
             let other = self.call("other", peer: self.third, tracks: [.audio])
             return isLive ? self.refused(place, "busy") : self.rung(other)
         case .inviteInGroup: return self.refused(place, "unsupported_group")
-        // Under the policy of this table video is allowed: what remains to object to is the rest.
+        // This table's policy allows video, so only the other objections remain.
         case .inviteWithVideo: return self.refused(place, isLive ? "busy" : "auth_failed")
         case .inviteOfData: return self.refused(place, "unsupported_data")
         case .inviteUnproven: return self.refused(place, isLive ? "busy" : "auth_failed")
@@ -271,7 +271,7 @@ import Testing
         }
     }
 
-    /// Group, then video, then data, then busy, then the token: the first objection is the one that is named.
+    /// Group, then video, then data, then busy, then the token: the first objection is reported.
     @Test func rejectionReasonsFollowOrder() throws {
         let call = Self.call("other", peer: Self.third, tracks: [.video])
         let open = CallPolicy(allowsGroups: true, allowsVideo: true, allowsData: true)

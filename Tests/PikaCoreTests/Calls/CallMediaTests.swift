@@ -2,11 +2,11 @@ import BotTesting
 import LiveTesting
 import Testing
 
-/// Two accounts talk: signals over the lab's relay, sound and data over its media relay.
+/// Calls between two accounts: signals over the lab's relay, sound and data over its media relay.
 @Suite(.bounded) struct CallMediaTests {
     private static let frameBytes = 1920
 
-    /// Sound whose frames all differ, and a rest that fills half a frame if asked for.
+    /// Sound with distinct frames, and a rest that fills half a frame if requested.
     private static func sound(frames: Int, rest: Int = 0) -> [UInt8] {
         (0..<frames * self.frameBytes + rest).map { UInt8(truncatingIfNeeded: $0 / self.frameBytes &+ $0 &* 7) }
     }
@@ -53,14 +53,14 @@ import Testing
         #expect(bob.chunks.map(\.sequence) == Array(0...50))
         #expect(bob.chunks.allSatisfy { !$0.isConcealed && $0.pcm == Self.frame($0.sequence, of: sound) })
         #expect(alice.chunks.isEmpty)
-        // Both at once.
+        // Both speak at the same time.
         try await bob.say(Self.sound(frames: 5), taking: .seconds(1))
         #expect(alice.chunks.map(\.sequence) == Array(0..<5))
         let statistics = alice.media.statistics
         #expect(statistics.sent == 51 && statistics.received == 5)
         #expect(statistics.dropped + statistics.late + statistics.lost + statistics.jitterDepth == 0)
         #expect(try await pair.alice.state().activeCall?.statistics == statistics)
-        // What is on the wire tells nothing: header, ciphertext and tag.
+        // The wire reveals nothing: header, ciphertext and tag.
         let written = try #require(pair.lab.calls.written[.init(path: alice.media.publishPath, track: "audio0")])
         #expect(written.map(\.sequence) == Array(0...50))
         #expect(written.allSatisfy { $0.payload.count == 35 + Self.frameBytes + 16 })
@@ -77,7 +77,7 @@ import Testing
         _ = try await sending.value
         try await pair.lab.advance(by: .milliseconds(500))
         #expect((24...26).contains(alice.media.statistics.sent))
-        // Three frames are kept before the first is heard.
+        // Three frames are buffered before the first is played.
         #expect((20...26).contains(bob.chunks.count))
         try await pair.lab.advance(by: .seconds(2))
         #expect(alice.media.statistics.sent == 100)
@@ -100,7 +100,7 @@ import Testing
         #expect(bob.media.statistics.lost == 0)
     }
 
-    /// Loss, repetition and disorder together; the seed repeats them.
+    /// Loss, repetition and reordering together; the seed makes them reproducible.
     @Test func concealsOnlyLostFrames() async throws {
         let pair = try await Self.talking(seed: 103)
         pair.lab.calls.setFaults(.init(loss: 0.1, duplication: 0.1, delay: 0.2, disorder: 2))
@@ -109,7 +109,7 @@ import Testing
         let sound = Self.sound(frames: 500)
         try await alice.say(sound, taking: .seconds(12))
         let chunks = bob.chunks
-        #expect(zip(chunks, chunks.dropFirst()).allSatisfy { $0.sequence < $1.sequence }, "in order, each once")
+        #expect(zip(chunks, chunks.dropFirst()).allSatisfy { $0.sequence < $1.sequence }, "chunks must arrive once each, in order")
         for chunk in chunks {
             let expected =
                 chunk.isConcealed
@@ -120,8 +120,8 @@ import Testing
         let statistics = bob.media.statistics
         #expect(statistics.received == heard + statistics.late)
         #expect(statistics.lost == chunks.count { $0.isConcealed })
-        #expect((400...480).contains(heard), "about a tenth is lost")
-        #expect((20...100).contains(statistics.dropped), "about a tenth comes twice")
+        #expect((400...480).contains(heard), "about a tenth must be lost")
+        #expect((20...100).contains(statistics.dropped), "about a tenth must arrive twice")
         #expect(alice.media.statistics.sent == 500)
     }
 
@@ -136,7 +136,7 @@ import Testing
         pair.lab.calls.replaceEverything(with: nil)
         try await alice.say(Self.sound(frames: 10), taking: .seconds(1))
         #expect(bob.chunks.map(\.sequence) == Array(10..<20))
-        // A frame that was recorded comes again.
+        // A recorded frame is replayed.
         let written = try #require(pair.lab.calls.written[.init(path: alice.media.publishPath, track: "audio0")])
         pair.lab.calls.replaceEverything(with: written[12].payload)
         try await alice.say(Self.sound(frames: 3), taking: .seconds(1))
@@ -167,7 +167,7 @@ import Testing
     @Test func boundsQueuedData() async throws {
         let pair = try await Self.talking(seed: 106, tracks: [.data])
         let alice = try await pair.alice.call()
-        // One is in the hands of the sender, who waits for the lab.
+        // The sender holds one more, waiting for the lab.
         for _ in 0..<257 { try alice.media.sendData([1]) }
         #expect(#expect(throws: AppCoreError.self) { try alice.media.sendData([1]) }?.code == .busy)
         try await pair.lab.settle()
@@ -210,7 +210,7 @@ import Testing
                 #expect(throws: AppCoreError.self) { try call.media.sendData([1], track: "x") }?.code == .unknownCall)
             await #expect(throws: AppCoreError.self) { try await call.media.sendAudio([0, 0]) }
         }
-        // The next call has other keys and paths.
+        // The next call uses other keys and paths.
         let session = CallSession(moqURL: "https://moq.example/anon", broadcastBase: "pika/calls", tracks: [.audio])
         try await pair.bob.perform(.startCall(chatID: pair.chat, session: session))
         let callID = try #require(try await pair.alice.state().activeCall?.callID)
@@ -230,7 +230,7 @@ import Testing
         for member in [pair.alice, pair.bob] {
             #expect(try await member.state().activeCall?.phase == .ended(reason: "runtime_error"))
         }
-        // And one that is not there lets none begin.
+        // An unreachable one prevents the call.
         let session = CallSession(moqURL: "https://moq.example/anon", broadcastBase: "pika/calls", tracks: [.audio])
         try await pair.alice.perform(.startCall(chatID: pair.chat, session: session))
         let callID = try #require(try await pair.bob.state().activeCall?.callID)

@@ -225,7 +225,7 @@ import Testing
             var session = try #require(world[0].model.calls.live?.session)
             if change == 0 { session.relayAuth = "capv1_" + String(repeating: "0", count: 64) }
             if change == 1 { session.relayAuth = "" }
-            // Other fields are ignored: media goes to the address of the invite.
+            // Other fields are ignored: media uses the address of the invite.
             if change == 2 { session.moqURL = "https://elsewhere.example" }
             world.receive(0, try Self.forge(&world, from: 1, Self.signal(id, .accept(session))))
             let isAccepted = change == 2

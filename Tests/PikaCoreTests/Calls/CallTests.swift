@@ -1,7 +1,7 @@
 import BotTesting
 import Testing
 
-/// Accounts that call each other, as far as signals go (docs/protocol/marmot.md §9.1).
+/// Calls between accounts, limited to signals (docs/protocol/marmot.md §9.1).
 @Suite struct CallTests {
     private static let session = CallSession(
         moqURL: "https://moq.example", broadcastBase: "pika/calls", tracks: [.audio])
@@ -33,7 +33,7 @@ import Testing
         #expect(try await Self.phase(bob) == .ended(reason: "declined"))
         #expect(alice.calls.map(\.signal.body) == [.reject(reason: "declined")])
         #expect(alice.calls.map(\.signal.callID) == [call.signal.callID])
-        // A signal is no message to read.
+        // A signal is not a readable message.
         #expect(bob.heard().isEmpty)
         #expect(try await bob.messages(in: chat).isEmpty)
         // No snapshot holds the token.
@@ -52,7 +52,7 @@ import Testing
         try await alice.perform(.endCall(chatID: chat, callID: callID, reason: "user_hangup"))
         #expect(try await Self.phase(bob) == .ended(reason: "user_hangup"))
         #expect(bob.calls.map(\.signal.type) == ["call.invite", "call.end"])
-        // It is over: nothing can be done about it any more.
+        // An ended call accepts no actions.
         for action in [
             AppAction.acceptCall(chatID: chat, callID: callID),
             .rejectCall(chatID: chat, callID: callID, reason: "late"),
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    /// Both call at the same time: each refuses the other's call, and so both end (docs/protocol/marmot.md §9.3).
+    /// Both call at the same time: each refuses the other's call, so both end (docs/protocol/marmot.md §9.3).
     @Test func glareEndsBothCalls() async throws {
         let lab = try GroupLab(seed: 74)
         let alice = try await lab.member("alice")
@@ -112,7 +112,7 @@ import Testing
             #expect(try await Self.phase(member) == .ended(reason: "busy"))
             #expect(member.calls.map(\.signal.body) == [.reject(reason: "busy")])
         }
-        // And nothing stands in the way of another try.
+        // Another attempt is possible.
         try await alice.perform(.startCall(chatID: chat, session: Self.session))
         #expect(try await Self.phase(bob) == .ringing)
     }
@@ -125,10 +125,10 @@ import Testing
         #expect(try await Self.phase(carol) == .ended(reason: "busy"))
         #expect(try await Self.phase(pair.bob) == .active)
         #expect(try await pair.bob.state().activeCall?.callID == pair.callID)
-        // Nor does Bob start another one.
+        // Nor can Bob start another one.
         guard case .failed(let error)? = try await pair.bob.attempt(.startCall(chatID: chat, session: Self.session))
         else {
-            Issue.record("a second call was started")
+            Issue.record("expected the second call to be refused")
             return
         }
         #expect(error.code == .busy)
@@ -143,17 +143,17 @@ import Testing
         try await alice.rename(to: "best friends")
         let callID = try #require(bob.calls.first?.signal.callID)
         guard case .failed(let error)? = try await bob.attempt(.acceptCall(chatID: chat, callID: callID)) else {
-            Issue.record("the call was accepted")
+            Issue.record("expected the call to be refused")
             return
         }
         #expect(error.code == .notAllowed)
         for member in [alice, bob] { #expect(try await Self.phase(member) == .ended(reason: "auth_failed")) }
-        // The next one is of the new epoch.
+        // The next call belongs to the new epoch.
         try await alice.perform(.startCall(chatID: chat, session: Self.session))
         let next = try #require(bob.calls.last?.signal.callID)
         try await bob.perform(.acceptCall(chatID: chat, callID: next))
         for member in [alice, bob] { #expect(try await Self.phase(member) == .active) }
-        // And a commit during a call does it no harm.
+        // A commit during a call does not affect it.
         try await bob.say("still here")
         try await alice.rename(to: "friends for ever")
         for member in [alice, bob] { #expect(try await Self.phase(member) == .active) }
@@ -166,7 +166,7 @@ import Testing
         let carol = try await lab.member("carol")
         let chat = try await alice.create("friends", inviting: [bob, carol])
         guard case .failed(let error)? = try await alice.attempt(.startCall(chatID: chat, session: Self.session)) else {
-            Issue.record("nobody was named")
+            Issue.record("expected a group call without a peer to be refused")
             return
         }
         #expect(error.code == .notAllowed)
@@ -175,7 +175,7 @@ import Testing
             case .failed? = try await alice.attempt(
                 .startCall(chatID: chat, session: Self.session, peer: stranger.publicKey))
         else {
-            Issue.record("no member was called")
+            Issue.record("expected a call to a stranger to be refused")
             return
         }
         try await alice.perform(.startCall(chatID: chat, session: Self.session, peer: bob.publicKey))
@@ -185,7 +185,7 @@ import Testing
         let callID = try #require(bob.calls.first?.signal.callID)
         try await bob.perform(.acceptCall(chatID: chat, callID: callID))
         for member in [alice, bob] { #expect(try await Self.phase(member) == .active) }
-        // Who is taken out of the group is out of the call.
+        // Removal from the group ends the member's call.
         try await alice.remove([bob])
         for member in [alice, bob] { #expect(try await Self.phase(member) == .ended(reason: "runtime_error")) }
     }
@@ -230,7 +230,7 @@ import Testing
             try await bob.state().callTimeline.map(\.event) == [
                 .invited(byUs: false), .ended(reason: "runtime_error", seconds: nil),
             ])
-        // Said once.
+        // Reported once.
         let count = alice.calls.count
         bob.crash()
         try await bob.restart()

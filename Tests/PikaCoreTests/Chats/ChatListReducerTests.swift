@@ -5,7 +5,7 @@ import Testing
 
 @testable import PikaCore
 
-/// The list of chats: what it shows, in which order, and that a restart shows the same.
+/// The chat list: its content, its order, and its equality after a restart.
 @Suite struct ChatListReducerTests {
     private func chat(_ world: ReducerWorld, _ index: Int) throws -> AppState.ChatSummary {
         try #require(world[index].model.state.chatList.first)
@@ -57,14 +57,14 @@ import Testing
         world.settle()
         #expect(try self.chat(world, 1).unreadCount == 3)
         #expect(try self.chat(world, 1).firstUnread == first)
-        #expect(try self.chat(world, 0).unreadCount == 0, "own messages are read")
+        #expect(try self.chat(world, 0).unreadCount == 0, "own messages must count as read")
         #expect(try self.chat(world, 0).firstUnread == nil)
         world.act(1, .openChat(chatID: world[1].chatID))
         #expect(try self.chat(world, 1).unreadCount == 0 && self.chat(world, 1).firstUnread == nil)
         #expect(world[1].model.state.currentChat?.firstUnread == first)
         world.say(0, "three")
         world.settle()
-        #expect(try self.chat(world, 1).unreadCount == 0, "an open chat is read")
+        #expect(try self.chat(world, 1).unreadCount == 0, "messages of an open chat must count as read")
         #expect(world[1].model.state.currentChat?.firstUnread == first)
     }
 
@@ -92,7 +92,7 @@ import Testing
         for index in 0..<2 { world.act(index, .archiveChat(chatID: world[index].chatID, true)) }
         world.act(0, .sendMessage(chatID: world[0].chatID, OutgoingMessage(kind: .callSignal, content: "{}")))
         world.settle()
-        #expect(try self.chat(world, 1).isArchived, "only what shows brings it back")
+        #expect(try self.chat(world, 1).isArchived, "only visible messages may unarchive a chat")
         world.say(0, "hello")
         world.settle()
         for index in 0..<2 { #expect(try !self.chat(world, index).isArchived) }
@@ -118,7 +118,7 @@ import Testing
         for _ in 0..<2 {
             let view = try #require(world[2].model.state.currentChat)
             #expect(view.messages.isEmpty && view.endReason == reason && !view.canLoadOlder && view.title == "Lab")
-            // Also when it is opened again.
+            // The same holds when it is opened again.
             world.act(2, .popScreen)
             world.act(2, .openChat(chatID: world[2].chatID))
             world.settle()
@@ -150,7 +150,7 @@ import Testing
             step.changes.count { if case .putMemo(let name, _) = $0 { name.kind == .chat } else { false } }
         }
         #expect(memos(world.reduce(0, say("one"), say("two"), say("three"))) == 1)
-        #expect(memos(world.act(0, .openChat(chatID: chatID))) == 0, "nothing was unread")
+        #expect(memos(world.act(0, .openChat(chatID: chatID))) == 0, "without unread messages nothing may be stored")
         world.settle()
         #expect(memos(world.act(1, .openChat(chatID: world[1].chatID))) == 1)
         #expect(memos(world.act(1, .popScreen)) == 0)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PikaCore
 
-/// Hypernotes and the answers to them (docs/protocol/marmot.md §8.4).
+/// Hypernotes and responses to them (docs/protocol/marmot.md §8.4).
 @Suite struct HypernoteReducerTests {
     private static let poll = Hypernote(
         content: "Lunch?\n<SubmitButton action=\"yes\">Yes</SubmitButton><SubmitButton action=\"no\">No</SubmitButton>",
@@ -15,7 +15,7 @@ import Testing
         world[index].model.state.currentChat?.messages.first { $0.kind == .hypernote }?.hypernote
     }
 
-    /// A group of three whose second account looks at a poll of the first.
+    /// A group of three in which the second account shows a poll of the first.
     private func world() throws -> (ReducerWorld, EventID) {
         var world = try ReducerWorld.group(3)
         world.act(1, .openChat(chatID: world[1].chatID))
@@ -71,7 +71,7 @@ import Testing
         view = try #require(self.view(world, 1))
         #expect(view.tally == ["yes": 1, "no": 2])
         #expect(view.responses.map(\.sender) == [world[1].key, world[2].key, world[0].key])
-        // Hidden, not counted; handlers get them.
+        // Hidden and not counted; handlers receive them.
         #expect(world[1].model.state.currentChat?.messages.count == 1)
         #expect(world[2].model.state.chatList.first?.unreadCount == 1)
         #expect(world[2].model.state.chatList.first?.lastMessage == "Poll")
@@ -100,7 +100,7 @@ import Testing
         self.answer(&world, 2, id, "yes")
         self.answer(&world, 2, id, "maybe")
         #expect(self.view(world, 1)?.responses == [])
-        // Without any button every answer counts.
+        // Without any button, every response counts.
         world.act(0, .sendHypernote(chatID: world[0].chatID, Hypernote(content: "free")), "free")
         world.settle()
         guard case .queued(let free, _) = world[0].outcomes["free"] else { return #expect(Bool(false)) }

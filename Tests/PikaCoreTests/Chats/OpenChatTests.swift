@@ -4,7 +4,7 @@ import Testing
 
 @testable import PikaCore
 
-/// The chat that is open: filled exactly when it is on top, page by page, with its reactions.
+/// The open chat: present exactly while it is on top, filled page by page, with its reactions.
 @Suite struct OpenChatTests {
     private func holdsInvariant(_ state: AppState) -> Bool {
         if case .chat(let chatID) = state.router.top {
@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    /// Two in a group with so many messages, which the first has sent.
+    /// Two accounts in a group with this many messages, all sent by the first.
     private func world(_ count: Int) throws -> ReducerWorld {
         var world = try ReducerWorld.group(2)
         for number in 0..<count {
@@ -68,7 +68,7 @@ import Testing
         #expect(world[1].model.state.router.stack == [.newChat, .chat(chatID: chatID)])
         #expect(self.texts(world) == ["0"])
         let step = world.act(1, .setScreens([.chat(chatID: chatID)]))
-        #expect(!step.effects.contains { if case .loadMessages = $0 { true } else { false } }, "it is open already")
+        #expect(!step.effects.contains { if case .loadMessages = $0 { true } else { false } }, "an open chat must not be loaded again")
         #expect(self.texts(world) == ["0"])
         world.act(1, .setScreens([]))
         #expect(world[1].model.state.currentChat == nil)
@@ -137,7 +137,7 @@ import Testing
         let chatID = world[1].chatID
         world.act(1, .openChat(chatID: chatID))
         world.settle()
-        #expect(self.texts(world)?.count == CoreModel.maximumShown, "all that is unread, as far as it goes")
+        #expect(self.texts(world)?.count == CoreModel.maximumShown, "all unread messages up to the maximum must be shown")
         world.act(1, .loadOlderMessages(chatID: chatID, limit: 60))
         world.settle()
         #expect(self.texts(world)?.count == CoreModel.maximumShown + 60)
@@ -181,7 +181,7 @@ import Testing
             world.act(0, .reactToMessage(chatID: world[0].chatID, messageID: id, emoji: emoji))
         }
         world.settle()
-        // Read, so that the chat opens with its newest page.
+        // Read, so that the chat opens at its newest page.
         world.act(1, .openChat(chatID: world[1].chatID))
         world.act(1, .setScreens([]))
         world.act(1, .openChat(chatID: world[1].chatID))

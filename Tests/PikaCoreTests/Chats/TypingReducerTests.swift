@@ -4,7 +4,7 @@ import Testing
 
 @testable import PikaCore
 
-/// Who types: told rarely, shown shortly, never stored (docs/protocol/marmot.md §8.2).
+/// Typing notices: sent rarely, shown briefly, never stored (docs/protocol/marmot.md §8.2).
 @Suite struct TypingReducerTests {
     private func typing(_ world: ReducerWorld, _ index: Int) -> [PublicKey]? {
         world[index].model.state.currentChat?.typing.map(\.publicKey)
@@ -14,7 +14,7 @@ import Testing
         OutgoingMessage(kind: .typing, content: content, tags: [Nostr.Tag("d", tag), .expiration(at: time + 10)])
     }
 
-    /// A group of three in which the second account looks at the chat.
+    /// A group of three in which the second account shows the chat.
     private func world() throws -> ReducerWorld {
         var world = try ReducerWorld.group(3)
         world.act(1, .openChat(chatID: world[1].chatID))
@@ -50,7 +50,7 @@ import Testing
         let event = try #require(world[0].publishing.last?.event)
         var reader = try #require(world[1].group)
         guard case .message(let message) = reader.ingest(event, now: world.now / 1000) else {
-            return #expect(Bool(false), "it is a message")
+            return #expect(Bool(false), "expected a message")
         }
         #expect(message.rumor.kind.rawValue == 20067)
         #expect(message.rumor.content == "typing")
@@ -73,7 +73,7 @@ import Testing
         world.act(0, .typingStarted(chatID: world[0].chatID))
         #expect(world[0].publishing.count == 1)
         world.settle()
-        // The second notice makes it last longer.
+        // The second notice extends the time.
         world.advance(seconds: 9)
         #expect(self.typing(world, 1) == [world[0].key])
         world.act(0, .typingStarted(chatID: "00"), "unknown")
@@ -118,7 +118,7 @@ import Testing
             world.settle()
             #expect(self.typing(world, 1) == [], "\(message)")
         }
-        // A clock that is ahead does not make it last longer.
+        // A fast clock does not extend the time.
         world.now += 100_000
         world.act(0, .sendMessage(chatID: world[0].chatID, self.notice(at: now)))
         world.now -= 100_000
@@ -155,7 +155,7 @@ import Testing
         #expect(step.effects == [.note(.sendFailed(reason: "typing: no relay accepted it in time"))])
         world.advance(seconds: 60)
         #expect(world.relayed.count == known)
-        // A refusal ends it too, without a word.
+        // A refusal ends it too, without a report.
         world.act(0, .typingStarted(chatID: world[0].chatID))
         world.answer(0, try #require(world[0].publishing.last).row, .refused("blocked: no"))
         #expect(world[0].model.state.outbox.pending == 0 && world[0].model.state.toast == nil)

@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func decisionsFollowDispositions() {
-        if case .hold(.futureEpoch) = BranchDecision(.waiting(.futureEpoch)) {} else { Issue.record("not held") }
-        if case .apply(.ownCommit) = BranchDecision(.ownCommit) {} else { Issue.record("not applied") }
+        if case .hold(.futureEpoch) = BranchDecision(.waiting(.futureEpoch)) {} else { Issue.record("expected the event to be held") }
+        if case .apply(.ownCommit) = BranchDecision(.ownCommit) {} else { Issue.record("expected the commit to be applied") }
     }
 }

@@ -7,13 +7,13 @@ import Testing
 
 @testable import PikaCore
 
-/// Whatever goes wrong on the way: when the faults end, everybody in a group is in the same state of it, and every
-/// message that was sent in an epoch that stands has reached every member of that epoch, once.
+/// Convergence under faults: when the faults end, all members of a group have the same state, and every message of a
+/// surviving epoch has reached every member of that epoch once.
 @Suite struct ConvergenceTests {
-    /// Each of these has shown a mistake once.
+    /// Each of these seeds has revealed a bug.
     private static let known: Set<UInt64> = [9, 17, 56, 93, 106, 127, 282, 337, 351, 362, 562, 684, 738, 1264, 1619]
 
-    /// `PIKABOT_SEEDS=1000` runs the first so many seeds and those, `PIKABOT_SEEDS=17-17` just the one that failed.
+    /// `PIKABOT_SEEDS=1000` runs the first 1000 seeds and the known ones, `PIKABOT_SEEDS=17-17` only the failed one.
     static let seeds: [UInt64] = {
         let text = ProcessInfo.processInfo.environment["PIKABOT_SEEDS"] ?? ""
         let bounds = text.split(separator: "-").compactMap { UInt64($0) }
@@ -47,8 +47,8 @@ import Testing
         for member in run.members {
             let group = try await member.storedGroups().first { $0.groupID == reference.groupID && $0.isActive }
             guard wanted.contains(member.publicKey) else {
-                // A newcomer whose adding lost a race, by somebody who then was no admin any more, is alone: nobody
-                // else is where it was led to, and nothing in the protocol can tell it.
+                // A newcomer is alone if its adding lost a race and the committer then lost its admin role: no other
+                // member is in that state of the group, and the protocol cannot detect it.
                 if let group, try await run.isShared(group) {
                     fail("\(member.name) thinks it is in \(chat.prefix(4)), epoch \(group.epoch)")
                 }
@@ -95,17 +95,17 @@ extension RandomRun {
     }
 }
 
-/// Who was a member in each epoch of the branch that stands, by the commits that one continuous member saw.
+/// The members in each epoch of the surviving branch, by the commits that one continuous member saw.
 struct MembershipHistory {
     private var epochs: [Epoch: Set<PublicKey>] = [:]
 
-    /// - Parameter founded: who was in the group when it was founded, at epoch 1.
+    /// - Parameter founded: the members of the group at its founding, at epoch 1.
     init(of member: LabMember, in chat: String, founded: Set<PublicKey>) {
         var commits: [CommitEvent] = []
         var ids: Set<Int64> = []
         for event in member.events where event.chatID == chat && ids.insert(event.inboxID).inserted {
             guard case .commit(let commit) = event.content else { continue }
-            // A commit that took another's place undoes what came after it.
+            // A commit that replaces another one removes all later epochs.
             commits.removeAll { $0.epochBefore >= commit.epochBefore }
             commits.append(commit)
         }
@@ -120,7 +120,7 @@ struct MembershipHistory {
 }
 
 extension LabMember {
-    /// The groups that its store holds, read back as after a restart.
+    /// The groups in its store, read back as after a restart.
     func storedGroups() async throws -> [MarmotGroup] {
         try await self.store.load().groups.compactMap { stored in
             guard let key = StoredGroupKey(stored: stored.groupID), key.part == nil else { return nil }
@@ -128,19 +128,19 @@ extension LabMember {
         }
     }
 
-    /// Whether a message came when its keys were gone: one relay was out of this member's reach for more than five
-    /// epochs, and commits came over the other.
+    /// Whether a message arrived after its keys were deleted: this member could not reach one relay for more than five
+    /// epochs, while commits arrived over the other.
     func hasTooLate(_ message: StoredMessage, now epoch: Epoch) async throws -> Bool {
         let oldest = message.epoch.later(by: MarmotProfile.mip.pastEpochs)
         guard oldest < epoch else { return false }
         if try await self.store.load().waiting.contains(where: { $0.event.id == message.wrapper }) { return true }
-        // Removed long after it.
+        // Removed long afterwards.
         return try await self.storedGroups().contains {
             $0.groupID == message.groupID && !$0.isActive && oldest < $0.epoch
         }
     }
 
-    /// How many times a message came before the handlers; the same one again after a crash does not count.
+    /// How often the handlers received a message; a redelivery after a crash does not count.
     func timesHeard(_ id: EventID, in chat: String) -> Int {
         var ids: Set<Int64> = []
         for event in self.events where event.chatID == chat {

@@ -2,9 +2,9 @@ import BotTesting
 import Nostr
 import PikaCore
 
-/// What is printed about a run that failed.
+/// The printed report of a failed run.
 extension RandomRun {
-    /// What was done, and what each member saw of a chat.
+    /// The operations, and each member's view of a chat.
     func story(of chat: String) -> String {
         let seen = self.members.map { member in
             "\(member.name): " + member.events.filter { $0.chatID == chat }.map(self.line).joined(separator: " ")

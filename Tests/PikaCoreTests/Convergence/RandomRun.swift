@@ -4,12 +4,12 @@ import Nostr
 @testable import Marmot
 @testable import PikaCore
 
-/// Random doings of a few accounts under faults, all from one seed; what happened is written down.
+/// Random operations of a few accounts under faults, all from one seed; the run is recorded.
 final class RandomRun {
     let lab: GroupLab
     private(set) var members: [LabMember] = []
     private(set) var chats: [String] = []
-    /// Who was in a chat when it was founded.
+    /// The members of a chat at its founding.
     private(set) var founded: [String: Set<PublicKey>] = [:]
     private(set) var trace: [String] = []
     private var random: SeededGenerator
@@ -43,7 +43,7 @@ final class RandomRun {
         }
     }
 
-    /// Ends all faults and lets everything come to rest; then everybody speaks once.
+    /// Ends all faults and settles the lab; then every member sends one message.
     func rest() async throws {
         self.note("rest")
         self.lab.network.deliverEverything()
@@ -57,7 +57,7 @@ final class RandomRun {
         try await self.comeToRest(.seconds(120))
     }
 
-    /// A crash that was planned may still come.
+    /// A planned crash may still occur.
     private func comeToRest(_ duration: Duration) async throws {
         repeat {
             for member in self.members where member.hasCrashed { try await member.restart() }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PikaCore
 
-/// What became of own messages: reported once each, remembered if they failed, and tried again.
+/// Delivery of own messages: reported once each, remembered if it failed, and retried.
 @Suite struct DeliveryReducerTests {
     private func reports(_ step: CoreStep) -> [AppState.Delivery] {
         step.effects.compactMap { if case .report(_, _, let delivery) = $0 { delivery } else { nil } }
@@ -14,7 +14,7 @@ import Testing
         if case .queued(id, _) = outcome { true } else { false }
     }
 
-    /// Two in a group; the first has the chat open and has said something that every relay refused.
+    /// Two accounts in a group; the first has the chat open and has sent a message that every relay refused.
     private func failed() throws -> (world: ReducerWorld, id: EventID) {
         var world = try ReducerWorld.group(2)
         world.act(0, .openChat(chatID: world[0].chatID))
@@ -50,7 +50,7 @@ import Testing
     @Test(arguments: [false, true])
     func retryKeepsMessageID(restarts: Bool) throws {
         var (world, id) = try self.failed()
-        // The epoch that it was sealed in is long gone.
+        // The group has long left the message's epoch.
         for number in 0..<7 {
             world.act(1, .updateGroupKeys(chatID: world[1].chatID), "\(number)")
             world.settle()
@@ -95,7 +95,7 @@ import Testing
         #expect(world[0].outcomes["sent"]?.failure == .unknownMessage)
         world.act(0, .retryMessage(chatID: "none", messageID: id), "elsewhere")
         #expect(world[0].outcomes["elsewhere"]?.failure == .unknownChat)
-        // It is gone from the store.
+        // The store no longer has it.
         world.accounts[0].durable.messages = []
         world.act(0, .retryMessage(chatID: chatID, messageID: id), "gone")
         world.settle()
@@ -150,7 +150,7 @@ import Testing
                         row: first.row, PublishReport(relay: ReducerWorld.relay, outcome: .accepted)))) == [])
         #expect(self.reports(world.reduce(0, .publishEnded(row: first.row, relays: [ReducerWorld.relay]))) == [])
         world.receive(0, first.event)
-        #expect(world[0].reports.values.map(\.count) == [1], "its echo is no other outcome")
+        #expect(world[0].reports.values.map(\.count) == [1], "an echo must not report a second outcome")
     }
 
     @Test func echoSettlesMessageAfterLostAnswer() throws {
@@ -168,17 +168,17 @@ import Testing
         #expect(world[0].model.state.currentChat?.messages.map(\.delivery) == [.sent])
         #expect(world[0].model.state.outbox.pending == 0)
         world.accept(0, sent.row)
-        #expect(world[0].reports == [id: [.sent]], "the late answer is no other outcome")
+        #expect(world[0].reports == [id: [.sent]], "a late answer must not report a second outcome")
     }
 
-    /// Two members make commits at once; what the loser's branch carried goes out again in the winner's.
+    /// Two members commit at the same time; messages of the losing branch are resent in the winning one.
     @Test func reportsResealedMessageOnce() throws {
         var world = try ReducerWorld.group(3)
         world.act(0, .setGroupAdmins(chatID: world[0].chatID, admins: world.accounts.map(\.key)))
         world.settle()
         var rolledBack = 0
         for round in 0..<8 {
-            // So far apart that nobody backs off.
+            // Far enough apart that neither member backs off.
             world.now += (RollbackRecord.window + 1) * 1000
             for index in 0..<2 {
                 world.act(index, .renameGroup(chatID: world[index].chatID, name: "\(round) \(index)"))
@@ -187,7 +187,7 @@ import Testing
             for index in 0..<2 {
                 world.accounts[index].due = []
                 world.accept(index, try #require(commits[index]?.row))
-                // Each says something in its own branch, and a relay takes it.
+                // Each sends a message in its own branch, and a relay accepts it.
                 world.say(index, "\(round) by \(index)")
                 let said = try #require(world[index].publishing.last)
                 world.answer(index, said.row, .accepted)
@@ -206,7 +206,7 @@ import Testing
             }
             #expect(Set(world.accounts.map { $0.group?.epoch }).count == 1)
         }
-        #expect(rolledBack >= 8, "there was a loser each time")
+        #expect(rolledBack >= 8, "each round must have a loser")
         #expect(world[2].texts.sorted() == (0..<8).flatMap { ["\($0) by 0", "\($0) by 1"] })
     }
 

@@ -43,7 +43,7 @@ import Testing
         let report = PublishReport(relay: self.relay, outcome: .accepted)
         let progress = (0..<2).map { _ in delivery.receive(report, row: "row", &step) }
         guard case .settled(let settled) = progress[0] else {
-            Issue.record("the row is not settled")
+            Issue.record("expected the row to be settled")
             return
         }
         #expect(settled.id == row?.id && progress[1] == .none && delivery.queue.count == 0)
@@ -56,7 +56,7 @@ import Testing
         let progress = delivery.receive(report, row: "row", &step)
         let end = delivery.endAttempt(row: "row", relays: [self.relay], &step)
         guard case .refused(let row, let reason) = end else {
-            Issue.record("the row is not refused")
+            Issue.record("expected the row to be refused")
             return
         }
         #expect(progress == .none && row.id == "row" && reason == "blocked: no" && delivery.queue.row("row") == nil)

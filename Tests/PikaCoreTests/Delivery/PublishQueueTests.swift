@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    // MARK: Until one relay has it
+    // MARK: First relay
 
     @Test func sendsEachLaneInOrderWithinWindow() throws {
         var queue = self.queue(try self.rows(40) + self.rows(1, lane: 2))
@@ -59,7 +59,7 @@ import Testing
         #expect(started.contains("2/0 a"))
         #expect(self.start(&queue).isEmpty)
         guard case .settled(let row, let forgotten) = self.report(&queue, "1/5", self.a, .accepted) else {
-            Issue.record("the first relay's answer settles")
+            Issue.record("expected the first relay's answer to settle the row")
             return
         }
         #expect(row.id == "1/5" && row.leftover?.relays.isEmpty == true && forgotten.isEmpty)
@@ -100,14 +100,14 @@ import Testing
         #expect(queue.end("1/0", relays: [self.a, self.b], nowMilliseconds: 0) == .retry(atMilliseconds: 500))
     }
 
-    // MARK: What other relays lack
+    // MARK: Other relays
 
     @Test func deliversToRemainingRelaysInBackground() throws {
         var queue = self.queue(try self.rows(1, relays: [self.a, self.b]))
         #expect(self.start(&queue) == ["1/0 ab"])
         _ = self.report(&queue, "1/0", self.b, .unreachable("down"))
         guard case .settled(let row, _) = self.report(&queue, "1/0", self.a, .accepted) else {
-            Issue.record("one relay settles it")
+            Issue.record("expected one relay to settle the row")
             return
         }
         #expect(row.leftover == OutboxRow.Leftover(settledAt: 0, relays: [self.b]))
@@ -138,7 +138,7 @@ import Testing
         // Still unanswered there, so it is not sent again.
         #expect(self.start(&queue).isEmpty)
         #expect(self.report(&queue, "1/0", self.b, .accepted) == .delivered(row: "1/0"))
-        // Silence counts as out of reach.
+        // A missing answer counts as unreachable.
         queue = self.queue(try self.rows(1, relays: [self.a, self.b]))
         _ = self.start(&queue)
         _ = self.report(&queue, "1/0", self.a, .accepted)
@@ -154,7 +154,7 @@ import Testing
         #expect(self.start(&queue, away: [self.b]) == ["1/1 a", "1/2 a", "2/3 ab"])
         _ = self.report(&queue, "1/1", self.a, .accepted)
         _ = self.report(&queue, "1/2", self.a, .accepted)
-        // The relay is back: the commit alone, and the rest in order when it is there.
+        // The relay is back: the commit is sent alone, and the rest in order after its acknowledgement.
         queue.makeDue(self.b)
         #expect(self.start(&queue) == ["1/0 b"])
         #expect(self.start(&queue).isEmpty)

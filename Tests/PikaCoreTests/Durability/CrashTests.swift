@@ -1,11 +1,11 @@
 import BotTesting
 import Testing
 
-/// A crash at every point of the store's work; what the others see must not tell that there was one.
+/// A crash at every point of the store's work, unnoticed by the other members.
 @Suite struct CrashTests {
     private static let messageCount = 20
 
-    /// Before or after a commit, counted from the scenario's begin.
+    /// Before or after a commit, counted from the start of the scenario.
     private struct Crash {
         let commit: Int
         let isAfter: Bool
@@ -19,7 +19,7 @@ import Testing
         if member.hasCrashed { try await member.restart() }
     }
 
-    /// Alice says twenty things, one by one and in a burst, and renames the group between; a bot answers each.
+    /// Alice sends twenty messages, singly and in a burst, and renames the group in between; a bot answers each.
     /// Returns the number of commits of the bot's store from its invitation on.
     private static func conversation(seed: UInt64, _ point: Crash?) async throws -> Int {
         let lab = try GroupLab(seed: seed, schedule: .shuffled)
@@ -43,7 +43,7 @@ import Testing
         try await lab.advance(by: .seconds(120))
         try await Self.revive(bot)
 
-        if point != nil { #expect(bot.store !== store, "it did crash") }
+        if point != nil { #expect(bot.store !== store, "the bot must have crashed") }
         let answers = alice.heard(in: chat, from: bot).sorted()
         let expected = (0..<Self.messageCount).map { "re: \($0)" }.sorted()
         guard answers == expected else {
@@ -64,8 +64,8 @@ import Testing
         }
     }
 
-    /// Alice founds a group, adds Carol and speaks, and crashes somewhere on the way; whatever she had not been told
-    /// is done, she does again.
+    /// Alice founds a group, adds Carol and sends a message, and crashes on the way; she repeats every action whose
+    /// outcome was not reported.
     private static func founding(_ point: Crash?) async throws -> Int {
         let lab = try GroupLab(seed: 101, relays: 2)
         let alice = try await lab.member("alice")
@@ -102,7 +102,7 @@ import Testing
         #expect(bob.heard(in: chat) == carol.heard(in: chat, from: alice))
         #expect(bob.commits.map(\.added) == [[carol.publicKey]], "\(String(describing: point))")
         #expect(alice.store.outbox.isEmpty)
-        if point != nil { #expect(alice.store !== store, "she did crash") }
+        if point != nil { #expect(alice.store !== store, "Alice must have crashed") }
         return store.commitCount - before
     }
 

@@ -2,7 +2,7 @@ import BotTesting
 import Nostr
 import Testing
 
-/// Relays that were away get what they missed, from those who sent it.
+/// Relays that were offline receive missed events from their senders.
 @Suite struct LeftoverTests {
     private func ids(_ lab: GroupLab, _ relay: Int, _ kind: Kind = .groupEvent) -> [EventID] {
         lab.network.events(at: lab.relays[relay]).filter { $0.kind == kind }.map(\.id)
@@ -62,7 +62,7 @@ import Testing
         let sent = lab.network.publications.count
         try await lab.advance(by: .seconds(26 * 3600))
         #expect(alice.store.outbox.isEmpty)
-        #expect(lab.network.publications.count == sent, "a relay that is away is not bothered")
+        #expect(lab.network.publications.count == sent, "nothing may be sent to an offline relay")
         #expect(!lab.logLines.contains { $0.contains("could not be sent") })
     }
 

@@ -38,7 +38,7 @@ import Testing
         #expect(bob.heard() == ["once"])
         let published = lab.network.publications.filter { $0.publication.event.kind == .groupEvent }
         #expect(published.count >= 2)
-        #expect(Set(published.map(\.publication.event.id)).count == 1, "the same event each time")
+        #expect(Set(published.map(\.publication.event.id)).count == 1, "each attempt must publish the same event")
     }
 
     @Test func commitsOnceRelayReturns() async throws {
@@ -100,7 +100,7 @@ import Testing
             for chat in chats {
                 let action = AppAction.sendMessage(chatID: chat, .text("\(number)"))
                 guard case .queued(_, let wrapper) = try await alice.perform(action) else {
-                    return #expect(Bool(false), "the message was not queued")
+                    return #expect(Bool(false), "expected the message to be queued")
                 }
                 queued[chat, default: []].append(wrapper)
             }
@@ -114,7 +114,7 @@ import Testing
         let published = lab.network.publications.dropFirst(known).map(\.publication.event.id)
         for chat in chats {
             let order = try #require(queued[chat])
-            #expect(published.filter(order.contains) == order, "in the order in which they were queued, each once")
+            #expect(published.filter(order.contains) == order, "events must be published once each, in queue order")
             #expect(bob.heard(in: chat).suffix(40) == (0..<40).map(String.init)[...])
         }
         #expect(try await alice.messages(in: chats[0]).allSatisfy { $0.delivery == .sent })

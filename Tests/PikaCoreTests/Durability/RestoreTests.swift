@@ -10,7 +10,7 @@ import Testing
         let chat = try await alice.create("friends", inviting: [bob, carol])
         try await bob.say("one")
         let backup = bob.store.snapshot()
-        // What happens after the backup, short of a commit of its own, is made up for.
+        // Everything after the backup is recovered, except an own commit.
         try await carol.say("two")
         try await alice.rename(to: "enemies")
         try await lab.advance(by: .seconds(600))

@@ -1,7 +1,7 @@
 import BotTesting
 import Testing
 
-/// Whole groups with a member whose key is kept by a signer.
+/// Groups with a member whose key is held by a remote signer.
 @Suite struct SignerLabTests {
     @Test func remoteSignerMembersChatLikeOthers() async throws {
         let lab = try GroupLab(seed: 11)
@@ -14,7 +14,7 @@ import Testing
         let second = try await carol.create("others", inviting: [alice])
         try await carol.say("hi", in: second)
         #expect(alice.heard(in: second) == ["hi"])
-        // Messages need no signer: key packages, lists, invitations do.
+        // Messages need no signer; key packages, lists and invitations do.
         let before = bob.signer?.questions
         try await bob.say("again", in: chat)
         #expect(bob.signer?.questions == before)
@@ -34,7 +34,7 @@ import Testing
         #expect(bob.heard(in: chat) == ["one"] && alice.heard(in: chat) == ["heard"])
         #expect(bob.heard(in: second).isEmpty)
         try await lab.advance(by: .seconds(600))
-        // It was asked again and again, but not all the time.
+        // It was asked repeatedly, but with delays.
         #expect((10...20).contains(signer.questions - 12), "\(signer.questions)")
         signer.conduct = .answers
         try await lab.advance(by: .seconds(60))
@@ -53,7 +53,7 @@ import Testing
         bob.begin(.createGroupChat(name: "his", peers: [carol.publicKey]))
         try await lab.settle()
         #expect(signer.waiting == 2)
-        // One more layer of each is done each time.
+        // One more layer of each is completed each time.
         for _ in 0..<answered {
             signer.release()
             signer.conduct = .holdsBack
@@ -67,7 +67,7 @@ import Testing
         #expect(try await carol.state().chatList.count == 1)
         try await alice.say("hello")
         #expect(bob.heard() == ["hello"])
-        // The first key package was used up, and another one announced: one of each is on the relays.
+        // The first key package was consumed, and another one announced: one of each is on the relays.
         let wraps = lab.network.events(at: lab.relay).filter { $0.kind == .giftWrap }
         #expect(wraps.count == 2)
     }
@@ -81,7 +81,7 @@ import Testing
             case .partlyDone(_, let left)? = try await alice.attempt(
                 .createGroupChat(name: "friends", peers: [bob.publicKey]))
         else {
-            Issue.record("an invitation that was not sealed is not told of")
+            Issue.record("expected the unsealed invitation to be reported")
             return
         }
         #expect(Array(left.keys) == [bob.publicKey])

@@ -3,7 +3,7 @@ import Nostr
 import PikaCore
 import Testing
 
-/// Commit before Welcome, refused commits, events before their commit, and races.
+/// Commit before Welcome, refused commits, events that arrive before their commit, and races.
 @Suite struct CommitTests {
     private struct Trio {
         let lab: GroupLab
@@ -13,7 +13,7 @@ import Testing
         let chat: String
     }
 
-    /// Alice and Bob in a group; Carol beside it.
+    /// Alice and Bob in a group; Carol outside.
     private func trio(_ seed: UInt64, relays: Int = 1) async throws -> Trio {
         let lab = try GroupLab(seed: seed, relays: relays)
         let alice = try await lab.member("alice")
@@ -110,7 +110,7 @@ import Testing
     @Test func holdsMessageUntilItsCommit() async throws {
         let trio = try await trio(35, relays: 2)
         let (one, two) = (trio.lab.relays[0], trio.lab.relays[1])
-        // Bob is told of the commit late: the relay that has it passes it on to nobody.
+        // Bob receives the commit late, because its relay forwards it to no other member.
         trio.lab.network.takeDown(two)
         try await trio.lab.settle()
         trio.bob.crash()
@@ -120,7 +120,7 @@ import Testing
         trio.lab.network.takeDown(one)
         try await trio.bob.restart()
         let message = try #require(trio.lab.network.events(at: one).last)
-        // Nor is its author there to give the other relay what it lacks.
+        // Its author is offline too, so it cannot send the commit to the other relay.
         trio.alice.crash()
         trio.lab.network.bringUp(two)
         try await trio.lab.settle()
@@ -140,10 +140,10 @@ import Testing
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")
         guard case .done(let chat?) = try await alice.perform(.createChat(peer: bob.publicKey)) else {
-            Issue.record("no chat")
+            Issue.record("expected a chat")
             return
         }
-        // Both commits are under way before either of them is seen.
+        // Both commits are in flight before either is received.
         lab.network.onPublish { _ in .hold }
         let first = alice.begin(.renameGroup(chatID: chat, name: "by alice"))
         let second = bob.begin(.renameGroup(chatID: chat, name: "by bob"))
@@ -158,7 +158,7 @@ import Testing
         try await bob.say("from bob", in: chat)
         #expect(alice.heard(in: chat) == ["from bob"])
         #expect(bob.heard(in: chat) == ["from alice"])
-        // Both were told of the commit that stands, whoever had to give way.
+        // Both received the surviving commit, whichever of them lost.
         let name = try #require(try await alice.summary(of: chat)?.name)
         #expect(alice.commits.last?.newName == name)
         #expect(bob.commits.last?.newName == name)

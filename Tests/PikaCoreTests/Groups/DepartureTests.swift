@@ -3,7 +3,7 @@ import Nostr
 import PikaCore
 import Testing
 
-/// Leaving, disappearing messages and renewals among whole cores, with time passing.
+/// Leaving, disappearing messages and key updates among complete cores, over time.
 @Suite struct DepartureTests {
     @Test(arguments: UInt64(70)..<74)
     func groupConvergesWhileMembersLeave(_ seed: UInt64) async throws {
@@ -36,7 +36,7 @@ import Testing
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")
         guard case .done(let chat?) = try await alice.perform(.createChat(peer: bob.publicKey)) else {
-            Issue.record("no chat")
+            Issue.record("expected a chat")
             return
         }
         try await alice.perform(.leaveGroup(chatID: chat))

@@ -18,7 +18,7 @@ import Testing
         #expect(routes.set([one], of: self.a, enteredAt: 5).changed == [one])
         #expect(routes.set([two], of: self.b, enteredAt: 3).released.isEmpty)
         #expect(routes.set([two, one], of: self.a, enteredAt: 5).changed == [two])
-        #expect(routes.groups(claiming: two) == [self.b, self.a], "the group entered first is in front")
+        #expect(routes.groups(claiming: two) == [self.b, self.a], "the group entered first must come first")
         #expect(routes.ids(of: self.a) == [two, one] && routes.ids { $0 == self.a } == [one, two])
         let (changed, released) = routes.set([two], of: self.a, enteredAt: 5)
         #expect(changed == [one] && released == [one])
@@ -30,7 +30,7 @@ import Testing
         var routes = GroupRoutes()
         let id = try Self.id(7)
         for byte in UInt8(1)...40 {
-            // Low group ids are the last ones entered: an attacker chooses its id.
+            // Groups with low ids were entered last: an attacker can choose its id.
             _ = routes.set([id], of: [byte], enteredAt: 100 - Int64(byte))
         }
         let candidates = routes.candidates(for: id) { $0 != [40] }

@@ -99,7 +99,7 @@ import Testing
         #expect(error.code == .noKeyPackage)
         lab.network.takeDown(lab.relay)
         guard case .failed(let second) = try await alice.attempt(.createGroupChat(name: "x", peers: [stranger])) else {
-            Issue.record("a group was founded without relays")
+            Issue.record("expected a group without relays to be refused")
             return
         }
         #expect(second.code == .noRelay)

@@ -31,7 +31,7 @@ import Testing
         let state = try await bob.state()
         #expect(state.invites.isEmpty && state.chatList.isEmpty)
         guard case .failed(let error) = try await bob.attempt(.acceptInvite(wrapper: wrapper)) else {
-            Issue.record("a declined invitation was accepted")
+            Issue.record("expected a declined invitation to be refused")
             return
         }
         #expect(error.code == .unknownInvite)

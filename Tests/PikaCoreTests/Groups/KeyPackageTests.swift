@@ -7,7 +7,7 @@ import Testing
     @Test func findsPeersThroughTheirRelayLists() async throws {
         let lab = try GroupLab(seed: 100, relays: 3)
         let alice = try await lab.member("alice", relays: [lab.relays[0]])
-        // Bob's lists are on alice's relay too, as some general relay has everybody's; his packages are not.
+        // Bob's lists are also on Alice's relay, as on a general relay; his key packages are not.
         let bob = try await lab.member("bob", relays: [lab.relays[1], lab.relays[2]])
         for event in lab.network.events(at: lab.relays[1]) where event.kind.isReplaceable {
             lab.network.inject(event, at: lab.relays[0])
@@ -70,7 +70,7 @@ import Testing
             case .failed(let error)? = try await alice.attempt(
                 .createGroupChat(name: "nobody home", peers: [bob.publicKey]))
         else {
-            Issue.record("the package has expired")
+            Issue.record("expected an expired key package to be refused")
             return
         }
         #expect(error.peers == [bob.publicKey: .expired])

@@ -8,7 +8,7 @@ import Testing
 
 /// A member that keeps publishing back-dated self-updates.
 @Suite struct RollbackStormTests {
-    /// Three honest accounts, and one whose keys an attacker has.
+    /// Three honest accounts, and one whose keys an attacker holds.
     private struct Scene {
         let lab: GroupLab
         let alice: LabMember
@@ -41,7 +41,7 @@ import Testing
             }
         }
 
-        /// Group events that a member has published.
+        /// The group events that a member has published.
         func published(by name: String) -> Int {
             let all = self.lab.network.publications.filter {
                 $0.publication.sender == name && $0.publication.event.kind == .groupEvent
@@ -73,7 +73,7 @@ import Testing
         try await scene.attack(rounds: 90)
         let rollbacks = scene.attacker.answerCount
         #expect(depth * rollbacks >= Intents.maximumLosses)
-        // The attacker would still answer, but the others commit nothing any more.
+        // The attacker would still answer, but the others no longer commit.
         #expect(scene.published(by: "alice") - before <= Intents.maximumLosses + 1)
         try await scene.attack(rounds: 10)
         #expect(scene.attacker.answerCount == rollbacks)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import PikaCore
 
-/// A group's admin gives it the public id of another group.
+/// A group's admin assigns it the routing id of another group.
 @Suite struct RoutingCollisionTests {
-    /// Mallory is the admin of one group, Bob of another one; the bot is in both, and an admin in both.
+    /// Mallory is the admin of one group, Bob of another; the bot is a member and admin of both.
     private struct Scene {
         var world: ReducerWorld
         let mallorys: GroupID
@@ -38,7 +38,7 @@ import Testing
             self.world = world
         }
 
-        /// What somebody says in their group, and nobody hears yet.
+        /// Sends a message in the member's group without delivering it.
         mutating func prepare(_ index: Int, _ text: String) throws -> Event {
             self.world.now += 1000
             self.world.say(index, text)
@@ -61,7 +61,7 @@ import Testing
             self.world.settle()
         }
 
-        /// The chat and role of each text that the bot was told; inbox rows come again after a restart.
+        /// The chat and role of each text that the bot received; inbox rows are redelivered after a restart.
         func heard() -> [String: String] {
             var heard: [String: String] = [:]
             var rows: Set<Int64> = []
@@ -99,7 +99,7 @@ import Testing
         #expect(scene.world.relayed.suffix(2).allSatisfy { $0.firstTag("h")?.value == scene.bobsID.hex })
         let wanted = ["old tag": "mallory admin", "new tag": "mallory admin", "genuine": "bob admin"]
         #expect(scene.heard() == wanted)
-        // Repeats are nothing new.
+        // Repeated events have no effect.
         for event in scene.world.relayed { scene.world.receive(Scene.bot, event) }
         #expect(scene.heard() == wanted && scene.world[Scene.bot].durable.state.waiting.isEmpty)
     }
@@ -149,18 +149,18 @@ import Testing
         var scene = try Scene()
         scene.world.act(Scene.bot, .sendMessage(chatID: scene.bobsID.hex, .text("before")), "before")
         scene.world.settle()
-        #expect(scene.world[Scene.bob].texts == ["before"], "the only claim names the chat")
+        #expect(scene.world[Scene.bob].texts == ["before"], "a single claim must identify the chat")
         try scene.attack()
         scene.world.act(Scene.bot, .sendMessage(chatID: scene.bobsID.hex, .text("x")), "x")
         guard case .failed(let error)? = scene.world[Scene.bot].outcomes["x"] else {
-            Issue.record("an ambiguous reference was taken")
+            Issue.record("expected an ambiguous reference to be refused")
             return
         }
         #expect(error.code == .ambiguousChat)
         #expect(error.message.contains(scene.mallorys.hex) && error.message.contains(scene.bobs.hex))
         scene.world.act(Scene.bot, .sendMessage(chatID: scene.oldID.hex, .text("former")), "former")
         scene.world.settle()
-        #expect(scene.world[Scene.mallory].texts == ["former"], "a former id is still a name")
+        #expect(scene.world[Scene.mallory].texts == ["former"], "a former id must still identify the chat")
 
         let state = scene.world[Scene.bot].model.state
         #expect(throws: AppCoreError.self) { try state.chat(named: scene.bobsID.hex.uppercased()) }
@@ -174,7 +174,7 @@ import Testing
     @Test func eventWaitsOnceForAllCandidates() throws {
         var scene = try Scene()
         try scene.attack()
-        // Bob's group goes on in an epoch that the bot does not know.
+        // Bob's group enters an epoch that the bot does not know.
         scene.world.now += 1000
         scene.world.act(Scene.bob, .renameGroup(chatID: scene.world[Scene.bob].chatID, name: "next"))
         let commit = try #require(scene.world[Scene.bob].publishing.last?.event)
@@ -183,7 +183,7 @@ import Testing
         for _ in 0..<3 { scene.world.receive(Scene.bot, early) }
         let durable = { (scene: Scene) in scene.world[Scene.bot].durable.state.waiting.map(\.event.id) }
         #expect(durable(scene) == [early.id])
-        // An epoch of the other group changes nothing.
+        // An epoch of the other group has no effect.
         scene.world.now += 1000
         scene.world.act(Scene.mallory, .renameGroup(chatID: scene.world[Scene.mallory].chatID, name: "other"))
         scene.world.settle()

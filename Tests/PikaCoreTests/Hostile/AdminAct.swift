@@ -4,12 +4,12 @@ import Nostr
 @testable import MLS
 @testable import Marmot
 
-/// What a hostile admin does, besides everything that a hostile member does.
+/// Acts of a hostile admin, in addition to those of a hostile member.
 enum AdminAct: String, CaseIterable {
     case claimID, renewID, speakUnderFormerID, remove, add, floodRelays, floodAdmins, demote, promote, bloatData
     case setEndlessTimer, damageData, removeAdmins, backDateRename, inviteToEdge, inviteToTrap, inviteToRival
 
-    /// Whether it needs members that are in one epoch: see ``HostileRun``.
+    /// Whether it requires members in the same epoch: see ``HostileRun``.
     var needsLevelGroup: Bool { self == .backDateRename }
 
     /// The events to publish, in their order.
@@ -115,7 +115,7 @@ enum AdminAct: String, CaseIterable {
         return events + [try Self.wrap(welcome, for: invitee, by: &account, view)]
     }
 
-    /// A group of the adversary's own making that does harm to those who join it.
+    /// A malicious group of the adversary, which harms its joiners.
     private func invite(_ account: inout HostileAccount, _ id: GroupID, _ view: HostileView) throws -> [Event] {
         guard let victim = view.victims.randomElement(using: &account.random) else {
             throw MarmotError(.notFound, "nobody may be led astray now")
@@ -143,7 +143,7 @@ enum AdminAct: String, CaseIterable {
         return [wrap, message]
     }
 
-    /// A group of two: this account and somebody it invites.
+    /// A group of two: this account and an invitee.
     static func found(
         _ groupID: GroupID?, at epoch: Epoch, routingID: Bytes32, inviting invitee: Invitee,
         by account: inout HostileAccount, _ view: HostileView

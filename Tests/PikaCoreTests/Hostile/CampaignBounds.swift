@@ -4,41 +4,40 @@ import Nostr
 @testable import Marmot
 @testable import PikaCore
 
-/// What an honest account may spend on adversaries.
+/// Limits of an honest account's work caused by adversaries.
 enum CampaignBounds {
-    /// The limits that the honest accounts are configured with.
+    /// The configured limits of the honest accounts.
     static let inviteLimits = CoreConfiguration.InviteLimits(
         perInviter: RateLimit(6, per: .seconds(3600)), strangers: RateLimit(3, per: .seconds(3600)))
 
     /// Rows of groups and their parts for each group: itself, a snapshot for each epoch that can be rolled back, a
-    /// pending commit, kept commits of its own, two states that were left, and one branch.
+    /// pending commit, kept own commits, two former states, and one branch.
     static let rowsPerGroup = 1 + MarmotProfile.mip.pastEpochs + 1 + MarmotGroup.maximumShelved + 2 + 1
     /// Memos: a few for the account, and some for each group and invitation.
     static let memos = 24
     static let memosPerGroup = 16
 
-    /// Group events published for each action of one's own: its commit or message, and as often again as it may be
-    /// undone (``Intents/maximumLosses``).
+    /// Group events published for each own action: its commit or message, repeated as often as it may be rolled back
+    /// (``Intents/maximumLosses``).
     static let eventsPerAction = Intents.maximumLosses + 1
-    /// Events published beside those, for each group that was entered: a new key package in two forms, the deletion of
-    /// the old one, and the commit of a departure.
+    /// Further events for each group that was entered: a new key package in two forms, the deletion of the old one, and
+    /// the commit of a departure.
     static let eventsPerGroup = 8
-    /// Store commits for each event that a relay handed over and each action: one turn of the core at most, and its
-    /// follow-ups.
+    /// Store commits for each received event and each action: at most one turn of the core, and its follow-ups.
     static let commitsPerInput = 1
-    /// Attempts to open an event's outer layer again for each event that came.
+    /// Decryption attempts of the outer layer for each received event.
     static let trialsPerEvent = 6
-    /// Requests for stored events for each new connection and each operation. A group whose id changes is read from each
-    /// of its relays.
+    /// Requests for stored events for each new connection and each operation. After a change of its id, a group is read
+    /// from each of its relays.
     static let requestsPerOccasion = 12
 }
 
-/// The largest figures of all honest accounts in a run.
+/// The largest measured values of all honest accounts in a run.
 struct CampaignLedger {
     private(set) var violations: [String] = []
     private(set) var peaks: [String: Double] = [:]
 
-    /// Compares what each honest account keeps and has done with the bounds.
+    /// Compares the state and work of each honest account with the bounds.
     mutating func measure(_ run: HostileRun) async throws {
         for member in run.honest where !member.hasCrashed {
             try await self.measureMemory(member)

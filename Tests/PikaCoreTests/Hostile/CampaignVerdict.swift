@@ -5,7 +5,7 @@ import Nostr
 @testable import Marmot
 @testable import PikaCore
 
-/// What must hold when the attacks are over.
+/// Invariants after the attacks.
 struct CampaignVerdict {
     let run: HostileRun
     private(set) var faults: [String] = []
@@ -27,12 +27,12 @@ struct CampaignVerdict {
         chat == self.run.quiet ? self.run.honest[1] : self.run.founder
     }
 
-    /// Whether the hostile admin has removed a member from a group or called it away.
+    /// Whether the hostile admin has removed a member from a group or lured it away.
     private func isHarmed(_ member: LabMember, in chat: String) -> Bool {
         chat == self.run.attacked && self.run.harmed.contains(member.publicKey)
     }
 
-    /// All members are in one state. A member that the hostile admin removed or called away may be in one of its own.
+    /// All members have the same state. A member that the hostile admin removed or lured away may have its own.
     private mutating func judgeState(of chat: String) async throws {
         let founder = self.reference(of: chat)
         guard let reference = try await self.run.group(chat, of: founder) else {
@@ -43,7 +43,7 @@ struct CampaignVerdict {
             let group = try await self.run.group(chat, of: member)
             guard reference.members.contains(member.publicKey) else {
                 self.add(
-                    "\(member.name) is no member of \(self.name(of: chat))", isLoss: self.isHarmed(member, in: chat))
+                    "\(member.name) is not a member of \(self.name(of: chat))", isLoss: self.isHarmed(member, in: chat))
                 continue
             }
             let isSame =
@@ -61,7 +61,7 @@ struct CampaignVerdict {
         if isLoss { self.losses.append(what) } else { self.faults.append(what) }
     }
 
-    /// Every message of an epoch that stands has come to every honest member of that epoch, once.
+    /// Every message of a surviving epoch has reached every honest member of that epoch once.
     private mutating func judgeMessages(of chat: String) async throws {
         let founder = self.reference(of: chat)
         guard let reference = try await self.run.group(chat, of: founder) else { return }
@@ -76,8 +76,8 @@ struct CampaignVerdict {
                 for receiver in honest where receiver !== sender && members.contains(receiver.publicKey) {
                     let times = receiver.timesHeard(message.id, in: chat)
                     if times == 1 { continue }
-                    // The protocol cannot save messages that come when their keys are gone, nor those of and to a
-                    // member that was removed or called away, and that may be in another state of the group.
+                    // The protocol cannot save messages that arrive after their keys were deleted, nor those from and
+                    // to a member that was removed or lured away, which may have another state of the group.
                     let isTooLate = try await receiver.hasTooLate(message, now: reference.epoch)
                     let isHarmed = self.isHarmed(receiver, in: chat) || self.isHarmed(sender, in: chat)
                     self.add(
@@ -89,7 +89,7 @@ struct CampaignVerdict {
         }
     }
 
-    /// Messages stand in the group and with the role of their senders, and honest members said nothing else.
+    /// Messages are attributed to the group and role of their senders, and honest members sent no others.
     private mutating func judgeDeliveries(to member: LabMember) {
         let honest = Set(self.run.honest.map(\.publicKey))
         for event in member.events {
@@ -115,7 +115,7 @@ struct CampaignVerdict {
         }
     }
 
-    /// The group without adversaries has seen its own members only, and no rollback storm.
+    /// The group without adversaries has seen only its own members, and no rollback storm.
     private mutating func judgeQuiet() {
         let honest = Set(self.run.honest.map(\.publicKey))
         for member in self.run.honestMembers(of: self.run.quiet) {

@@ -4,7 +4,7 @@ import Nostr
 @testable import MLS
 @testable import Marmot
 
-/// An account that is in groups with real keys, and with no manners.
+/// A malicious account with real keys of its groups.
 struct HostileAccount {
     let name: String
     let keys: KeyPair
@@ -29,7 +29,7 @@ struct HostileAccount {
         return [events.addressable, events.legacy]
     }
 
-    /// Reads what is new on the relays, in the order of arrival.
+    /// Reads new events from the relays, in the order of arrival.
     mutating func follow(_ events: [Event], now: Int64) {
         for event in events where self.known.insert(event.id).inserted {
             switch event.kind {
@@ -48,10 +48,10 @@ struct HostileAccount {
         self.groups[group.groupID] = HostileGroup(group)
     }
 
-    /// Takes a group of its own making as one that it is in.
+    /// Adds a group that the account has created itself.
     mutating func add(_ group: MarmotGroup) { self.groups[group.groupID] = HostileGroup(group) }
 
-    /// Does something in a group; its own events are no news to it.
+    /// Acts in a group, and marks its own events as read.
     mutating func act(
         in id: GroupID, _ body: (inout HostileGroup, inout SeededGenerator) throws -> [Event]
     ) throws -> [Event] {
@@ -64,7 +64,7 @@ struct HostileAccount {
 
     // MARK: Messages
 
-    /// A rumor whose text tells in which group it was sent, and with which role.
+    /// A rumor whose text states its group and the sender's role.
     mutating func rumor(in id: GroupID, createdAt: Int64, padding: Int = 0) -> UnsignedEvent {
         let isAdmin = self.groups[id]?.current.isAdmin == true
         return self.rumor(in: id, isAdmin: isAdmin, createdAt: createdAt, padding: padding)
@@ -80,7 +80,7 @@ struct HostileAccount {
     }
 }
 
-/// What a message of an adversary says of itself.
+/// The content of an adversary's message.
 struct HostileText {
     let chatID: String
     let role: String
@@ -92,7 +92,7 @@ struct HostileText {
         self.number = number
     }
 
-    /// Reads the text of a message; nil for any other.
+    /// Parses the text of a message; nil for any other text.
     init?(_ content: String) {
         let fields = content.split(separator: "|", maxSplits: 4, omittingEmptySubsequences: false).map(String.init)
         guard fields.count == 5, fields[0] == "hostile" else { return nil }
@@ -102,16 +102,16 @@ struct HostileText {
     var content: String { "hostile|\(self.chatID)|\(self.role)|\(self.number)|" }
 }
 
-/// What adversaries see of the world.
+/// The adversaries' view of the world.
 struct HostileView {
     /// Unix seconds.
     let now: Int64
     let relays: [RelayURL]
-    /// Everything on the relays.
+    /// All events on the relays.
     let events: [Event]
-    /// Honest accounts that an admin may remove or lead astray.
+    /// Honest accounts that an admin may remove or lure away.
     var victims: [PublicKey]
-    /// The routing id of the group in which no adversary is.
+    /// The routing id of the group without adversaries.
     let quietID: Bytes32
 
     /// The newest key package that an account has announced.

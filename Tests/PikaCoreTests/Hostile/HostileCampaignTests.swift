@@ -5,10 +5,10 @@ import Testing
 
 @testable import PikaCore
 
-/// One member, one admin, one relay and one stranger attack; the others stay in agreement, lose nothing that the protocol
-/// can save, and spend no more than ``CampaignBounds``.
+/// One member, one admin, one relay and one stranger attack; the others stay in agreement, lose nothing that the
+/// protocol can save, and stay within ``CampaignBounds``.
 @Suite struct HostileCampaignTests {
-    /// `PIKABOT_SEEDS=1000` runs the first so many seeds, `PIKABOT_SEEDS=17-17` just the one that failed.
+    /// `PIKABOT_SEEDS=1000` runs the first 1000 seeds, `PIKABOT_SEEDS=17-17` only the failed one.
     static let seeds: ClosedRange<UInt64> = {
         let text = ProcessInfo.processInfo.environment["PIKABOT_SEEDS"] ?? "4"
         let bounds = text.split(separator: "-").compactMap { UInt64($0) }

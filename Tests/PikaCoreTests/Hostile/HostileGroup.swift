@@ -3,7 +3,7 @@ import Nostr
 @testable import MLS
 @testable import Marmot
 
-/// A group as a hostile account follows it: with a way back to each of the latest epochs.
+/// A group as a hostile account follows it, with a state of each recent epoch.
 struct HostileGroup {
     /// A state before the commit that ended its epoch, and the time of that commit.
     struct Past {
@@ -11,13 +11,13 @@ struct HostileGroup {
         var createdAt: Int64
     }
 
-    /// Nobody who follows the protocol goes further back than this less one.
+    /// Honest members go back at most one epoch less.
     static let maximumPast = MarmotProfile.mip.pastEpochs + 1
 
     private(set) var current: MarmotGroup
     /// Oldest first.
     private(set) var past: [Past] = []
-    /// Events that could not be opened when they came.
+    /// Events that could not be opened on arrival.
     private var early: [Event] = []
 
     init(_ group: MarmotGroup) { self.current = group }
@@ -47,7 +47,7 @@ struct HostileGroup {
         }
     }
 
-    /// The state so many epochs ago; nil if it is not known.
+    /// The state that many epochs ago; nil if unknown.
     func state(_ depth: Int) -> MarmotGroup? {
         if depth == 0 { return self.current }
         return depth <= self.past.count ? self.past[self.past.count - depth].group : nil
@@ -65,9 +65,9 @@ struct HostileGroup {
 
     // MARK: Sending
 
-    /// Commits anything on the state of so many epochs ago, whatever this account may do.
+    /// Commits arbitrary proposals on the state that many epochs ago, whatever the account's role.
     ///
-    /// - Parameter isFollowed: whether this account goes on from the commit; it does not if nobody will.
+    /// - Parameter isFollowed: whether this account adopts the commit; false if no member will accept it.
     mutating func commit(
         _ request: CommitRequest, depth: Int = 0, at time: Int64, isFollowed: Bool,
         using random: inout some RandomNumberGenerator
@@ -89,9 +89,9 @@ struct HostileGroup {
         return (event, pending.welcome)
     }
 
-    /// Seals any bytes as a message of this account.
+    /// Seals arbitrary bytes as a message of this account.
     ///
-    /// - Parameter tag: the routing id that the event states, if it is not the group's.
+    /// - Parameter tag: the routing id that the event states, if it differs from the group's.
     mutating func seal(
         _ bytes: [UInt8], at time: Int64, under tag: Bytes32? = nil, using random: inout some RandomNumberGenerator
     ) throws -> Event {
@@ -99,7 +99,7 @@ struct HostileGroup {
         return try self.wrap(message, at: time, under: tag, using: &random)
     }
 
-    /// Puts an encoded MLSMessage, sound or not, into the outer layer.
+    /// Puts an encoded MLSMessage, valid or not, into the outer layer.
     func wrap(
         _ message: [UInt8], at time: Int64, under tag: Bytes32? = nil, using random: inout some RandomNumberGenerator
     ) throws -> Event {

@@ -5,7 +5,7 @@ import Nostr
 @testable import Marmot
 @testable import PikaCore
 
-/// One operation after the other.
+/// Single operations of a run.
 extension HostileRun {
     func operate() async throws {
         switch Int.random(in: 0..<100, using: &self.random) {
@@ -33,7 +33,7 @@ extension HostileRun {
         let isInQuiet = self.honestMembers(of: self.quiet).contains { $0 === actor }
         let chat = isInQuiet && Int.random(in: 0..<3, using: &self.random) == 0 ? self.quiet : self.attacked
         let choice = Int.random(in: 0..<20, using: &self.random)
-        // A member that is away commits nothing.
+        // An offline member commits nothing.
         guard choice >= 10, actor !== self.away else { return self.say(actor, chat) }
         let other = self.honest.randomElement(using: &self.random) ?? actor
         switch choice {
@@ -112,7 +112,7 @@ extension HostileRun {
             return try await self.publish(events, "admin \(act)", goesBack: act.needsLevelGroup)
         }
         let act = AdminAct.allCases.randomElement(using: &self.random) ?? .claimID
-        // One at a time is away, also by what an admin can do to it.
+        // One member at a time is offline or harmed by an admin.
         let isHarmful = act == .remove || act == .inviteToRival
         if isHarmful, self.away != nil || !self.harmed.isEmpty { return }
         let depth = try await self.maximumDepth(act.needsLevelGroup)
@@ -125,7 +125,7 @@ extension HostileRun {
         try await self.publish(events, "admin \(act)", goesBack: act.needsLevelGroup)
     }
 
-    /// How many epochs a commit may go back without splitting the group for good.
+    /// The number of epochs that a commit may go back without splitting the group permanently.
     private func maximumDepth(_ needsLevelGroup: Bool) async throws -> Int {
         guard needsLevelGroup else { return 1 }
         try await self.lab.settle()
@@ -133,7 +133,7 @@ extension HostileRun {
         return self.away == nil && isLevel ? HostileGroup.maximumPast : Self.safeDepth
     }
 
-    /// What an adversary sees once it has read the relays.
+    /// An adversary's view after it has read the relays.
     private func view(of account: inout HostileAccount) -> HostileView {
         let events = self.lab.network.events(at: self.honestRelay)
         account.follow(events, now: self.now)
@@ -151,7 +151,8 @@ extension HostileRun {
 
     /// Publishes events on both relays, or on the honest one some operations later.
     ///
-    /// - Parameter goesBack: whether a commit among them goes back some epochs. All members see it before they go on.
+    /// - Parameter goesBack: whether one of the commits goes back some epochs. All members read it before they
+    /// continue.
     private func publish(_ events: [Event]?, _ what: String, goesBack: Bool) async throws {
         guard let events, !events.isEmpty else { return self.note("\(what) (nothing)") }
         let isWithheld = !goesBack && self.withheld.isEmpty && Int.random(in: 0..<4, using: &self.random) == 0

@@ -4,8 +4,8 @@ import Nostr
 import PikaCore
 import Storage
 
-/// One account at the level of MDK's API: JSON in, JSON out. With a store every call ends with its changes on disk,
-/// in the transactions that the core makes of it; without one the groups are plain values.
+/// One account at the level of MDK's API: JSON in, JSON out. With a store, every call ends with its changes on disk, in
+/// the same transactions as in the core; without one, the groups are plain values.
 struct Account {
     static let client = "group-benchmarks"
 
@@ -26,7 +26,7 @@ struct Account {
 
     // MARK: Groups
 
-    /// Founds a group with everybody whose key package event is given, as MDK does: in one commit, with a Welcome that
+    /// Founds a group with the owners of the given key package events, as MDK does: in one commit, with a Welcome that
     /// may be too large for a gift wrap.
     mutating func createGroup(
         _ name: String, keyPackages: [[UInt8]], now: Int64
@@ -59,7 +59,7 @@ struct Account {
         return own.event.json()
     }
 
-    /// A relay has the commit: merges it. Returns the invitations.
+    /// Merges the commit once a relay has accepted it. Returns the invitations.
     mutating func confirm(_ groupID: GroupID) async throws -> [[UInt8]] {
         guard let (report, due) = try self.groups[groupID]?.mergePending() else {
             throw Unexpected.outcome("no such group")
@@ -93,7 +93,7 @@ struct Account {
         return json
     }
 
-    /// Takes in an event of a group. Returns the inner event of a message, nothing for a commit.
+    /// Applies an event of a group. Returns the inner event of a message, nil for a commit.
     mutating func process(_ json: [UInt8], now: Int64) async throws -> [UInt8] {
         let event = try Event(json: json)
         try event.verify()
@@ -183,7 +183,7 @@ struct Account {
         self.groupIDs[group.data.nostrGroupID] = group.groupID
     }
 
-    /// One transaction: what is given, what changed in the groups, and invitations that are to go out.
+    /// Commits one transaction: the given changes, changed groups, and outgoing invitations.
     private mutating func save(
         _ groupIDs: [GroupID], _ others: [StoreChange] = [], welcomes: [[UInt8]] = []
     ) async throws {
@@ -206,7 +206,7 @@ struct Account {
             }
         }
         for welcome in welcomes {
-            // The core stores them gift-wrapped; here as they are, since nothing wraps them.
+            // The core stores them gift-wrapped; here they are stored unwrapped.
             self.sequence += 1
             changes.append(.putValue(scope: "welcome", key: String(self.sequence), value: welcome))
         }
@@ -233,7 +233,7 @@ struct Account {
     }
 }
 
-/// What a benchmark must not meet.
+/// Results that a benchmark must not produce.
 enum Unexpected: Error {
     case outcome(String)
 }

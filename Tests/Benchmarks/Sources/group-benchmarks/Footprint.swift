@@ -4,9 +4,9 @@ import Marmot
 import Nostr
 import Storage
 
-/// What a process takes that holds an account in many groups.
+/// Memory of a process that holds an account in many groups.
 struct Footprint: Encodable {
-    /// Kibibytes at one instant: what the kernel counts as resident, and what was allocated and not freed.
+    /// Kibibytes at one instant: resident by the kernel's count, and allocated but not freed.
     struct Instant: Encodable {
         let name: String
         let residentKiB: Int
@@ -55,7 +55,7 @@ struct Footprint: Encodable {
         try Data(messages.joined(separator: "\n").utf8).write(to: URL(filePath: "\(folder)/messages"))
     }
 
-    /// Holds all groups of a prepared store, then takes in one message in each.
+    /// Loads all groups of a prepared store, then applies one message in each.
     static func measure(_ folder: String) async throws -> Footprint {
         var footprint = Footprint()
         let publicKey = try PublicKey(hex: String(decoding: Self.read("\(folder)/account"), as: UTF8.self))

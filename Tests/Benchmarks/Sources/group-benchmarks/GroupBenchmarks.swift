@@ -1,10 +1,10 @@
 import Foundation
 
-/// Our half of `mdk_comparison.py`. Prints one JSON object.
+/// This project's half of `mdk_comparison.py`. Prints one JSON object.
 ///
 ///     group-benchmarks rows [FOLDER]                        durable in FOLDER, or in memory
 ///     group-benchmarks prepare FOLDER GROUPS MEMBERS [active]
-///     group-benchmarks footprint FOLDER                     of what was prepared there
+///     group-benchmarks footprint FOLDER                     of a prepared folder
 @main
 enum GroupBenchmarks {
     static func main() async throws {

@@ -2,7 +2,7 @@ import MLS
 import Marmot
 import Nostr
 
-/// How groups and their parts are named in the store: a byte that tells which, what names the part, the group's id.
+/// The names of groups and their parts in the store: a byte for the kind, the name of the part, and the group's id.
 enum GroupKey {
     static func bytes(_ groupID: GroupID, _ part: GroupPart? = nil) -> [UInt8] {
         switch part {
@@ -12,7 +12,7 @@ enum GroupKey {
         }
     }
 
-    /// Nil for a group itself.
+    /// The part is nil for the group itself.
     static func read(_ bytes: [UInt8]) throws -> (groupID: GroupID, part: GroupPart)? {
         switch bytes.first {
         case 1:

@@ -4,7 +4,7 @@ import Marmot
 import Nostr
 import Storage
 
-/// The rows that are compared with MDK's, all samples in milliseconds of wall time.
+/// The rows that are compared with MDK's; all samples are milliseconds of wall time.
 struct Rows: Encodable {
     private(set) var samples: [String: [Double]] = [:]
     private var counter: UInt8 = 0
@@ -19,7 +19,7 @@ struct Rows: Encodable {
         let commitsInEach = 5
     }
 
-    /// - Parameter folder: for the stores; without one everything stays in memory.
+    /// - Parameter folder: for the stores; nil keeps everything in memory.
     static func measure(folder: String?, counts: Counts = Counts()) async throws -> Rows {
         var rows = Rows()
         let now = Int64(Date().timeIntervalSince1970)
@@ -32,7 +32,7 @@ struct Rows: Encodable {
         let receiver = crowd.packages[1]
         var joined = Account(receiver.publicKey, store: stores[1])
         try await joined.add(receiver)
-        // Once for warmth.
+        // One warm-up run.
         var warming = Rows()
         try await warming.small(&founder, &joined, crowd, counts, now)
         try await rows.small(&founder, &joined, crowd, counts, now)
@@ -41,7 +41,7 @@ struct Rows: Encodable {
         return rows
     }
 
-    /// Groups of 10: founding, a message out, a message in.
+    /// Groups of 10: founding, sending a message, receiving a message.
     private mutating func small(
         _ founder: inout Account, _ receiver: inout Account, _ crowd: Crowd, _ counts: Counts, _ now: Int64
     ) async throws {
@@ -51,7 +51,7 @@ struct Rows: Encodable {
                 _ = try await founder.createGroup("ten", keyPackages: packages, now: now)
             }
         }
-        // The other side of what is measured stays in memory.
+        // The peer of the measured account stays in memory.
         var peer = Account(crowd.packages[0].publicKey)
         let (groupID, welcomes) = try await peer.createGroup("ten", keyPackages: packages, now: now)
         try await receiver.processWelcome(welcomes[0], wrapper: try self.nextID(), now: now)
@@ -66,11 +66,11 @@ struct Rows: Encodable {
         }
     }
 
-    /// Groups of 100: founding, joining, a commit of another member.
+    /// Groups of 100: founding, joining, receiving another member's commit.
     private mutating func large(
         _ founder: inout Account, _ receiver: inout Account, _ crowd: Crowd, _ counts: Counts, _ now: Int64
     ) async throws {
-        // The receiver comes last: its Welcome is for the whole group.
+        // The receiver is last, because its Welcome is for the whole group.
         let packages = (crowd.packages[2...99] + [crowd.packages[1]]).map(\.json)
         for _ in 0..<counts.largeGroups {
             try await self.time("create_group_100") {

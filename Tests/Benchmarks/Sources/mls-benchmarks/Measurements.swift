@@ -31,7 +31,7 @@ struct Measurements {
         self.report.add(
             "send \(size) B, N=\(count)", sent, floor: self.floor.send(size), peer: Peer.send[count]?[size],
             target: size == 100 ? 0.03 : nil)
-        // The receiver starts where the last batch did; every repetition opens that batch anew.
+        // The receiver starts where the last batch started; every repetition decrypts that batch again.
         receiver.configuration.maximumForwardDistance = .max
         _ = try receiver.process(MLSMessage(messages[0]), now: nil)
         messages.removeFirst()

@@ -1,5 +1,5 @@
-/// The minimum CPU time of mlspp (C++, November 2025, OpenSSL 3.0, -O3), in milliseconds, on the machine and with the
-/// settings that the floor of the same table was taken with.
+/// The minimum CPU time of mlspp (C++, November 2025, OpenSSL 3.0, -O3), in milliseconds, measured on the same machine
+/// and with the same settings as the floor.
 enum Peer {
     static let name = "mlspp"
     static let send: [Int: [Int: Double]] = [
@@ -10,7 +10,7 @@ enum Peer {
     ]
     static let keyPackage = 0.286
     static let keyPackageVerification = 0.364
-    /// By the number of members that are added to a new group.
+    /// By the number of members added to a new group.
     static let create = [9: 7.45, 99: 85.4, 999: 1688]
     /// By members after joining.
     static let joinFresh = [10: 1.68, 100: 14.0, 1000: 136]

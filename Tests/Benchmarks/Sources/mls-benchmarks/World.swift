@@ -68,7 +68,7 @@ struct World {
         return Pair(first: update.next, last: try Self.process(update.message, &last))
     }
 
-    /// A founder whose tree has every second leaf unmerged in all its ancestors: the most work for a joiner that
+    /// A founder whose tree has every second leaf unmerged in all its ancestors: the highest cost for a joiner that
     /// verifies parent hashes (RFC 9420 §7.9.2).
     mutating func unmergedGroup(_ count: Int) throws -> MLSGroup {
         var members = [try self.create()]

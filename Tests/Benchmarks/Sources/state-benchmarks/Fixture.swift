@@ -62,7 +62,7 @@ struct Failure: Error {
     let reason: String
 }
 
-/// A relay that is always there and takes everything.
+/// A relay that is always connected and accepts everything.
 struct PerfectTransport: RelayTransport {
     let updates: AsyncStream<RelayUpdate>
     private let next: AsyncStream<RelayUpdate>.Continuation

@@ -4,12 +4,12 @@ import Nostr
 @testable import Marmot
 @testable import PikaCore
 
-/// One core with a store in memory and a relay that says what the script says. Broken promises trap.
+/// One core with a store in memory and a scripted relay. Broken invariants trap.
 struct CoreLab {
     enum Role {
         /// A member of the group.
         case member
-        /// Somebody with a key package who is about to be invited.
+        /// An account with a key package that is about to be invited.
         case newcomer
     }
 
@@ -25,14 +25,14 @@ struct CoreLab {
     private var timers: [(time: Int64, timer: CoreTimer)] = []
     private var searches: [(purpose: FetchPurpose, relays: [RelayURL])] = []
     private var publications: [(row: String, relays: [RelayURL])] = []
-    /// What the relay holds.
+    /// The events on the relay.
     private var relayed: [Event] = []
-    /// The inbox row of each message that was delivered.
+    /// The inbox row of each delivered message.
     private var delivered: [String: Int64] = [:]
     private var unhandled: [Int64] = []
     /// Whether the script has written into the store: then only traps are faults.
     private var isDamaged = false
-    /// The core has refused its state, or has ended by itself.
+    /// The core has rejected its state or ended by itself.
     private(set) var hasEnded = false
 
     init(_ world: World, _ role: Role) throws {
@@ -64,7 +64,7 @@ struct CoreLab {
 
     private var now: Int64 { self.nowMilliseconds / 1000 }
 
-    // MARK: - The script
+    // MARK: - Script
 
     mutating func perform(_ step: CoreScript.Step) {
         let data = step.data
@@ -97,7 +97,7 @@ struct CoreLab {
         let relay = self.world.relay
         switch message {
         case .event(let subscription, let event):
-            // The connection verifies ids and signatures; the signature is made anew over what was changed.
+            // Connections verify ids and signatures, so a changed event is signed again.
             let draft = UnsignedEvent(
                 pubkey: self.world.keys[0].publicKey, createdAt: event.createdAt, kind: event.kind, tags: event.tags,
                 content: event.content)
@@ -234,7 +234,7 @@ struct CoreLab {
         self.reduce(.started)
     }
 
-    // MARK: - The core
+    // MARK: - Core
 
     private mutating func reduce(_ input: CoreInput) {
         guard !self.hasEnded else { return }
@@ -289,7 +289,7 @@ struct CoreLab {
         let rumor = UnsignedEvent(
             pubkey: self.world.keys[0].publicKey, createdAt: self.now, kind: .chatMessage, content: "the last word")
         let before = self.delivered.count
-        // The script may hold messages of the same member that have used up the next keys.
+        // The script may contain messages of the same member that have consumed the next keys.
         for _ in 0...CoreScript.maximumSteps where self.delivered.count == before {
             guard let event = try? self.admin.seal(rumor, now: self.now, using: &self.rng) else { return }
             self.receive(event)
@@ -299,7 +299,7 @@ struct CoreLab {
 }
 
 extension Bytes32 {
-    /// Another value that follows from this one.
+    /// A different value, derived from this one.
     fileprivate var next: Bytes32 {
         var bytes = self.bytes
         bytes[0] &+= 1

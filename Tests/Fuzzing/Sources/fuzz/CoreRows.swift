@@ -2,7 +2,7 @@ import MLS
 import Nostr
 import PikaCore
 
-/// The rows of a store, in memory: what a core reads at its start.
+/// The rows of a store in memory, as a core reads them at its start.
 struct CoreRows {
     var state = StoredState()
 
@@ -48,7 +48,7 @@ struct CoreRows {
         if let row = self.state.outbox.firstIndex(where: { $0.id == id }) { body(&self.state.outbox[row]) }
     }
 
-    /// Writes bytes into a row: the first byte says which table, the second which row, the rest what.
+    /// Writes bytes into a row: the first byte selects the table, the second the row; the rest is the content.
     mutating func damage(_ data: [UInt8]) {
         guard data.count > 2 else { return }
         let (table, row, content) = (data[0], Int(data[1]), Array(data.dropFirst(2)))
@@ -83,7 +83,7 @@ struct CoreRows {
         return names.isEmpty ? nil : names[Int(content[0]) % names.count]
     }
 
-    /// Changes one byte of what is there.
+    /// Changes one byte of the stored value.
     private static func changed(_ secret: Secret?, _ content: [UInt8]) -> Secret {
         var bytes = secret?.copyBytes() ?? []
         guard content.count >= 4, !bytes.isEmpty else { return Secret(content) }

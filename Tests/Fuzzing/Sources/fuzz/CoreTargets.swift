@@ -27,15 +27,15 @@ struct CoreScript {
         case frame
         /// An inner event, gift-wrapped by a member.
         case giftWrap
-        /// A message that a member has encrypted: its plaintext.
+        /// The plaintext of a message that a member encrypts.
         case plaintext
         /// An MLSMessage in the outer encryption of a group event.
         case message
         /// A commit of an honest admin.
         case commit
-        /// The account itself does something.
+        /// An action of the account itself.
         case action
-        /// Relays answer: connections, searches, publications.
+        /// Answers of relays: connections, searches, publications.
         case relay
         /// Time passes.
         case wait
@@ -43,7 +43,7 @@ struct CoreScript {
         case restart
         /// A row of the store is replaced; then the process starts again.
         case row
-        /// Handlers are done with what they were given.
+        /// Handlers complete their events.
         case handled
     }
 
@@ -52,7 +52,7 @@ struct CoreScript {
         let data: [UInt8]
     }
 
-    /// At most this many steps of an input count, so that it ends soon.
+    /// The number of executed steps, so that an input ends soon.
     static let maximumSteps = 64
 
     static func steps(of bytes: [UInt8]) -> [Step] {
@@ -74,7 +74,7 @@ struct CoreScript {
         }
     }
 
-    /// Sound scripts of every operation.
+    /// Valid scripts of every operation.
     static func samples(_ world: World) throws -> [[UInt8]] {
         let event = RelayMessage.event(subscription: "groups", world.genuine).json()
         let others: [RelayMessage] = [

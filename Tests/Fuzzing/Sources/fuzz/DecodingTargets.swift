@@ -4,7 +4,7 @@ import TLSCodec
 @testable import Marmot
 
 extension Target {
-    /// Everything of MLS that is decoded; what is read is written back byte for byte.
+    /// All MLS structures; decoded values are encoded again byte for byte.
     static func mls(_ world: World) -> Target {
         let package = world.newcomer.keyPackage
         let group = world.groups[0].mls
@@ -52,7 +52,7 @@ extension Target {
             [
                 Reader(seeds) { bytes in
                     let data = try GroupData(encoded: bytes)
-                    // Written, lists are sorted and without doubles.
+                    // Encoding sorts lists and removes duplicates.
                     let written = data.encoded()
                     precondition(
                         (try? GroupData(encoded: written))?.encoded() == written, "group data does not round-trip")

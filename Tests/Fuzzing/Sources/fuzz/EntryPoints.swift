@@ -1,9 +1,9 @@
 import Foundation
 
-/// What libFuzzer calls. The environment says which target: `FUZZ_TARGET`; and `FUZZ_SEEDS`, if set, is a folder that
-/// the target's seeds are written to before the fuzzer reads its corpus.
+/// The entry points of libFuzzer. `FUZZ_TARGET` names the target; `FUZZ_SEEDS`, if set, is a folder that the target's
+/// seeds are written to before the fuzzer reads its corpus.
 enum Fuzzing {
-    /// One process fuzzes one target; a name that is none ends it with the list.
+    /// One process fuzzes one target; an unknown name ends it with the list of targets.
     static let target: Target = {
         let name = ProcessInfo.processInfo.environment["FUZZ_TARGET"] ?? ""
         do {

@@ -5,7 +5,7 @@ import TLSCodec
 @testable import Nostr
 
 extension Target {
-    /// Key package events, as they come, and with signatures made anew over what was changed.
+    /// Key package events, as received, and signed again after a change.
     static func keyPackage(_ world: World) -> Target {
         Target(
             "key-package",
@@ -23,7 +23,7 @@ extension Target {
                         by: world.newcomerKeys, now: world.now, using: &rng
                     ).addressable
                     let invitee = try Invitee(event, now: world.now)
-                    // A package that is taken can be added, whatever its owner wrote into it, or is refused at once.
+                    // An accepted package can be added, whatever its owner wrote into it, or is refused at once.
                     var founder = world.groups[0]
                     let change = GroupChange.add([invitee])
                     let commit = try founder.commit(change, client: "fuzz", now: world.now, using: &rng).event
@@ -48,7 +48,7 @@ extension Target {
             ])
     }
 
-    /// Kind 444 as anybody can send it to us.
+    /// Kind 444 as anyone can send it.
     static func welcome(_ world: World) -> Target {
         Target(
             "welcome",
@@ -103,7 +103,7 @@ extension Target {
 }
 
 extension World {
-    /// The same key package, leaf and all, under valid signatures of its owner.
+    /// The same key package and leaf, under valid signatures of its owner.
     func resigned(_ package: KeyPackage) throws -> KeyPackage {
         let old = package.leafNode
         let leaf = try LeafNode(

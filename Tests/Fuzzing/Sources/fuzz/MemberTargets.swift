@@ -4,9 +4,9 @@ import TLSCodec
 @testable import MLS
 @testable import Marmot
 
-/// Members who have all keys, but no manners.
+/// Malicious members who have all keys.
 extension Target {
-    /// Damaged MLS messages in a sound outer layer.
+    /// Damaged MLS messages in a valid outer layer.
     static func groupMessage(_ world: World) throws -> Target {
         Target(
             "group-message",
@@ -31,7 +31,7 @@ extension Target {
         for format in formats {
             readers.append(
                 Reader(world.proposals) { world.proposeAndCommit(try Proposal(tlsEncoded: $0), by: 3, format) })
-            // An admin, and one who may do little.
+            // An admin, and a member with few rights.
             for author in [0, 3] {
                 readers.append(
                     Reader(commits) {
@@ -43,8 +43,8 @@ extension Target {
         return Target("member", readers)
     }
 
-    /// Welcomes by an inviter who writes what it likes: the GroupInfo is signed and encrypted anew, and what is
-    /// computed from it (tree hash, confirmation tag) made to fit.
+    /// Welcomes of a malicious inviter: the GroupInfo is signed and encrypted again, and its derived values (tree hash,
+    /// confirmation tag) are recomputed.
     static func groupInfo(_ world: World) throws -> Target {
         var inviter = world.groups[0]
         var rng = SeededGenerator(seed: 9)
@@ -89,7 +89,7 @@ extension World {
             position: .init(groupID: mls.groupID, leafIndex: mls.ownLeafIndex), signedBy: mls.signatureKey)
     }
 
-    /// Sends a proposal to two members; one commits what it holds, the other takes the commit in.
+    /// Sends a proposal to two members; one commits its pending proposals, the other applies the commit.
     fileprivate func proposeAndCommit(_ proposal: Proposal, by member: Int, _ format: WireFormat) {
         var rng = SeededGenerator(seed: 11)
         var proposer = self.groups[member].mls
@@ -107,7 +107,8 @@ extension World {
         _ = group.ingest(committed, now: self.now)
     }
 
-    /// A message with a valid signature and, in the clear, membership tag; the confirmation tag of a commit is not.
+    /// A message with a valid signature and, as a PublicMessage, a valid membership tag; the confirmation tag of a
+    /// commit is invalid.
     fileprivate func forged(
         _ body: FramedContent.Body, by member: Int, _ wireFormat: WireFormat
     ) throws -> [UInt8] {

@@ -1,7 +1,7 @@
-/// Something that reads bytes from outside. Returning is success; a trap is a find.
+/// A reader of untrusted bytes. Returning is success; a trap is a finding.
 struct Target: Sendable {
     let name: String
-    /// Sound inputs to start from.
+    /// Valid inputs to start from.
     let seeds: [[UInt8]]
     let run: @Sendable ([UInt8]) -> Void
 
@@ -13,7 +13,7 @@ struct Target: Sendable {
         ]
     }
 
-    /// A target whose first byte chooses among several readers, each with seeds of its own.
+    /// One of several readers of a target, chosen by the first byte of the input, with its own seeds.
     struct Reader: Sendable {
         let seeds: [[UInt8]]
         let read: @Sendable ([UInt8]) throws -> Void
@@ -29,7 +29,7 @@ struct Target: Sendable {
         self.seeds = readers.enumerated().flatMap { number, reader in reader.seeds.map { [UInt8(number)] + $0 } }
         self.run = { bytes in
             guard let first = bytes.first else { return }
-            // A typed error is what hostile input deserves.
+            // A typed error is the expected result of hostile input.
             try? readers[Int(first) % readers.count].read(Array(bytes.dropFirst()))
         }
     }

@@ -77,7 +77,8 @@ extension Target {
         return texts.map { Array($0.utf8) }
     }
 
-    /// Inner events: what a member can say. The tags of some come one a line, their strings separated by tabs.
+    /// Inner events with any content that a member can send. Some inputs have one tag per line, with strings separated
+    /// by tabs.
     static func rumor(_ world: World) throws -> Target {
         let token = try PushToken(bytes: [UInt8](repeating: 3, count: PushToken.count))
         let route = PushRoute(token, server: world.keys[1].publicKey, relay: world.relay)

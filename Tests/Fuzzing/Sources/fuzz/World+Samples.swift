@@ -4,7 +4,7 @@ import TLSCodec
 @testable import MLS
 @testable import Marmot
 
-/// Sound messages of every kind, for seeds.
+/// Valid messages of every kind, for seeds.
 extension World {
     struct Handshake {
         let message: [UInt8]

@@ -3,7 +3,7 @@ import Nostr
 
 @testable import Marmot
 
-/// A group of four, its first two members admins, and one who is about to join: the same in every run.
+/// A group of four, its first two members admins, and one prospective member: the same in every run.
 struct World: Sendable {
     let now: Int64 = 1_800_000_000
     let relay: RelayURL
@@ -13,7 +13,7 @@ struct World: Sendable {
     let newcomerKeys: KeyPair
     let newcomerEvents: [Event]
     let welcome: UnsignedEvent
-    /// A message of member 0 that nobody has opened yet.
+    /// A message of member 0 that no member has opened yet.
     let genuine: Event
 
     init() throws {
@@ -46,7 +46,7 @@ struct World: Sendable {
                 try MarmotGroup.join(
                     WelcomeEvents.read(welcome.rumor), with: other.bundle, account: other.keys.publicKey))
         }
-        // Everybody has a path of their own then, and there are past epochs.
+        // Afterwards every member has its own path, and there are past epochs.
         for author in [1, 0] {
             let event = try groups[author].commit(.selfUpdate, client: "fuzz", now: now, using: &rng).event
             _ = try groups[author].mergePending()
@@ -75,7 +75,7 @@ struct World: Sendable {
         return try self.groups[0].sealOuter(message, at: self.now, using: &rng)
     }
 
-    /// Hands an event to a member; whatever is refused leaves the group able to read.
+    /// Delivers an event to a member; a refused event must leave the group able to read.
     func deliver(_ event: Event, to member: Int = 2) -> MarmotGroup {
         var group = self.groups[member]
         switch group.ingest(event, now: self.now) {
