@@ -2,8 +2,8 @@ import Testing
 
 @testable import pikabot
 
-/// Full symbols are those of the Python package segno 1.6.6; the one with padding that of qrcode 8.2, since segno pads
-/// in another way.
+/// Full symbols are from the Python package segno 1.6.6; the padded one is from qrcode 8.2, since segno pads
+/// differently.
 @Suite struct QRCodeTests {
     static let link = "pika://chat/npub10xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqpkge6d"
 

@@ -2,7 +2,7 @@ import BotKit
 import Foundation
 import Testing
 
-/// docs/relay-probe.md names everything that a probe may say.
+/// docs/relay-probe.md names every text that a probe may report.
 struct DocumentationTests {
     @Test func documentsEveryPhaseAndFault() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

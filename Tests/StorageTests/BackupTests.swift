@@ -26,7 +26,7 @@ import Testing
         try AccountStore.open(directory: self.target, sealingKey: TemporaryDirectory.key, account: Sample.account)
     }
 
-    /// What the folder of a test holds.
+    /// The names in the test's folder.
     private func names() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: self.directory.path).sorted()
     }
@@ -71,7 +71,7 @@ import Testing
         try await settled.commit([.putInstance(next)])
         #expect(try await settled.load().instance == next)
         try settled.close()
-        // The state that was backed up is as it was.
+        // The original state is unchanged.
         store = try self.directory.open(account: Sample.account)
         #expect(try await store.load().instance == first)
     }
@@ -138,7 +138,7 @@ import Testing
         #expect(try await reopened.load().inbox.count == 1)
     }
 
-    /// What a stranger with a name in the same folder, or an earlier process of the same id, can leave there.
+    /// Links planted by another user of the same folder, or left by an earlier process with the same id.
     @Test func refusesPlantedSymbolicLinks() throws {
         try self.directory.open().close()
         let victim = self.directory.path + "/victim"
@@ -147,7 +147,7 @@ import Testing
         for name in planted { #expect(symlink(victim, name) == 0) }
         try StateBackup.write(of: self.directory.state, to: self.file)
         #expect(FileManager.default.contents(atPath: victim) == Data("precious".utf8))
-        // The file itself is replaced, and neither folder nor draft is left.
+        // The file itself is replaced, and no temporary folder or file is left.
         #expect(try self.directory.mode("backup") == 0o600)
         #expect(
             try self.names()
@@ -206,7 +206,7 @@ import Testing
         try self.expectRefusal(.badBackup) { try self.restore(file: self.directory.path) }
     }
 
-    /// Whole by its hashes, and no account's database all the same.
+    /// Valid by its hashes, but not an account's database.
     @Test func refusesForeignBackup() throws {
         _ = try self.backup()
         for content in [Sample.bytes(3, count: 9000), []] {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MLS
 
-/// One thing that every `CoreStore` must do, on a store that is new.
+/// One requirement of every `CoreStore`, checked on a new store.
 struct ConformanceCheck: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let run: @Sendable (any CoreStore) async throws -> Void
@@ -198,7 +198,7 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             try await store.commit([.deleteExpired(at: .max - 1)])
             #expect(try await found() == [messages[0]])
             #expect(try await store.nextExpiry() == nil)
-            // It may be stored again: nothing of it is left.
+            // It may be stored again, because nothing of it is left.
             try await store.commit([.putMessage(messages[1])])
             #expect(try await found() == [messages[0], messages[1]])
         },
@@ -241,7 +241,7 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             #expect(try await store.surplus(beyond, limit: 50) == 10)
             try await store.commit([.deleteSurplus(beyond, limit: 7)])
             #expect(try await times().count == 7)
-            // Either condition is enough.
+            // Either condition suffices.
             let both = MessageSurplus(before: 117, beyondNewest: 2)
             #expect(try await store.surplus(both, limit: 50) == 4)
             try await store.commit([.deleteSurplus(both, limit: 50)])

@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    /// Commits until another thread kills the process, at whatever it is just doing.
+    /// Commits until another thread kills the process, at any point.
     @Test(arguments: [1, 40, 300])
     func committedChangesSurviveAKill(_ acknowledged: Int64) async throws {
         let directory = try TemporaryDirectory()

@@ -76,7 +76,7 @@ import Testing
             return message.contains("in use by process \(getpid()) (one) on ") && message.contains(" UTC (command: ")
                 && message.hasSuffix("; end that process, or give this one another directory")
         }
-        // Another name is another right.
+        // Another file is a separate lock.
         _ = try StateDirectoryLock(directory: self.directory.path, file: "other.lock", program: "two")
         withExtendedLifetime(lock) {}
     }

@@ -40,8 +40,7 @@ import Testing
         #expect(throws: StoreError(.corrupt, "")) { try sealer.openBytes(sealed + [0], in: place) }
     }
 
-    /// The form on disk: derived keys, hash and sealing are checked against values made with libsodium from another
-    /// language.
+    /// The form on disk: derived keys, hash and sealing are compared with values from libsodium in another language.
     @Test func sealedFormatIsStable() throws {
         let sealer = Sealer(try SealingKey(bytes: (0..<32).map { UInt8($0) }), database: 0x0102_0304_0506_0708)
         #expect(sealer.lookup("group", [1, 2, 3]) == FixedForm.lookup)

@@ -13,7 +13,7 @@ import Testing
 
     private var folder: String { self.directory.state }
 
-    /// Opens the store as the next process would, once the last one has gone.
+    /// Opens the store as the next process would after the previous one has ended.
     private func withStore(_ body: (AccountStore) async throws -> Void) async throws {
         let store = try self.directory.open()
         do { try await body(store) } catch {
@@ -23,14 +23,14 @@ import Testing
         try store.close()
     }
 
-    /// Lets one process die in a pass, and two in a part of it.
+    /// Simulates one crash in a pass and two in a part of it.
     private func die(of subject: CrashSubject, at stage: CrashStage) async throws {
         try await self.withStore { store in _ = store.crashes.enterPass(stage) }
         let (journal, kept) = (self.file("core-in-hand"), self.file("kept"))
         for _ in 0..<2 {
             try await self.withStore { store in
                 _ = store.crashes.enterPass(stage)
-                // The process ends within the part: its note stays.
+                // The process ends within the part, so its note stays.
                 _ = store.crashes.part(subject, of: stage) { try? Data(contentsOf: journal).write(to: kept) }
             }
             try Data(contentsOf: kept).write(to: journal)
@@ -81,7 +81,7 @@ import Testing
         let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         let sealed = try Data(contentsOf: file)
-        #expect(sealed.range(of: Data("row/memo".utf8)) == nil, "it is sealed")
+        #expect(sealed.range(of: Data("row/memo".utf8)) == nil, "names must be sealed")
         try Data([1, 2, 3]).write(to: file)
         #expect(throws: StoreError(.corrupt, "")) {
             _ = try AccountStore.quarantine(directory: self.folder, sealingKey: key)

@@ -3,7 +3,7 @@ import LiveTesting
 import Supervisor
 import Testing
 
-/// Answers `double` with twice its value, `refuse` with an error, `die` by ending, `mute` not at all.
+/// Answers `double` with twice its value and `refuse` with an error; exits on `die`, and ignores `mute`.
 private let oracle = #"""
     import json, sys
     print('{"status":"ready"}', flush=True)

@@ -16,7 +16,7 @@ import Testing
         #expect(stat(path, &status) == 0)
         #expect(status.st_mode & 0o777 == 0o600)
         ControlSocket.removeUnlessLive(path)
-        #expect(stat(path, &status) == 0, "it still listens")
+        #expect(stat(path, &status) == 0, "the server must still listen")
         close(descriptor)
         ControlSocket.removeUnlessLive(path)
         #expect(stat(path, &status) != 0)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Supervisor
 
-/// A datagram socket in place of the service manager's.
+/// A datagram socket that replaces the service manager's.
 final class Manager {
     let path: String
     private let descriptor: Int32
@@ -56,8 +56,8 @@ final class Manager {
         }
     }
 
-    /// Everything that comes from now on, read by a thread of its own: waiting must not hold up what sends. The thread
-    /// ends with the manager.
+    /// All later notifications. A separate thread reads them, because a blocking read must not delay the sender; the
+    /// thread ends with the manager.
     func texts() -> AsyncStream<String> {
         let (texts, continuation) = AsyncStream.makeStream(of: String.self)
         let descriptor = descriptor

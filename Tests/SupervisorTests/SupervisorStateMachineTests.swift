@@ -2,7 +2,7 @@ import Testing
 
 @testable import Supervisor
 
-/// Always 0, which draws the lower bound of each wait. The count gives it a size: the thread sanitizer cannot follow
+/// Always 0, which yields the lower bound of each delay. The count gives it a size: the thread sanitizer cannot follow
 /// an empty value passed inout.
 private struct ZeroGenerator: RandomNumberGenerator {
     private var draws = 0

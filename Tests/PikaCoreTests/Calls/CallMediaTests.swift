@@ -109,7 +109,8 @@ import Testing
         let sound = Self.sound(frames: 500)
         try await alice.say(sound, taking: .seconds(12))
         let chunks = bob.chunks
-        #expect(zip(chunks, chunks.dropFirst()).allSatisfy { $0.sequence < $1.sequence }, "chunks must arrive once each, in order")
+        #expect(
+            zip(chunks, chunks.dropFirst()).allSatisfy { $0.sequence < $1.sequence }, "each must arrive once, in order")
         for chunk in chunks {
             let expected =
                 chunk.isConcealed

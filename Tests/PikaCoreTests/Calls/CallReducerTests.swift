@@ -239,7 +239,7 @@ import Testing
     @Test func refusesAcceptOfEarlierEpoch() throws {
         var (world, id) = try Self.ringing()
         world.act(0, .renameGroup(chatID: world[0].chatID, name: "later"), "rename")
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         world.act(1, .acceptCall(chatID: world[1].chatID, callID: id), "accept")
         #expect(world[1].outcomes["accept"] == .done(chatID: nil))
         #expect(world[1].model.state.activeCall?.phase == .connecting)

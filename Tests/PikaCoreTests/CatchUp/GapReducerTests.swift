@@ -3,7 +3,7 @@ import Testing
 
 @testable import PikaCore
 
-/// Every absence is accounted for: from, to, recovered, unknown.
+/// Every gap is reported: from, to, recovered, unknown.
 @Suite struct GapReducerTests {
     private func world() throws -> ReducerWorld {
         var world = try ReducerWorld.group(2)
@@ -25,14 +25,14 @@ import Testing
         world.now += 600_000
         world.say(0, "a")
         world.say(0, "b")
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         world.now += 1000
         world.connect(1)
         let gap = try #require(self.gap(world))
         #expect(gap.from == cursor && gap.to == world.now / 1000 && gap.isRead && gap.failedReads == 0)
         #expect(gap.recovered == 2 && gap.unknown == 0)
         #expect(world[1].notes.last { if case .gap = $0 { true } else { false } } == .gap(ReducerWorld.relay, gap))
-        // The next absence is another one.
+        // The next absence is reported separately.
         world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .disconnected)))
         world.connect(1)
         #expect(self.gap(world)?.recovered == 0 && self.gap(world)?.isRead == true)
@@ -42,10 +42,10 @@ import Testing
         var world = try self.world()
         world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .disconnected)))
         world.act(0, .renameGroup(chatID: world[0].chatID, name: "New"))
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         let commit = world.relayed.removeLast()
         world.say(0, "later")
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         world.connect(1)
         #expect(self.gap(world)?.recovered == 0 && self.gap(world)?.unknown == 1)
         world.receive(1, commit)
@@ -57,7 +57,7 @@ import Testing
         var world = try self.world()
         world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .disconnected)))
         world.say(0, "a")
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .connected)))
         for _ in 0..<2 {
             world.reduce(1, .fetched(.catchUp(ReducerWorld.relay), [ReducerWorld.relay: .failed("timeout")]))

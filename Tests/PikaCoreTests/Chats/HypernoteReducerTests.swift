@@ -84,7 +84,7 @@ import Testing
         for (index, action) in [(0, "yes"), (0, "no"), (2, "yes")] {
             world.now += 1000
             world.act(index, .hypernoteAction(chatID: world[index].chatID, hypernote: id, action: action, form: [:]))
-            world.settle(deaf: [1])
+            world.settle(offline: [1])
         }
         for event in world.relayed[known...].reversed() { world.receive(1, event) }
         #expect(self.view(world, 1)?.tally == ["yes": 1, "no": 1])

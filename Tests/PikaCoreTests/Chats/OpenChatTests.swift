@@ -68,7 +68,8 @@ import Testing
         #expect(world[1].model.state.router.stack == [.newChat, .chat(chatID: chatID)])
         #expect(self.texts(world) == ["0"])
         let step = world.act(1, .setScreens([.chat(chatID: chatID)]))
-        #expect(!step.effects.contains { if case .loadMessages = $0 { true } else { false } }, "an open chat must not be loaded again")
+        #expect(
+            !step.effects.contains { if case .loadMessages = $0 { true } else { false } }, "an open chat needs no load")
         #expect(self.texts(world) == ["0"])
         world.act(1, .setScreens([]))
         #expect(world[1].model.state.currentChat == nil)
@@ -137,7 +138,7 @@ import Testing
         let chatID = world[1].chatID
         world.act(1, .openChat(chatID: chatID))
         world.settle()
-        #expect(self.texts(world)?.count == CoreModel.maximumShown, "all unread messages up to the maximum must be shown")
+        #expect(self.texts(world)?.count == CoreModel.maximumShown, "unread messages must be shown up to the maximum")
         world.act(1, .loadOlderMessages(chatID: chatID, limit: 60))
         world.settle()
         #expect(self.texts(world)?.count == CoreModel.maximumShown + 60)

@@ -47,7 +47,7 @@ import Testing
         var world = try ReducerWorld.group(2)
         let left = try #require(world[1].group)
         world.say(0, "on the other branch")
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         let event = try #require(world.relayed.last)
         self.branches.leave(left, &self.step)
         self.step = CoreStep(nowMilliseconds: world.now, random: self.step.random)
@@ -59,7 +59,13 @@ import Testing
     }
 
     @Test func decisionsFollowDispositions() {
-        if case .hold(.futureEpoch) = BranchDecision(.waiting(.futureEpoch)) {} else { Issue.record("expected the event to be held") }
-        if case .apply(.ownCommit) = BranchDecision(.ownCommit) {} else { Issue.record("expected the commit to be applied") }
+        if case .hold(.futureEpoch) = BranchDecision(.waiting(.futureEpoch)) {
+        } else {
+            Issue.record("expected the event to be held")
+        }
+        if case .apply(.ownCommit) = BranchDecision(.ownCommit) {
+        } else {
+            Issue.record("expected the commit to be applied")
+        }
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PikaCore
 
-/// Of two copies of an account that share a relay one ends.
+/// Of two copies of an account on one relay, the earlier one ends.
 @Suite struct FenceReducerTests {
     private func world() throws -> ReducerWorld {
         var world = try ReducerWorld.group(2)
@@ -27,7 +27,7 @@ import Testing
         #expect(failure.message.contains("another copy of this account was started at 2027-01-15T08:01:00Z"))
         #expect(world[copy].model.failure == nil)
         #expect(world[copy].model.state.relays.first?.gap?.unknown == 0)
-        // It does nothing any more.
+        // It accepts no further actions.
         #expect(world.act(1, .clearToast).effects.isEmpty)
     }
 
@@ -36,7 +36,7 @@ import Testing
         let copy = world.copy(1)
         try world.restart(copy)
         world.connect(copy)
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         try world.restart(1)
         world.say(1, "twice")
         #expect(world[1].publishing.allSatisfy { $0.event.kind != .groupEvent })
@@ -53,7 +53,7 @@ import Testing
         for copy in [second, first] {
             try world.restart(copy)
             world.connect(copy)
-            world.settle(deaf: [1])
+            world.settle(offline: [1])
         }
         #expect(world[first].model.failure?.code == .superseded && world[second].model.failure == nil)
     }
@@ -72,7 +72,7 @@ import Testing
 
     @Test func ownEarlierRunsAreNotCopies() throws {
         var world = try self.world()
-        // Also when the clock was set back.
+        // The same holds if the clock was set back.
         for step: Int64 in [1000, -50_000, 7000] {
             world.now += step
             try world.restart(1)
@@ -99,8 +99,8 @@ import Testing
         let copy = world.copy(1)
         try world.restart(copy)
         world.connect(copy)
-        world.settle(deaf: [1])
-        // The earlier one starts at a relay that has lost the notice.
+        world.settle(offline: [1])
+        // The earlier copy starts on a relay that has lost the notice.
         world.relayed.removeAll { $0.kind == .applicationData }
         try world.restart(1)
         world.connect(1)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import PikaCore
 
-/// After a restore nothing is encrypted with keys that another copy of the account may have used.
+/// After a restore, no message is encrypted with keys that another copy of the account may have used.
 @Suite struct RestoreReducerTests {
-    /// Two members, and a copy of the second as a restore makes it; not started.
+    /// Two members, and a restored copy of the second, not started.
     private func world() throws -> (world: ReducerWorld, copy: Int) {
         var world = try ReducerWorld.group(2)
         world.connect(0)
@@ -32,24 +32,24 @@ import Testing
         #expect(world[copy].notes.contains(.restored(groups: 1)))
         let before = self.groupEvents(world)
         world.say(copy, "early")
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         #expect(self.groupEvents(world) == before && self.phase(world, copy) == .reading)
         world.connect(copy)
         let commits = world[copy].publishing.filter { $0.event.kind == .groupEvent }
         #expect(commits.count == 1 && commits.first?.row.hasPrefix("commit/") == true)
         #expect(self.phase(world, copy) == .renewing)
         world.say(copy, "soon")
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         #expect(world[0].group?.epoch == 2 && world[copy].group?.epoch == 2)
         #expect(world[copy].group?.mls.ownLeaf.signatureKey != leaf?.signatureKey)
         #expect(world[0].texts == ["before", "early", "soon"])
-        // One commit and two messages, none of them of the epoch that was restored.
+        // One commit and two messages, none of them in the restored epoch.
         #expect(self.groupEvents(world) == before + 3)
         #expect(world[copy].durable.messages.suffix(2).map(\.epoch) == [2, 2])
         #expect(self.phase(world, copy) == .renewed(epoch: 1) && world[copy].model.delivery.queue.count == 0)
         world.say(copy, "then")
         world.say(0, "there")
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         #expect(world[0].texts.last == "then" && world[copy].texts == ["there"])
     }
 
@@ -69,10 +69,10 @@ import Testing
             #expect(stage == 2 || self.phase(world, copy) == .resealing(epoch: 1))
             try world.restart(copy)
         }
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         if stage == 4 { try world.restart(copy) }
         world.connect(copy)
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         #expect(world[0].texts == ["before", "early"])
         #expect(world[copy].group?.epoch == 2 && world[0].group?.epoch == 2)
         #expect(self.phase(world, copy) == .renewed(epoch: 1) && world[copy].model.delivery.queue.count == 0)
@@ -83,10 +83,10 @@ import Testing
         let copy = world.copy(0)
         try world.restart(copy)
         world.act(copy, .renameGroup(chatID: world[copy].chatID, name: "Renamed"), "rename")
-        world.settle(deaf: [0])
+        world.settle(offline: [0])
         #expect(world[1].group?.epoch == 1 && world[copy].outcomes["rename"] == nil)
         world.connect(copy)
-        world.settle(deaf: [0])
+        world.settle(offline: [0])
         #expect(world[1].commits.map(\.isRename) == [false, true] && world[1].group?.data.name == "Renamed")
         #expect(world[copy].outcomes["rename"]?.failure == nil && world[copy].outcomes["rename"] != nil)
     }
@@ -104,7 +104,7 @@ import Testing
         world.relayed.append(rename.event)
         world.receive(copy, rename.event)
         world.accounts[0].due = []
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         #expect(world[0].group?.epoch == 3 && world[copy].group?.epoch == 3)
         #expect(world[0].texts == ["before", "early"] && self.phase(world, copy) == .renewed(epoch: 2))
     }
@@ -113,11 +113,11 @@ import Testing
         var (world, copy) = try self.world()
         try world.restart(copy)
         world.connect(copy)
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         #expect(self.phase(world, copy) == .renewed(epoch: 1))
         for number in 0..<8 {
             world.act(0, .renameGroup(chatID: world[0].chatID, name: "\(number)"))
-            world.settle(deaf: [1])
+            world.settle(offline: [1])
         }
         #expect(self.phase(world, copy) == nil)
         #expect(world[copy].durable.state.memos.keys.allSatisfy { $0.kind != .copiedGroup })
@@ -126,37 +126,37 @@ import Testing
     @Test func overtakenCopyRecoversByNewInvitation() throws {
         var (world, copy) = try self.world()
         world.act(1, .updateGroupKeys(chatID: world[1].chatID))
-        world.settle(deaf: [copy])
+        world.settle(offline: [copy])
         world.say(0, "unreadable")
-        world.settle(deaf: [copy])
+        world.settle(offline: [copy])
         #expect(world[0].group?.epoch == 2 && world[0].texts == ["before"])
         try world.restart(copy)
         world.say(copy, "lost")
         world.connect(copy)
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         #expect(self.phase(world, copy) == .overtaken)
         #expect(world[copy].model.state.chatList.first?.needsInvitation == true)
         #expect(world[copy].notes.contains(.overtaken(chatID: world[copy].chatID)))
         world.say(copy, "refused")
         #expect(world[copy].outcomes["refused"]?.failure == .overtaken)
         world.act(copy, .updateGroupKeys(chatID: world[copy].chatID), "update")
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         #expect(world[copy].outcomes["update"]?.failure == .overtaken)
         try world.restart(copy)
         #expect(world[copy].model.state.chatList.first?.needsInvitation == true)
         world.connect(copy)
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         #expect(world[0].texts == ["before"])
 
         world.act(0, .removeGroupMembers(chatID: world[0].chatID, peers: [world[1].key]))
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         world.act(0, .addGroupMembers(chatID: world[0].chatID, peers: [world[1].key]), "add")
-        world.settle(deaf: [1])
-        world.advance(seconds: 60, deaf: [1])
+        world.settle(offline: [1])
+        world.advance(seconds: 60, offline: [1])
         #expect(world[copy].model.state.chatList.first?.needsInvitation == false)
         #expect(world[copy].group?.epoch == world[0].group?.epoch)
         world.say(copy, "back")
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         #expect(world[0].texts.last == "back")
     }
 
@@ -174,14 +174,14 @@ import Testing
     @Test func backupOfOvertakenCopyStaysOvertaken() throws {
         var (world, copy) = try self.world()
         world.act(1, .updateGroupKeys(chatID: world[1].chatID))
-        // The copy hears it before it is backed up in its turn.
+        // The copy receives it before it is itself backed up.
         world.settle()
         #expect(self.phase(world, copy) == .overtaken)
         world.now += 1000
         let later = world.copy(copy)
         try world.restart(later)
         world.connect(later)
-        world.settle(deaf: [1, copy])
+        world.settle(offline: [1, copy])
         #expect(self.phase(world, later) == .overtaken)
     }
 

@@ -5,9 +5,9 @@ import Testing
 
 @testable import PikaCore
 
-/// A state directory that was put back, by a snapshot or a plain copy, uses no message key twice.
+/// A state directory that was restored from a snapshot or a plain copy uses no message key twice.
 @Suite struct StateRollbackReducerTests {
-    /// Two members; the state of the second is put back to what it was before its last two messages.
+    /// Two members; the second's state is restored to the one before its last two messages.
     private func rolledBack() throws -> ReducerWorld {
         var world = try ReducerWorld.group(2)
         world.connect(0)
@@ -42,7 +42,7 @@ import Testing
         var world = try self.rolledBack()
         let instance = world[1].durable.state.instance
         try world.restart(1)
-        // Sealed with keys that were used for "two" and "three".
+        // Sealed with the keys that were used for "two" and "three".
         let texts = (0..<early).map { "early \($0)" }
         for text in texts { world.say(1, text) }
         world.settle()

@@ -72,9 +72,9 @@ import Testing
         world.accounts[0].due = []
         world.now += 5000
         world.act(1, .renameGroup(chatID: world[1].chatID, name: "later"), "rename")
-        world.settle(deaf: [0])
+        world.settle(offline: [0])
         world.say(1, "lost branch")
-        world.settle(deaf: [0])
+        world.settle(offline: [0])
         world.receive(1, better.event)
         world.accept(0, better.row)
         world.settle()
@@ -89,10 +89,10 @@ import Testing
         try world.restart(copy)
         world.connect(copy)
         world.say(copy, "restored")
-        world.settle(deaf: [1, 2])
+        world.settle(offline: [1, 2])
         #expect(world[0].texts.last == "restored" && world[0].group?.epoch == Epoch(rawValue: .max - 3))
         world.act(0, .renameGroup(chatID: world[0].chatID, name: "on"), "rename")
-        world.settle(deaf: [1, 2])
+        world.settle(offline: [1, 2])
         #expect(world[copy].group?.data.name == "on")
     }
 }

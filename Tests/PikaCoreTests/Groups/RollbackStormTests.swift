@@ -167,7 +167,7 @@ import Testing
         world.act(0, .renameGroup(chatID: chat, name: "renamed"), "rename")
         for _ in 0..<30 where attacker.answerCount < RollbackRecord.stormThreshold {
             #expect(!world[1].model.intents.all.contains { $0.goal == .leave })
-            world.advance(seconds: 100, deaf: [2])
+            world.advance(seconds: 100, offline: [2])
             for event in try attacker.answer(world.relayed, now: world.now / 1000) {
                 world.relayed.append(event)
                 for index in 0..<2 { world.receive(index, event) }
@@ -179,7 +179,7 @@ import Testing
         #expect(
             world[1].notes.contains(.rollbackStorm(chatID: chat, committer: world[2].key, .member)))
         // The attacker gives up, and the departure is committed.
-        world.advance(seconds: 2000, deaf: [2])
+        world.advance(seconds: 2000, offline: [2])
         #expect(world[0].group?.members.contains(world[1].key) == false)
         #expect(world[1].group?.isActive == false)
     }
@@ -188,15 +188,15 @@ import Testing
         var world = try ReducerWorld.group(3)
         var attacker = BackDater(try #require(world[2].group))
         world.act(0, .renameGroup(chatID: world[0].chatID, name: "renamed"), "rename")
-        world.settle(deaf: [2])
+        world.settle(offline: [2])
         // Each answer of the attacker undoes a commit, which is retried: at once the first time, then with delays.
         for _ in 0..<3 {
             for event in try attacker.answer(world.relayed, now: world.now / 1000) {
                 world.relayed.append(event)
                 for index in 0..<2 { world.receive(index, event) }
             }
-            world.settle(deaf: [2])
-            world.advance(seconds: 1, deaf: [2])
+            world.settle(offline: [2])
+            world.advance(seconds: 1, offline: [2])
         }
         let intent = try #require(world[0].model.intents.all.first)
         #expect(intent.losses > 1)
@@ -205,7 +205,7 @@ import Testing
         let tally = world[0].model.convergence.rollbacks.tally(of: world[2].key, in: intent.groupID)
         #expect(tally?.count == attacker.answerCount)
         world.connect(0)
-        world.advance(seconds: 900, deaf: [2])
+        world.advance(seconds: 900, offline: [2])
         #expect(world[0].group?.data.name == "renamed" && world[1].group?.data.name == "renamed")
     }
 }

@@ -43,7 +43,7 @@ import Testing
             self.world.now += 1000
             self.world.say(index, text)
             let event = try #require(self.world[index].publishing.last?.event)
-            self.world.settle(deaf: [Self.bot])
+            self.world.settle(offline: [Self.bot])
             return event
         }
 
@@ -178,7 +178,7 @@ import Testing
         scene.world.now += 1000
         scene.world.act(Scene.bob, .renameGroup(chatID: scene.world[Scene.bob].chatID, name: "next"))
         let commit = try #require(scene.world[Scene.bob].publishing.last?.event)
-        scene.world.settle(deaf: [Scene.bot])
+        scene.world.settle(offline: [Scene.bot])
         let early = try scene.prepare(Scene.bob, "early")
         for _ in 0..<3 { scene.world.receive(Scene.bot, early) }
         let durable = { (scene: Scene) in scene.world[Scene.bot].durable.state.waiting.map(\.event.id) }

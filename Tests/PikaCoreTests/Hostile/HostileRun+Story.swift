@@ -2,9 +2,9 @@ import BotTesting
 import Nostr
 import PikaCore
 
-/// What is printed about a run that failed.
+/// The printed report of a failed run.
 extension HostileRun {
-    /// What was done, and what each honest member saw of the groups.
+    /// The operations, and each honest member's view of the groups.
     var story: String {
         let seen = self.honest.flatMap { member in
             [self.attacked, self.quiet].map { chat in
@@ -15,7 +15,7 @@ extension HostileRun {
         return ([self.trace.joined(separator: "; ")] + seen).joined(separator: "\n")
     }
 
-    /// What was done, how much of each bound was used, and what could not be saved.
+    /// The operations, the used share of each bound, and the losses.
     func summary(_ verdict: CampaignVerdict) -> String {
         let peaks = self.ledger.peaks.sorted { $0.key < $1.key }.map { "\($0.key) \(Int($0.value * 100)) %" }
         let rollbacks = self.honest.flatMap(\.commits).count(where: \.rolledBack)

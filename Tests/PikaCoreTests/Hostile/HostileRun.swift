@@ -5,29 +5,29 @@ import Nostr
 @testable import Marmot
 @testable import PikaCore
 
-/// Honest accounts at work while a member, an admin, a relay and a stranger do their worst, all from one seed.
+/// Honest accounts at work while a member, an admin, a relay and a stranger attack, all from one seed.
 ///
-/// The adversaries know what the protocol cannot survive, and keep out of it:
+/// The adversaries avoid attacks that the protocol cannot survive:
 ///
-/// - One relay of every group is honest and keeps what it has taken. A group that can only be reached over the hostile
-///   relay is lost.
-/// - One honest member at a time is away, and it commits nothing meanwhile. Members roll back five epochs and no more, so
-///   a commit for the oldest of them splits those who are at different epochs. A member that is left alone finds back,
-///   because it sees two others live on; of two halves neither can know better.
-/// - For the same reason commits go back more than ``safeDepth`` epochs only while all members are in the same one, and
-///   all of them see such a commit at the same time.
-/// - A back-dated commit is inside the 45 days (MIP-03) for as long as a run lasts. One at the edge is read by those who
-///   see it in time only.
-/// - An admin can remove a member, or call it away by an invitation to another state of the group: nothing ties a Welcome
-///   to the history of its group (MIP-02). This befalls one member of a run, and nobody is away then.
-/// - A commit has one path secret for everybody. Members who are given different ones cannot tell.
+/// - One relay of every group is honest and keeps accepted events. A group that can only be reached over the hostile
+/// relay is lost.
+/// - One honest member at a time is offline, and it commits nothing meanwhile. Members roll back at most five epochs,
+/// so a commit for the oldest of them splits members in different epochs. A single separated member recovers, because
+/// it sees two others active; two halves cannot tell which of them is right.
+/// - For the same reason, commits go back more than ``safeDepth`` epochs only while all members are in the same epoch,
+/// and all of them read such a commit at the same time.
+/// - A back-dated commit is inside the 45 days (MIP-03) throughout a run. One at the edge is accepted only by members
+/// that read it in time.
+/// - An admin can remove a member, or lure it away by an invitation to another state of the group: nothing ties a
+/// Welcome to the history of its group (MIP-02). This happens to one member of a run, and no member is offline then.
+/// - A commit has one path secret for all members. Members that receive different ones cannot detect it.
 final class HostileRun {
     static let safeDepth = 2
     static let honestCount = 4
 
     let lab: GroupLab
     private(set) var honest: [LabMember] = []
-    /// The hex ids of the groups with adversaries and without.
+    /// The hex ids of the groups with and without adversaries.
     private(set) var attacked = ""
     private(set) var quiet = ""
     var member: HostileAccount
@@ -36,13 +36,13 @@ final class HostileRun {
     var random: SeededGenerator
     /// The routing id of the quiet group.
     var quietID: Bytes32
-    /// The honest member that is out of reach of the honest relay, or has crashed.
+    /// The honest member that cannot reach the honest relay, or has crashed.
     var away: LabMember?
-    /// The honest member that the hostile admin has removed or called away.
+    /// The honest members that the hostile admin has removed or lured away.
     var harmed: Set<PublicKey> = []
-    /// Events that only the hostile relay has so far, with the number of the operation that ends this.
+    /// Events that only the hostile relay has, with the number of the operation that discloses them.
     var withheld: [(event: Event, until: Int)] = []
-    /// What honest accounts said: the chat and the sender of each text.
+    /// Messages of honest accounts: the chat and the sender of each text.
     var said: [String: (chat: String, sender: PublicKey)] = [:]
     /// Dispatched actions of each honest account.
     var actions: [String: Int] = [:]
@@ -54,7 +54,7 @@ final class HostileRun {
     var hostileRelay: RelayURL { self.lab.relays[1] }
     /// Seconds.
     var now: Int64 { self.lab.clock.nowMilliseconds / 1000 }
-    /// Never removed and never led astray: everybody else is compared with it.
+    /// Never removed and never lured away; the other members are compared with it.
     var founder: LabMember { self.honest[0] }
 
     init(seed: UInt64) async throws {
@@ -101,7 +101,7 @@ final class HostileRun {
         try await member.storedGroups().first { $0.groupID.hex == chat && $0.isActive }
     }
 
-    /// Who belongs to which group at its founding, with those who are honest only.
+    /// The honest members of a group at its founding.
     func honestMembers(of chat: String) -> [LabMember] { chat == self.quiet ? Array(self.honest[1...]) : self.honest }
 
     func note(_ what: String) { self.trace.append(what) }
@@ -123,7 +123,7 @@ final class HostileRun {
         try await self.ledger.measure(self)
     }
 
-    /// Ends all attacks and faults and lets everything come to rest; then everybody speaks twice.
+    /// Ends all attacks and faults and settles the lab; then every member sends two messages.
     func rest() async throws {
         self.note("rest")
         self.disclose { _ in true }
@@ -147,7 +147,7 @@ final class HostileRun {
         try await self.lab.advance(by: .seconds(400))
     }
 
-    /// Whether all honest members of the attacked group are in the same state of it.
+    /// Whether all honest members of the attacked group have the same state.
     func isLevel() async throws -> Bool {
         var states: Set<[UInt8]> = []
         for member in self.honest where !member.hasCrashed {
@@ -157,7 +157,7 @@ final class HostileRun {
         return states.count <= 1
     }
 
-    /// The member that is away returns.
+    /// Brings the offline member back.
     func bringBack() async throws {
         guard let away = self.away else { return }
         self.note("\(away.name) is back")
@@ -166,7 +166,7 @@ final class HostileRun {
         if away.hasCrashed { try await away.restart() }
     }
 
-    /// Publishes on the honest relay what only the hostile one had.
+    /// Publishes events that only the hostile relay had on the honest one.
     private func disclose(_ isDue: (Int) -> Bool) {
         for entry in self.withheld where isDue(entry.until) {
             self.lab.network.inject(entry.event, at: self.honestRelay)

@@ -5,17 +5,17 @@ import TLSCodec
 @testable import MLS
 @testable import Marmot
 
-/// What a hostile member does; nothing in it needs the role of an admin.
+/// Acts of a hostile member; none of them requires the admin role.
 enum MemberAct: String, CaseIterable {
     case speak, renewKeys, backDate, postDate, race, overreach, impersonate, bloat, misdate
     case propose, repeatRumor, damage, skipKeys, forgeEpoch, forgeKey, leave
 
-    /// Whether it needs members that are in one epoch: see ``HostileRun``.
+    /// Whether it requires members in the same epoch: see ``HostileRun``.
     var needsLevelGroup: Bool { self == .backDate }
 
     /// The events to publish, in their order.
     ///
-    /// - Parameter maximumDepth: how many epochs a commit may go back.
+    /// - Parameter maximumDepth: the number of epochs that a commit may go back.
     func perform(
         by account: inout HostileAccount, in id: GroupID, _ view: HostileView, maximumDepth: Int
     ) throws -> [Event] {
@@ -64,7 +64,7 @@ enum MemberAct: String, CaseIterable {
         case .backDate:
             let depth = Int.random(in: 1...max(1, maximumDepth), using: &random)
             guard let time = group.endTime(depth) else { throw MarmotError(.notFound, "no epoch is that far back") }
-            // Members who read it hours later must find it within 45 days still (MIP-03), or they alone refuse it.
+            // Members that read it hours later must still accept it within 45 days (MIP-03), or only they refuse it.
             let leads: [Int64] = [1, 60, 86_400, 3_000_000]
             let lead = leads.randomElement(using: &random) ?? 1
             return [
@@ -91,7 +91,7 @@ enum MemberAct: String, CaseIterable {
         }
     }
 
-    /// A commit that only an admin may make, or nobody.
+    /// A commit that requires the admin role, or is never allowed.
     private func overreach(
         _ group: inout HostileGroup, _ view: HostileView, _ random: inout SeededGenerator
     ) throws -> Event {
@@ -142,7 +142,7 @@ enum MemberAct: String, CaseIterable {
             }
             group.mls.dropPendingProposals { _ in true }
         }
-        // The first comes again, in another event.
+        // The first message is repeated in another event.
         return try (messages + messages.prefix(1)).map { try group.wrap($0, at: view.now, using: &random) }
     }
 
@@ -154,7 +154,7 @@ enum MemberAct: String, CaseIterable {
         let bytes = Array("forged".utf8)
         switch self {
         case .skipKeys:
-            // Mostly a gap that members bridge; seldom one at the edge of what they do.
+            // Usually a gap that members bridge; rarely one at the edge of their limit.
             let isFar = Int.random(in: 0..<8, using: &random) == 0
             let gap = isFar ? [1000, 1001].randomElement(using: &random) ?? 1000 : 20
             try group.withCurrent { group in

@@ -1,7 +1,7 @@
 import BotTesting
 import Nostr
 
-/// What a hostile relay does.
+/// Acts of a hostile relay.
 enum RelayAct: String, CaseIterable {
     case changeConduct, replay, replayBackwards, forge, flap
 
@@ -28,7 +28,7 @@ enum RelayAct: String, CaseIterable {
         }
     }
 
-    /// An event whose id or signature does not hold.
+    /// An event with an invalid id or signature.
     private func forgery(of event: Event, using random: inout SeededGenerator) -> Event {
         let id = Bool.random(using: &random) ? event.id : event.unsigned.changed.id
         return Event(

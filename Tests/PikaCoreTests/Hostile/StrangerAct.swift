@@ -4,7 +4,7 @@ import Nostr
 @testable import MLS
 @testable import Marmot
 
-/// What a stranger does, who knows what everybody can read on relays.
+/// Acts of a stranger, who can read everything public on the relays.
 enum StrangerAct: String, CaseIterable {
     case floodGroups, floodLarge, floodWraps, sendBadWelcomes, invite, rewrap, announceBadKeys, askForDeletion
 
@@ -76,7 +76,7 @@ enum StrangerAct: String, CaseIterable {
             Base64.encode(Secret.random(count: 200, using: &stranger.random).copyBytes()), at: view.now, &stranger)
     }
 
-    /// Gift wraps that open, with nothing useful in them.
+    /// Gift wraps that decrypt to useless content.
     private func badWelcomes(_ stranger: inout HostileAccount, _ view: HostileView) throws -> [Event] {
         guard let victim = view.victims.randomElement(using: &stranger.random) else { return [] }
         let noise = Base64.encode(Secret.random(count: 400, using: &stranger.random).copyBytes())
@@ -93,7 +93,7 @@ enum StrangerAct: String, CaseIterable {
         }
     }
 
-    /// Ciphertexts of others in new events, with other times and tags.
+    /// Other members' ciphertexts in new events, with other times and tags.
     private func rewrap(_ stranger: inout HostileAccount, _ view: HostileView) throws -> [Event] {
         let known = view.events.filter { $0.kind == .groupEvent }.suffix(40)
         guard let newest = known.last else { throw MarmotError(.notFound, "no group is known") }

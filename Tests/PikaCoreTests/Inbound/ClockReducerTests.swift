@@ -5,18 +5,18 @@ import Testing
 
 @testable import PikaCore
 
-/// This machine's clock is wrong: nothing is lost for good, and operators learn of it.
+/// A wrong clock of this machine: nothing is lost, and operators are informed.
 @Suite struct ClockReducerTests {
-    /// A group of two whose first member commits and speaks, and the second reads both by a clock that is off.
+    /// A group of two: the first member commits and sends, and the second reads both with a wrong clock.
     private func world(
         receiving offset: Int64
     ) throws -> (world: ReducerWorld, events: [Event]) {
         var world = try ReducerWorld.group(2)
         let known = world.relayed.count
         world.act(0, .renameGroup(chatID: world[0].chatID, name: "later"), "rename")
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         world.say(0, "hello")
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         let events = world.relayed.dropFirst(known).filter { $0.kind == .groupEvent }
         #expect(events.count == 2)
         world.now += offset * 1000
@@ -35,13 +35,13 @@ import Testing
         #expect(world[1].notes.filter { if case .ahead = $0 { true } else { false } } == [.ahead(seconds: 400)])
         #expect(Set(world[1].durable.state.waiting.map(\.event.id)) == Set(events.map(\.id)))
         #expect(!world[1].durable.state.seen.contains { id in events.contains { $0.id == id } })
-        world.advance(seconds: 99, deaf: [0])
+        world.advance(seconds: 99, offline: [0])
         #expect(world[1].texts.isEmpty)
-        world.advance(seconds: 60, deaf: [0])
+        world.advance(seconds: 60, offline: [0])
         #expect(self.isHeard(world))
     }
 
-    /// An event that is due may wait for something else then, such as a commit: nobody polls for it.
+    /// A due event may wait for something else, such as a commit, so there is no polling.
     @Test func dueEventsAreNotPolled() throws {
         var early = EarlyEvents()
         let ids = try (1...2).map { try EventID(bytes: [UInt8](repeating: $0, count: 32)) }
@@ -72,7 +72,7 @@ import Testing
         var (world, _) = try self.world(receiving: -90 * 86_400)
         #expect(world[1].model.inbound.waiting.earlyCount == 1)
         world.now += 90 * 86_400_000
-        // A time scheduled by the old clock comes soon, not in ninety days.
+        // A time scheduled by the old clock is reached soon, not in ninety days.
         let wake = world[1].timers.filter { $0.timer == .clock }.map(\.time).max()
         #expect(try #require(wake) <= ReducerWorld.start * 1000 - 90 * 86_400_000 + 60_000)
         world.reduce(1, .timer(.clock))
@@ -118,7 +118,7 @@ import Testing
         world.now += 200_000
         for number in 0..<4 {
             world.say(0, "message \(number)")
-            world.settle(deaf: [1])
+            world.settle(offline: [1])
         }
         world.now -= 200_000
         for event in world.relayed.filter({ $0.kind == .groupEvent }) { world.receive(1, event) }
@@ -130,7 +130,7 @@ import Testing
         var world = try ReducerWorld.group(2)
         for number in 0..<4 {
             world.say(0, "message \(number)")
-            world.settle(deaf: [1])
+            world.settle(offline: [1])
         }
         world.now += 2_000_000
         for event in world.relayed.filter({ $0.kind == .groupEvent }) { world.receive(1, event) }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import PikaCore
 
-/// The time of an inner event is what its author claims: it must not rule order, expiry or cursors.
+/// The time of an inner event is its author's claim: it must not determine order, expiry or cursors.
 @Suite struct MessageTimeTests {
-    /// Has account 0 send a message that claims to be of another time.
+    /// Sends a message of account 0 with another claimed time.
     private func send(_ text: String, claiming time: Int64, _ world: inout ReducerWorld) throws {
         let group = try #require(world[0].group)
         let rumor = UnsignedEvent(pubkey: world[0].key, createdAt: time, kind: .chatMessage, content: text)
@@ -56,7 +56,7 @@ import Testing
         for text in ["for ever", "for long"] {
             #expect(self.stored(text, world)?.expiresAt == world.now / 1000 + 360)
         }
-        world.advance(seconds: 361, deaf: [0])
+        world.advance(seconds: 361, offline: [0])
         #expect(world[1].durable.messages.isEmpty)
     }
 
@@ -66,14 +66,14 @@ import Testing
         world.settle()
         world.now += 864_000_000
         world.act(0, .createGroupChat(name: "Lab", peers: [world[1].key]), "create")
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         world.now -= 864_000_000
         for event in world.relayed.filter({ $0.kind == .giftWrap }) { world.receive(1, event) }
         world.settle()
         let groupID = try #require(world[1].group?.groupID)
         #expect(world[1].durable.state.cursors[Cursors.joined(groupID)] == world.now / 1000)
         world.say(0, "hello")
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         try world.restart(1)
         world.connect(1)
         #expect(world[1].texts == ["hello"])

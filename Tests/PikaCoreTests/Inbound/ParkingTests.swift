@@ -23,11 +23,11 @@ import Testing
         // A rollback leaves an abandoned branch, on which every waiting event is tried.
         var attacker = BackDater(try #require(world[2].group))
         world.act(0, .renameGroup(chatID: world[0].chatID, name: "lost"), "lost")
-        world.settle(deaf: [2])
+        world.settle(offline: [2])
         for event in try attacker.answer(world.relayed, now: world.now / 1000) {
             for index in 0..<2 { world.receive(index, event) }
         }
-        world.settle(deaf: [2])
+        world.settle(offline: [2])
         let groupID = try #require(world[1].group?.groupID)
         #expect(world[1].model.convergence.branches.trialCount(of: groupID) != nil)
         for number in 0..<events { world.receive(1, self.junk(number, &world)) }
@@ -39,7 +39,7 @@ import Testing
         for number in 0..<commits {
             world.now += 1000
             world.act(0, .renameGroup(chatID: world[0].chatID, name: "\(number)"), "\(number)")
-            world.settle(deaf: [2])
+            world.settle(offline: [2])
         }
         #expect(world[1].group?.data.name == "\(commits - 1)")
         #expect(world[1].model.inbound.waiting.trialCount(of: groupID) <= events * commits)
@@ -54,7 +54,7 @@ import Testing
         for number in 0..<50 {
             world.now += 1000
             world.act(0, .renameGroup(chatID: world[0].chatID, name: "\(number)"), "\(number)")
-            world.settle(deaf: [1])
+            world.settle(offline: [1])
         }
         let missed = Array(world.relayed[known...])
         #expect(missed.count == 50)
@@ -97,7 +97,7 @@ import Testing
         var world = try ReducerWorld.group(2)
         world.now += 1000
         world.say(0, "live")
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .connected)))
         world.receive(1, try #require(world.relayed.last))
         #expect(world[1].texts.isEmpty && world[1].model.catchUp.heldCount == 1)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import PikaCore
 
-/// Authors are judged by the epoch of what they said, not by that of its arrival.
+/// Roles are determined by the epoch of a message, not by that of its arrival.
 @Suite struct RoleTests {
-    /// Three members, of whom the second is an admin too.
+    /// Three members; the second is an admin too.
     private func world() throws -> ReducerWorld {
         var world = try ReducerWorld.group(3)
         world.act(0, .setGroupAdmins(chatID: world[0].chatID, admins: [world[0].key, world[1].key]), "promote")
@@ -16,11 +16,11 @@ import Testing
         return world
     }
 
-    /// What the second says, and nobody hears yet.
+    /// Sends a message of the second member without delivering it.
     private func say(_ world: inout ReducerWorld, _ text: String) throws -> Event {
         world.say(1, text)
         let event = try #require(world[1].publishing.last?.event)
-        world.settle(deaf: [0, 2])
+        world.settle(offline: [0, 2])
         return event
     }
 
@@ -65,7 +65,7 @@ import Testing
         try world.restart(2)
         world.receive(2, late)
         #expect(roles(world) == ["late": .admin])
-        // And what waits in the inbox keeps its role.
+        // Events in the inbox keep their role, too.
         let waiting = try #require(world[2].delivered.last)
         try world.restart(2)
         #expect(world[2].delivered.last == waiting)
@@ -116,9 +116,9 @@ import Testing
         #expect(odd.role == nil)
     }
 
-    // MARK: What the observer hears
+    // MARK: Observed notices
 
-    /// The relay of these tests tells everybody everything.
+    /// Every account receives all events of this test's relay.
     private func groupNotices(_ world: ReducerWorld) -> [CoreNotice] {
         world[2].notices.filter { $0.chatID != nil }
     }
@@ -145,7 +145,7 @@ import Testing
         var world = try world()
         world.act(0, .renameGroup(chatID: world[0].chatID, name: "New"), "rename")
         let commit = try #require(world[0].publishing.last?.event)
-        world.settle(deaf: [2])
+        world.settle(offline: [2])
         let early = try say(&world, "early")
         for _ in 0..<3 { world.receive(2, early) }
         #expect(groupNotices(world).map(\.reason) == ["no_key"])

@@ -11,13 +11,13 @@ import Testing
         inbox.recordEarly(.done(chatID: "c"), of: .once("a"), &step)
         #expect(step.changes.count == 1 && step.effects.isEmpty)
         guard case .inProgress = inbox.begin(.once("a")) else {
-            Issue.record("the action is in progress")
+            Issue.record("expected the action to be in progress")
             return
         }
         inbox.report(.done(chatID: "c"), of: .once("a"), &step)
         #expect(step.effects == [.finish(.once("a"), .done(chatID: "c"))])
         guard case .done = inbox.begin(.once("a")) else {
-            Issue.record("the outcome is stored")
+            Issue.record("expected the outcome to be stored")
             return
         }
     }

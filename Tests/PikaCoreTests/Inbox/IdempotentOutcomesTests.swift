@@ -13,12 +13,12 @@ import Testing
         let second = outcomes.begin(.once("a"))
         #expect(self.isNew(first))
         guard case .inProgress = second else {
-            Issue.record("the action is in progress")
+            Issue.record("expected the action to be in progress")
             return
         }
         outcomes.record(.done(chatID: "c"), of: .once("a"), &step)
         guard case .done(.done(chatID: "c")) = outcomes.begin(.once("a")) else {
-            Issue.record("the outcome is stored")
+            Issue.record("expected the outcome to be stored")
             return
         }
         #expect(step.changes.count == 1)

@@ -29,7 +29,7 @@ import Testing
         var inbox = try self.inbox((1, "a", 1), (2, "a", 1), (3, "a", 1), (4, "b", 1), (5, "c", 1), (6, "c", 1))
         #expect(self.handOut(&inbox) == [1, 2, 4, 5])
         inbox.remove(4)
-        #expect(self.handOut(&inbox) == [6], "chat a has its share")
+        #expect(self.handOut(&inbox) == [6], "chat a must not exceed its share")
         inbox.remove(1)
         #expect(self.handOut(&inbox) == [3])
         #expect(inbox.handedOutCount == 4 && inbox.count == 4)
@@ -37,7 +37,7 @@ import Testing
 
     @Test func boundsBytesHandedOut() throws {
         var inbox = try self.inbox((1, "a", 50), (2, "a", 20), (3, "b", 40), (4, "c", 20))
-        #expect(self.handOut(&inbox) == [1, 3], "chat a may have 60 bytes, all of them 100")
+        #expect(self.handOut(&inbox) == [1, 3], "chat a must stay within 60 bytes, all chats within 100")
         inbox.remove(1)
         #expect(self.handOut(&inbox) == [2, 4])
         #expect(inbox.bytes == 80)
@@ -57,7 +57,7 @@ import Testing
         #expect(inbox.dropSurplus(count: 5, bytes: 100) == nil)
         #expect(inbox.dropSurplus(count: 10, bytes: 4)?.inboxID == 4)
         #expect(inbox.dropSurplus(count: 0, bytes: 0)?.inboxID == 6)
-        #expect(inbox.dropSurplus(count: 0, bytes: 0) == nil, "handlers have the rest")
+        #expect(inbox.dropSurplus(count: 0, bytes: 0) == nil, "events held by handlers must not be dropped")
         #expect(inbox.ids == [1, 2, 5] && inbox.bytes == 3)
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PikaCore
 
-/// What was kept for long enough goes, in small transactions.
+/// Data older than its retention period is deleted in small transactions.
 @Suite struct RetentionReducerTests {
     private func world(_ policy: RetentionPolicy) throws -> ReducerWorld {
         var world = try ReducerWorld.group(2)
@@ -20,7 +20,7 @@ import Testing
             messages: messages, newestMessages: newest, unhandled: unhandled, maximumUnhandled: maximum)
     }
 
-    /// Stored messages, one a second, the last one now.
+    /// Stored messages, one per second up to now.
     private func fill(_ world: inout ReducerWorld, _ count: Int) throws {
         let groupID = try #require(world[1].group?.groupID)
         for number in 0..<count {
@@ -42,7 +42,7 @@ import Testing
         try self.fill(&world, 1000)
         try world.restart(1)
         world.settle()
-        // Those of the last 100 seconds and of this one.
+        // Those of the last 100 seconds and of the current one.
         #expect(self.texts(world) == (899..<1000).map(String.init))
         world.advance(seconds: 86_400)
         #expect(self.texts(world).isEmpty)
@@ -89,12 +89,12 @@ import Testing
         world.advance(seconds: 80_000)
         #expect(world[1].durable.state.inbox.count == rows)
         world.advance(seconds: 30_000)
-        // Handlers have them.
+        // Handlers hold them.
         #expect(world[1].durable.state.inbox.count == rows)
         try world.restart(1)
         #expect(world[1].durable.state.inbox.isEmpty && world[1].model.inbox.isEmpty)
         #expect(world[1].notes.count { $0 == .droppedEvent(reason: "too_old") } == rows)
-        // A handler that is done after all changes nothing.
+        // A late completion has no effect.
         let effect = HandlerEffect(
             id: "late", operation: .send(chatID: world[1].chatID, OutgoingMessage(content: "late")))
         let step = world.reduce(1, .handled(inboxID: world[1].delivered.last?.inboxID ?? 0, [effect]))
@@ -124,7 +124,7 @@ import Testing
         let ids = world[1].model.inbox.ids
         #expect(world[1].durable.state.inbox.map(\.id).sorted() == ids && ids.count == 3)
         #expect(world[1].notes.contains(.droppedEvent(reason: "too_many")))
-        // What handlers have stays, and the newest: they get those as they finish, and none that was given up.
+        // Events held by handlers stay, and the newest ones: handlers receive these next, and no dropped event.
         for id in ids { world.reduce(1, .handled(inboxID: id, [])) }
         #expect(world[1].texts == ["4", "5"])
     }
@@ -146,7 +146,7 @@ import Testing
         let earlier = world[1].model.inbox.ids
         for number in 0..<80 { world.say(0, "\(number)") }
         world.settle()
-        #expect(world[1].model.inbox.handedOutCount == 6, "an eighth of the places is for one chat")
+        #expect(world[1].model.inbox.handedOutCount == 6, "one chat must get an eighth of the places")
         var done = 0
         for id in earlier { world.reduce(1, .handled(inboxID: id, [])) }
         while done < world[1].delivered.count {

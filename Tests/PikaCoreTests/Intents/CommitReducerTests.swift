@@ -16,7 +16,7 @@ import Testing
         return world
     }
 
-    /// Lets account 0 add the guest, up to the commit that is not published yet.
+    /// Lets account 0 add the guest, up to the unpublished commit.
     private func worldWithPendingAdd() throws -> (world: ReducerWorld, row: String, commit: Event) {
         var world = try self.worldWithGuest()
         world.act(0, .addGroupMembers(chatID: world[0].chatID, peers: [world[2].key]), "add")
@@ -53,7 +53,7 @@ import Testing
     @Test func echoBeforeOKMergesAndInvitesOnce() throws {
         var (world, row, commit) = try self.worldWithPendingAdd()
         world.receive(0, commit)
-        // Some relay has the commit; whether all have it is not known.
+        // One relay has the commit; the other relays' answers are unknown.
         #expect(world[0].durable.state.outbox.map(\.purpose) == [.commit, .welcome])
         world.accept(0, row)
         world.receive(0, commit)
@@ -69,7 +69,7 @@ import Testing
             0, .published(row: row, PublishReport(relay: ReducerWorld.relay, outcome: .refused("blocked: no"))),
             .publishEnded(row: row, relays: [ReducerWorld.relay]))
         #expect(world[0].outcomes["add"]?.failure == .refused)
-        // A relay may have it all the same: what is needed to take it back in stays.
+        // A relay may have it nevertheless, so the record for accepting it later stays.
         #expect(!step.deletesGroup(StoredGroupKey(groupID, .ownCommit(commit.id)).bytes))
         #expect(world[0].group?.pending == nil)
         #expect(world[0].durable.state.outbox.isEmpty)
@@ -92,7 +92,7 @@ import Testing
             world.now = time
             world.accounts[0].due = []
             world.reduce(0, .timer(.outbox))
-            // Another commit may have come in between: what the relay holds is read first.
+            // Another commit may have been accepted meanwhile, so the relay is read first.
             #expect(world[0].publishing.isEmpty)
             world.catchUp(0)
             #expect(world[0].publishing.map(\.row) == [row])
@@ -137,10 +137,10 @@ import Testing
         #expect(world[1].outcomes["rename"]?.failure == .displaced)
         #expect(world[1].group?.data.name == "earlier")
         #expect(!world[1].durable.state.outbox.contains { $0.id == worse.row })
-        // It is kept: in another wrapper, with an earlier time, it would win.
+        // It is kept, because in another wrapper with an earlier time it would win.
         #expect(world[1].durable.state.groups.count { $0.groupID.first == 1 } == 1)
         #expect(!world[1].durable.state.memos.keys.contains { $0.kind == .groupIntent })
-        // The worse one waits at the other side until its own is confirmed, and loses then.
+        // The worse commit waits at the other member until that member's own is confirmed, and then loses.
         world.receive(0, worse.event)
         #expect(world[0].durable.state.waiting.count == 1)
         world.accept(0, better.row)
@@ -161,7 +161,7 @@ import Testing
         #expect(world[0].model.state.busy == .init())
     }
 
-    /// Two admins and a guest; the second has an earlier commit that nobody has seen.
+    /// Two admins and a guest; the second admin has an earlier, undelivered commit.
     private func worldWithRace() throws -> (world: ReducerWorld, better: Event, row: String) {
         var world = try ReducerWorld(3)
         for index in 0..<3 { world.reduce(index, .started) }
@@ -196,30 +196,30 @@ import Testing
         }
     }
 
-    /// The add was confirmed, its Welcome was out and messages were sent; then the better commit came.
+    /// The add was confirmed, its Welcome sent, and messages followed; then the better commit arrived.
     @Test(arguments: [false, true])
     func reproposesRolledBackChanges(restarts: Bool) throws {
         var (world, better, row) = try self.worldWithRace()
         world.act(0, .addGroupMembers(chatID: world[0].chatID, peers: [world[2].key]), "add")
-        world.settle(deaf: [1, 2])
+        world.settle(offline: [1, 2])
         world.say(0, "on the branch that loses")
-        world.settle(deaf: [1, 2])
+        world.settle(offline: [1, 2])
         #expect(world[0].group?.members.count == 3)
         if restarts { try world.restart(0) }
         world.accept(1, row)
         world.receive(0, better)
         #expect(world[0].commits.last?.rolledBack == true && world[0].group?.data.name == "Bob's")
-        world.settle(deaf: [2])
+        world.settle(offline: [2])
         #expect(world[0].group?.members.count == 3 && world[1].group?.members.count == 3)
         #expect(world[1].texts == ["on the branch that loses"])
         world.say(0, "on")
-        world.settle(deaf: [2])
+        world.settle(offline: [2])
         #expect(world[1].texts == ["on the branch that loses", "on"])
         #expect(world[0].durable.state.outbox.isEmpty)
         #expect(!world[0].durable.state.memos.keys.contains { $0.kind == .reseal })
     }
 
-    /// This account was away with an unanswered commit; another one took its place.
+    /// This account was offline with an unanswered commit; another commit won.
     @Test func neverRepublishesOvertakenCommit() throws {
         var world = try ReducerWorld(2)
         for index in 0..<2 { world.reduce(index, .started) }
@@ -232,9 +232,9 @@ import Testing
         world.answer(0, row, .unreachable("gone"))
         world.now += 60_000
         world.act(1, .renameGroup(chatID: world[1].chatID, name: "Bob's"), "bob")
-        world.settle(deaf: [0])
+        world.settle(offline: [0])
         world.say(1, "meanwhile")
-        world.settle(deaf: [0])
+        world.settle(offline: [0])
         try world.restart(0)
         world.connect(0)
         #expect(world[0].group?.data.name == "Bob's" && world[0].texts == ["meanwhile"])
@@ -246,25 +246,25 @@ import Testing
         #expect(world[1].texts == ["back"])
     }
 
-    /// A group of two from which the second was removed, to which it was brought back, and what it missed of that.
+    /// A group of two whose second member was removed and added again, and its missed events.
     private func worldWithReturn() throws -> (world: ReducerWorld, missed: [Event]) {
         var world = try ReducerWorld.group(2)
         let sentBefore = world.relayed.count
         world.now += 1000
         world.act(0, .removeGroupMembers(chatID: world[0].chatID, peers: [world[1].key]), "remove")
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         world.now += 1000
         world.act(0, .addGroupMembers(chatID: world[0].chatID, peers: [world[1].key]), "add")
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         world.now += 1000
         world.say(0, "welcome back")
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         return (world, Array(world.relayed[sentBefore...]))
     }
 
     @Test func removedMemberRejoinsWhateverTheEventOrder() throws {
         var (world, missed) = try self.worldWithReturn()
-        // Gift wraps are read before group events: the invitation comes before the removal.
+        // Gift wraps are read before group events, so the invitation precedes the removal.
         world.reduce(1, .fetched(.catchUp(ReducerWorld.relay), [ReducerWorld.relay: .events(missed)]))
         world.settle()
         #expect(world[1].commits.contains { $0.removedSelf })

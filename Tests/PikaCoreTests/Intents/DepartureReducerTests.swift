@@ -5,7 +5,7 @@ import Testing
 
 @testable import PikaCore
 
-/// Leaving, and executing the departure of others, as one long wish (MIP-03, docs/protocol/marmot.md §5.10).
+/// Leaving, and committing other members' departures, as durable intents (MIP-03, docs/protocol/marmot.md §5.10).
 @Suite struct DepartureReducerTests {
     private func members(_ world: ReducerWorld, _ index: Int) -> Int { world[index].group?.members.count ?? 0 }
 
@@ -20,7 +20,7 @@ import Testing
         world.act(3, .leaveGroup(chatID: world[3].chatID), "leave")
         #expect(world[3].outcomes["leave"] == nil && world[3].model.state.busy.changingChats.count == 1)
         world.settle()
-        // Done once a relay has the wish; the group stays until somebody removes us.
+        // Done once a relay has the request; the group stays until a member removes the account.
         #expect(world[3].outcomes["leave"] == .done(chatID: world[0].chatID))
         #expect(world[3].group?.isActive == true && world[3].model.state.busy.changingChats.count == 1)
         #expect(self.departureTimers(world, 0).allSatisfy { (0...3000).contains($0) })
@@ -44,7 +44,9 @@ import Testing
         var world = try ReducerWorld.group(3)
         let chatID = world[2].chatID
         world.act(2, .leaveGroup(chatID: chatID), "leave")
-        #expect(world[2].model.state.chatList.first?.isActive == true, "no relay has it yet")
+        #expect(
+            world[2].model.state.chatList.first?.isActive == true,
+            "the group must stay active until a relay has the request")
         world.act(2, .leaveGroup(chatID: chatID), "twice")
         #expect(world[2].outcomes["twice"]?.failure == .busy)
         world.settle()
@@ -72,7 +74,7 @@ import Testing
         world.settle()
         world.advance(seconds: 11)
         #expect(world[2].group?.isActive == false && isOver(world))
-        // Invited again, it is a member again.
+        // After another invitation it is a member again.
         world.act(0, .addGroupMembers(chatID: chatID, peers: [world[2].key]), "back")
         world.settle()
         #expect(world[2].model.state.chatList.first?.isActive == true)
@@ -89,9 +91,9 @@ import Testing
         let lost = try #require(world[2].publishing.last)
         world.accept(2, lost.row)
         world.accounts[2].due = []
-        // Nobody heard it; it is repeated in the next epoch, and refused there.
+        // No member receives it; it is repeated in the next epoch, and refused there.
         world.act(0, .renameGroup(chatID: chatID, name: "new"))
-        world.settle(deaf: [2])
+        world.settle(offline: [2])
         for event in world.relayed where event.kind == .groupEvent { world.receive(2, event) }
         let again = try #require(world[2].publishing.last { $0.row.hasPrefix("proposal/") })
         world.accounts[2].due = []
@@ -133,7 +135,7 @@ import Testing
     @Test func repeatsLeaveProposalAfterUnrelatedCommits() throws {
         var world = try ReducerWorld.group(3)
         world.act(2, .leaveGroup(chatID: world[2].chatID), "leave")
-        // Nobody hears it; then the group changes.
+        // No member receives it; then the group changes.
         let lost = try #require(world[2].publishing.last)
         world.accept(2, lost.row)
         world.accounts[2].due = []

@@ -10,7 +10,7 @@ import Testing
 @Suite struct KeyUpdateReducerTests {
     private static let policy = SelfUpdatePolicy(afterJoining: .seconds(5) ... .seconds(60), every: .seconds(604_800))
 
-    /// Everybody's relay is connected and was read.
+    /// All relays are connected and read.
     private func world(_ count: Int, _ policy: SelfUpdatePolicy = policy) throws -> ReducerWorld {
         var world = try ReducerWorld(count, selfUpdate: policy)
         for index in 0..<count {
@@ -50,12 +50,12 @@ import Testing
         try world.restart(1)
         world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .connected)))
         world.advance(seconds: 400)
-        // Both were due at once; the loser's commit may have been applied before the winner's came.
+        // Both were due at the same time; the losing commit may have been applied before the winning one arrived.
         #expect((1...2).contains(self.renewals(world, 0)) && self.renewals(world, 1) == 1)
         #expect(world[0].group?.epoch == 3)
         world.advance(seconds: 604_000)
         #expect(world[0].group?.epoch == 3)
-        // Any commit of one's own renews.
+        // Any own commit renews the keys.
         world.act(0, .renameGroup(chatID: world[0].chatID, name: "n"))
         world.advance(seconds: 3000)
         #expect(self.renewals(world, 1) == 2 && world[0].group?.epoch == 5)

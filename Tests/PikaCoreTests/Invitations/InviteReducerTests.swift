@@ -63,7 +63,7 @@ import Testing
         let invite = try #require(world[1].model.state.invites.first)
         world.act(1, .acceptInvite(wrapper: invite.wrapper), "accept")
         world.accounts[1].due = []
-        // The process ends before the relay has answered, and its cursor is past the message.
+        // The process ends before the relay's answer, and its cursor is past the message.
         world.accounts[1].durable.state.cursors[ReducerWorld.relay.string] = ReducerWorld.start + 100_000
         try world.restart(1)
         world.settle()
@@ -133,10 +133,10 @@ import Testing
         world.settle()
         #expect(world[0].outcomes["none"]?.failure == .noKeyPackage)
         #expect(!world[0].model.state.busy.creatingChat)
-        world.act(0, .createGroupChat(name: "Lab", peers: [stranger]), "deaf")
+        world.act(0, .createGroupChat(name: "Lab", peers: [stranger]), "offline")
         guard case .fetch(let purpose, _, _)? = world[0].due.last else { throw AppCoreError(.noRelay, "no fetch") }
         world.reduce(0, .fetched(purpose, [ReducerWorld.relay: .failed("down")]))
-        #expect(world[0].outcomes["deaf"]?.failure == .noRelay)
+        #expect(world[0].outcomes["offline"]?.failure == .noRelay)
         #expect(world[0].model.state.toast != nil)
     }
 }

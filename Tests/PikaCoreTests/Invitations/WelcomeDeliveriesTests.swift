@@ -29,7 +29,7 @@ import Testing
         let relay = try RelayURL("wss://relay.example")
         welcomes.set([relay], of: self.peer, &step)
         guard case .putMemo(let name, let memo?) = try #require(step.changes.first) else {
-            Issue.record("the relays are stored")
+            Issue.record("expected the relays to be stored")
             return
         }
         var restored = WelcomeDeliveries()

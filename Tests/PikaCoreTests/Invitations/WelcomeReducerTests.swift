@@ -22,7 +22,7 @@ import Testing
             world[index].due.first { if case .publish(_, let event, _) = $0 { event.kind == kind } else { false } })
     }
 
-    /// Lets account 0 find the packages of others for an action, and stops at what it publishes then.
+    /// Answers account 0's key package searches for an action, up to the events that it then publishes.
     private func find(_ world: inout ReducerWorld) throws {
         while let position = world[0].due.firstIndex(where: {
             if case .fetch(.keyPackages, _, _) = $0 { true } else { false }
@@ -108,7 +108,7 @@ import Testing
         world.act(0, .createGroupChat(name: "all", peers: peers), "all")
         world.settle()
         guard case .failed(let error)? = world[0].outcomes["all"] else {
-            Issue.record("it fails unless told otherwise")
+            Issue.record("expected the action to fail")
             return
         }
         #expect(error.code == .noKeyPackage && error.peers == [stranger: .missing])
@@ -147,7 +147,7 @@ import Testing
         #expect(world[0].model.state.busy == .init())
         world.settle()
         guard case .found(let verdicts)? = world[0].outcomes["find"] else {
-            Issue.record("no verdicts")
+            Issue.record("expected verdicts")
             return
         }
         #expect(verdicts.count == 2 && verdicts[stranger] == .missing && verdicts[world[1].key]?.isUsable == true)
@@ -167,7 +167,7 @@ import Testing
         #expect(chat.name == "Club" && chat.isGroup && chat.members.count == 2 && chat.members.allSatisfy(\.isAdmin))
     }
 
-    // MARK: Being invited
+    // MARK: Invitees
 
     @Test func openInvitationDescribesGroupAfterRestart() throws {
         var world = try ReducerWorld(3, invites: .nobody)
@@ -198,7 +198,7 @@ import Testing
         world.act(1, .acceptInvite(wrapper: invite.wrapper), "accept")
         world.settle()
         #expect(world[1].durable.state.memos.keys.filter { $0.kind == .invitePreview }.isEmpty)
-        // Once more, after joining.
+        // Received again after joining.
         world.receive(
             1,
             try GiftWrap.wrap(

@@ -35,7 +35,7 @@ import Testing
         #expect(first.map(\.kind.rawValue).sorted() == [443, 10050, 10051, 30443])
         self.advance(&world, days: 3)
         try world.restart(0)
-        // Those that announce the package, since relays may have lost them; confirmed lists stay where they are.
+        // Only events that announce the package, since relays may have lost them; confirmed lists are not repeated.
         let again = world[0].publishing.map(\.event)
         #expect(Set(again) == Set(first.filter { $0.kind == .keyPackage || $0.kind == .addressableKeyPackage }))
         #expect(world[0].durable.state.keyPackages.count == 1)
@@ -75,7 +75,7 @@ import Testing
         let new = try #require(events.first { $0.kind == .keyPackage })
         #expect(new.content == old.content && new.createdAt > old.createdAt)
         #expect(new.firstTag("relays")?.values.dropFirst().elementsEqual(relays.map(\.string)) == true)
-        #expect(!events.contains { $0.kind == .deletion }, "the old one stays until a relay has the new one")
+        #expect(!events.contains { $0.kind == .deletion }, "the old package must stay until a relay has the new one")
         world.settle()
         let deletion = try #require(world.relayed.first { $0.kind == .deletion })
         #expect(deletion.tags.map(\.values) == [["e", old.id.hex], ["k", "443"]])
@@ -89,7 +89,7 @@ import Testing
         world.reduce(0, .timer(.maintenance))
         let new = try #require(world[0].publishing.first { $0.event.kind == .keyPackage })
         #expect(new.event.id != old.id && world[0].model.state.keyPackage.event == new.event.id)
-        #expect(!world[0].model.state.keyPackage.isStored, "the answers are those to the new package")
+        #expect(!world[0].model.state.keyPackage.isStored, "only answers to the new package may count")
         for (row, _) in world[0].publishing { world.answer(0, row, .refused("blocked: no")) }
         world.settle()
         #expect(world[0].model.state.keyPackage.isRefused && world[0].durable.state.outbox.isEmpty)
@@ -105,7 +105,7 @@ import Testing
         #expect(world[0].model.state.keyPackage.isStored)
         let deletions = world.relayed.filter { $0.kind == .deletion }
         #expect(try deletions.map { try Deletion($0).eventIDs } == [[old.id]])
-        // Once: a further restart repeats the announcement only.
+        // Only once: a further restart repeats the announcement only.
         try world.restart(0)
         world.settle()
         #expect(world.relayed.filter { $0.kind == .deletion }.count == 1)
@@ -125,7 +125,7 @@ import Testing
         world.act(0, .publishKeyPackage)
         #expect(world[0].publishing.count == 4 && world[0].model.state.keyPackage.number == before + 1)
         #expect(world[0].model.state.keyPackage.keyPackage.map(\.answer) == [.pending])
-        // While they are under way another request sends nothing.
+        // While they are in flight, another request sends nothing.
         world.accounts[0].due = []
         world.act(0, .publishKeyPackage)
         #expect(world[0].publishing.isEmpty)
@@ -141,7 +141,7 @@ import Testing
         #expect(Set(rows.map(\.event.kind)) == [.keyPackage, .addressableKeyPackage, .keyPackageRelays, .inboxRelays])
         for row in rows {
             if let relay = lists[row.event.kind] {
-                // Who looks for either has to find it.
+                // Searches for either kind must find it.
                 #expect(row.relays == [other, ReducerWorld.relay])
                 #expect(row.event.tags.map(\.values) == [["relay", relay.string]])
             } else {
@@ -149,7 +149,7 @@ import Testing
                 #expect(row.event.firstTag("relays")?.values == ["relays", other.string])
             }
         }
-        // Others' are looked for there too; a group of this account has the relays for messages only.
+        // Other accounts' packages are searched there too; relays of an own group only serve messages.
         var search = KeyPackageSearch([world[0].key], world[0].configuration)
         #expect(search.nextRequests().map(\.relay) == [other, ReducerWorld.relay])
     }
@@ -164,7 +164,7 @@ import Testing
         world.answer(0, row, .refused("invalid: too old"))
         let new = try #require(world[0].publishing.first { $0.event.kind == .keyPackage })
         #expect(new.event.content == old.content && new.event.createdAt == ReducerWorld.start + 7200)
-        // A refusal of a fresh one has another reason.
+        // A refusal of a new package has another reason.
         world.accounts[0].due = []
         world.answer(0, new.row, .refused("blocked: no"))
         #expect(world[0].publishing.isEmpty)
@@ -204,12 +204,12 @@ import Testing
         world.settle()
         let fresh = self.packages(world, 1, .addressableKeyPackage)
         #expect(fresh.count == 2 && Set(fresh.compactMap { $0.firstTag("d")?.value }).count == 1)
-        #expect(fresh[1].createdAt > fresh[0].createdAt, "relays keep the newer one of an address")
+        #expect(fresh[1].createdAt > fresh[0].createdAt, "relays must keep the new event of the address")
         let deletions = world.relayed.filter { $0.kind == .deletion && $0.pubkey == world[1].key }
         #expect(try deletions.map { try Deletion($0).eventIDs } == [[used.id]])
         // The founder's package was not used.
         #expect(self.packages(world, 0, .addressableKeyPackage).count == 1)
-        // An invitation with the old one that is on its way is still good, and changes nothing more.
+        // A pending invitation with the old package is still accepted, and changes nothing else.
         let late = try MarmotGroup.create(
             GroupData(
                 nostrGroupID: try #require(Bytes32([UInt8](repeating: 7, count: 32))), name: "Late", description: "",
@@ -238,7 +238,7 @@ import Testing
                 admins: [world[0].key], relays: [ReducerWorld.relay]), founder: world[0].key,
             inviting: [try Invitee(package, now: ReducerWorld.start)], client: "test", now: ReducerWorld.start,
             using: &world.random)
-        // Sent by somebody who is no admin of the group.
+        // Sent by an account that is not an admin of the group.
         let stranger = KeyPair.generate(using: &world.random)
         var rumor = welcomes.removeFirst().rumor
         rumor.pubkey = stranger.publicKey
@@ -250,7 +250,7 @@ import Testing
         #expect(world[1].model.keyPackages.announcements.allSatisfy { $0.usedAt == nil && $0.retiredAt == nil })
     }
 
-    // MARK: Forgetting
+    // MARK: Deletion
 
     @Test func deletesUsedKeysAfterWelcomeWindow() throws {
         var world = try ReducerWorld.group(2)

@@ -46,7 +46,7 @@ import Testing
         let all = [Filter(kinds: [.textNote])]
         network.setRelayFaults(LabRelayFaults(endless: 100), of: url, seed: 1)
         guard case .failed? = await transport.fetch(all, from: [url], timeout: .seconds(1))[url] else {
-            Issue.record("the relay ended its stored events")
+            Issue.record("expected the query to fail")
             return
         }
         network.setRelayFaults(.honest, of: url, seed: 1)
@@ -74,13 +74,13 @@ import Testing
         #expect(relay.stored(matching: [Filter(kinds: [.textNote], limit: 2)]) == [notes[2], notes[1]])
         #expect(relay.stored(matching: []).isEmpty)
         guard case .refused = relay.take(forged()) else {
-            Issue.record("a forged event was taken")
+            Issue.record("expected a forged event to be refused")
             return
         }
         _ = relay.take(event("", .deletion, at: 9, [.event(notes[0].id)]))
         #expect(!relay.events.contains(notes[0]))
         guard case .refused = relay.take(notes[0]) else {
-            Issue.record("a deleted event came back")
+            Issue.record("expected a deleted event to stay deleted")
             return
         }
     }

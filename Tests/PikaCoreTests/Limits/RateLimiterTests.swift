@@ -5,13 +5,13 @@ import Testing
 private let start: Int64 = 1_800_000_000_000
 
 @Suite struct RateLimiterTests {
-    /// A limiter that may be asked inside an expectation.
+    /// A limiter that can be called inside an expectation.
     private final class Box<Key: Hashable & Sendable> {
         var limiter: RateLimiter<Key>
 
         init(capacity: Int = 4_096) { limiter = RateLimiter(capacity: capacity) }
 
-        /// How many of so many tries succeed.
+        /// Returns how many of this many attempts are admitted.
         func taken(_ key: Key, _ limit: RateLimit, at milliseconds: Int64 = 0, tries: Int = 1) -> Int {
             (0..<tries).filter { _ in limiter.consume(key, limit, nowMilliseconds: start + milliseconds) }.count
         }
@@ -26,7 +26,7 @@ private let start: Int64 = 1_800_000_000_000
         #expect(box.taken("a", limit, at: 9_999, tries: 100) == 0)
         #expect(box.taken("a", limit, at: 10_000, tries: 100) == 1)
         #expect(box.taken("a", limit, at: 35_000, tries: 100) == 2)
-        // 35 s after the fourth part there are two halves left over, which were not used up.
+        // The half left over at 35 s and the half refilled since make one.
         #expect(box.taken("a", limit, at: 40_000, tries: 100) == 1)
         #expect(box.taken("a", limit, at: 3_600_000, tries: 100) == 6)
     }
@@ -70,7 +70,7 @@ private let start: Int64 = 1_800_000_000_000
         #expect(box.taken(-1, limit) == 1)
         for key in 0..<1_000 {
             #expect(box.taken(key, limit) == 1)
-            #expect(box.taken(-1, limit) == 0, "forgotten after \(key)")
+            #expect(box.taken(-1, limit) == 0, "the key must be remembered after \(key)")
         }
     }
 

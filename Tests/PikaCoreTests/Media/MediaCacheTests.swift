@@ -2,7 +2,7 @@ import BotTesting
 import PikaCore
 import Testing
 
-/// Files that go into the host's cache: the state says how far they are.
+/// Files in the host's cache, and their progress in the state.
 @Suite struct MediaCacheTests {
     private func pair(_ seed: UInt64) async throws -> (lab: GroupLab, alice: LabMember, bob: LabMember, chat: String) {
         let lab = try GroupLab(seed: seed)
@@ -24,7 +24,7 @@ import Testing
         #expect(try await bob.messages().first?.downloads == [1: .stored(location: "lab:\(id)/1")])
         let seen = bob.snapshots.joined().compactMap { $0.currentChat?.messages.first?.downloads[1] }
         #expect(seen.first == .loading && seen.last == .stored(location: "lab:\(id)/1"))
-        // Also when the chat is opened again.
+        // The same holds when the chat is opened again.
         try await bob.perform(.popScreen)
         #expect(try await bob.messages().first?.downloads == [1: .stored(location: "lab:\(id)/1")])
     }
@@ -35,7 +35,9 @@ import Testing
         _ = try await bob.messages()
         for server in lab.mediaServers { lab.media.setDown(true, server) }
         let failed = try await bob.attempt(.downloadChatMedia(chatID: chat, messageID: id, index: 0))
-        guard case .failed(let error) = failed else { return #expect(Bool(false), "there was no server") }
+        guard case .failed(let error) = failed else {
+            return #expect(Bool(false), "expected a failure without servers")
+        }
         #expect(error.code == .mediaFailed)
         #expect(try await bob.messages().first?.downloads == [0: .failed(error.message)])
         for server in lab.mediaServers { lab.media.setDown(false, server) }

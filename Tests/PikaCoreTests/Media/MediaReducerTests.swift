@@ -44,7 +44,7 @@ import Testing
         let reference = try file.reference(url: "https://x.example/1")
         // Bob receives the message late, after two commits and a restart.
         world.act(0, .sendMessage(chatID: world[0].chatID, OutgoingMessage(content: "", tags: [reference.tag])))
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         let message = try #require(world.relayed.last)
         for name in ["a", "b"] {
             world.act(0, .renameGroup(chatID: world[0].chatID, name: name))
@@ -71,7 +71,9 @@ import Testing
             world.reduce(0, .uploaded(operation: operation, .success(["https://x.example/\(number)"])))
         }
         #expect(Set(operations).count == 3)
-        guard case .queued = world[0].outcomes["media"] else { return #expect(Bool(false), "nothing was queued") }
+        guard case .queued = world[0].outcomes["media"] else {
+            return #expect(Bool(false), "expected a queued message")
+        }
         world.settle()
         #expect(world[1].durable.media.count == 1)
     }
@@ -82,7 +84,9 @@ import Testing
         let (operation, _) = try #require(upload(world, 0))
         #expect(world.reduce(0, .uploaded(operation: operation + 1, .success(["x"]))).changes.isEmpty)
         let step = world.reduce(0, .uploaded(operation: operation, .success([])))
-        guard case .failed(let error) = world[0].outcomes["media"] else { return #expect(Bool(false), "did not fail") }
+        guard case .failed(let error) = world[0].outcomes["media"] else {
+            return #expect(Bool(false), "expected a failure")
+        }
         #expect(error.code == .mediaFailed && step.queued.isEmpty)
         #expect(world.reduce(0, .uploaded(operation: operation, .success(["https://x"]))).changes.isEmpty)
     }

@@ -3,7 +3,7 @@ import Nostr
 import PikaCore
 import Testing
 
-/// Sends the file it got back, and says how long it is.
+/// Returns received files with their size.
 private struct MirrorBot: Bot {
     static let name = "mirror"
 
@@ -22,7 +22,7 @@ private struct MirrorBot: Bot {
     }
 }
 
-/// Files between members: sent, kept readable, refused.
+/// Files between members: sending, later access, refusals.
 @Suite struct MediaTests {
     private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1, 2, 3]
 
@@ -60,7 +60,7 @@ private struct MirrorBot: Bot {
         let stored = try await pair.bob.core.attachments(chatID: pair.chat, messageID: id)
         #expect(stored == event.media)
         #expect(try await pair.bob.messages().first?.media == event.media)
-        // More epochs than the group can still open messages of.
+        // More epochs than those whose messages the group can still open.
         for number in 1...8 { try await pair.alice.rename(to: "name \(number)") }
         pair.bob.crash()
         try await pair.bob.restart()
@@ -120,7 +120,7 @@ private struct MirrorBot: Bot {
         pair.lab.media.release()
         try await pair.lab.settle()
         guard case .queued(let id, _) = pair.alice.outcome(of: request) else {
-            return #expect(Bool(false), "the message was not queued")
+            return #expect(Bool(false), "expected a queued message")
         }
         let uploads = pair.lab.media.uploads
         #expect(uploads.count == 2 && uploads[0].hash != uploads[1].hash)
@@ -160,7 +160,7 @@ private struct MirrorBot: Bot {
             #expect(error.code == .notAllowed)
         }
         #expect(pair.lab.media.uploads.isEmpty)
-        // What is on no list goes out without a type.
+        // Unknown formats are sent without a type.
         let id = try await pair.alice.send([OutgoingFile(bytes: [1], filename: "x.heic", mediaType: "image/heic")])
         #expect(try await pair.bob.messages().last?.media.first?.type == "application/octet-stream")
         #expect(try await pair.bob.download(of: id) == [1])
@@ -183,7 +183,7 @@ private struct MirrorBot: Bot {
         try await pair.alice.perform(
             .setGroupImage(chatID: pair.chat, OutgoingImage(bytes: Self.png, mediaType: "image/png")))
         let upload = try #require(pair.lab.media.uploads.first)
-        // Whoever has the group's data may replace it; the account itself is not told to the server.
+        // Any member may replace the image; the server does not learn the account's key.
         #expect(upload.authorization.pubkey != pair.alice.publicKey)
         for member in [pair.alice, pair.bob] {
             #expect(try await member.summary(of: pair.chat)?.imageHash == upload.hash.hex)
@@ -191,7 +191,7 @@ private struct MirrorBot: Bot {
         }
         let denied = try await pair.bob.attempt(
             .setGroupImage(chatID: pair.chat, OutgoingImage(bytes: Self.png, mediaType: "image/png")))
-        guard case .failed(let error) = denied else { return #expect(Bool(false), "a member set the picture") }
+        guard case .failed(let error) = denied else { return #expect(Bool(false), "expected a refusal") }
         #expect(error.code == .notAllowed && pair.lab.media.uploads.count == 1)
         try await pair.alice.perform(.setGroupImage(chatID: pair.chat, nil))
         #expect(try await pair.bob.summary(of: pair.chat)?.imageHash == nil)
@@ -205,7 +205,7 @@ private struct MirrorBot: Bot {
             OutgoingImage(bytes: Self.png, mediaType: "text/plain"), OutgoingImage(bytes: [], mediaType: "image/png"),
         ] {
             let outcome = try await pair.alice.attempt(.setGroupImage(chatID: pair.chat, image))
-            guard case .failed(let error) = outcome else { return #expect(Bool(false), "no image was taken") }
+            guard case .failed(let error) = outcome else { return #expect(Bool(false), "expected a refusal") }
             #expect(error.code == .notAllowed)
         }
         #expect(pair.lab.media.uploads.isEmpty)

@@ -47,11 +47,11 @@ import Testing
             }
             #expect(event.kind == .metadata && event.id == id)
         }
-        // Only there.
+        // Known only there.
         #expect(world[0].model.shownName(of: world[1].key) == "public")
         try world.restart(0)
         #expect(world.names(0) == [nil, "bob", nil])
-        // Unnamed fields stay, empty ones go.
+        // Omitted fields stay, empty ones are removed.
         self.save(&world, 1, ProfileDraft(name: ""))
         #expect(self.profiles(world, 0).last == #"{"about":"here"}"#)
         #expect(world.names(0) == [nil, "public", nil])
@@ -62,11 +62,11 @@ import Testing
         self.save(&world, 1, ProfileDraft(name: "one"))
         self.save(&world, 1, ProfileDraft(name: "two"))
         #expect(world.names(0) == [nil, "two"] && world.names(1) == [nil, "two"])
-        // A clock that went back a little makes no difference.
+        // A clock that is set back a little makes no difference.
         world.now -= 100_000
         self.save(&world, 1, ProfileDraft(name: "three"))
         #expect(world.names(0) == [nil, "three"] && world.names(1) == [nil, "three"])
-        // By more, and others keep what is newer, as in Pika; its owner does not.
+        // When set back further, other members keep the newer profile, as in Pika; its owner does not.
         world.now -= 200_000
         self.save(&world, 1, ProfileDraft(name: "four"))
         #expect(world.names(0) == [nil, "three"] && world.names(1) == [nil, "four"])
@@ -75,7 +75,7 @@ import Testing
     @Test func onlyAdminsRelayProfilesOfSilentMembers() throws {
         var world = try ReducerWorld.group(3)
         let tag = Nostr.Tag.user(world[2].key)
-        // Account 1 is no admin.
+        // Account 1 is not an admin.
         self.send(&world, 1, #"{"name":"liar"}"#, tags: [tag])
         for index in [0, 2] {
             #expect(world.names(index) == [nil, nil, nil])
@@ -84,7 +84,7 @@ import Testing
         }
         self.send(&world, 0, #"{"name":"told"}"#, tags: [tag])
         #expect(world.names(1) == [nil, nil, "told"])
-        // Nobody tells an account who it is itself.
+        // Other members cannot set an account's own profile.
         #expect(world.names(2) == [nil, nil, nil])
         world.now += 10_000
         self.send(&world, 0, #"{"name":"told again"}"#, tags: [tag])
@@ -95,13 +95,13 @@ import Testing
         world.now += 60_000
         self.send(&world, 0, #"{"name":"told later"}"#, tags: [tag])
         #expect(world.names(1) == [nil, nil, "carol"])
-        // Strangers are nobody's business.
+        // Profiles of strangers are ignored.
         let stranger = KeyPair.generate(using: &world.random).publicKey
         self.send(&world, 0, #"{"name":"stranger"}"#, tags: [.user(stranger)])
         self.send(&world, 0, #"{"name":"nobody"}"#, tags: [Nostr.Tag("p", "zz")])
         self.send(&world, 0, #"{"name":"nobody"}"#, tags: [Nostr.Tag("p")])
         #expect(world[1].model.people.groups.profiles.values.flatMap(\.keys) == [world[2].key])
-        // Oneself may be named.
+        // The recipient itself may be named.
         self.send(&world, 0, #"{"name":"alice"}"#, tags: [.user(world[0].key)])
         #expect(world.names(1)[0] == "alice")
     }
@@ -109,27 +109,27 @@ import Testing
     @Test func judgesAdminByMessageEpoch() throws {
         var world = try ReducerWorld.group(3)
         let tag = Nostr.Tag.user(world[2].key)
-        // Account 0 tells of account 2, and gives up its role before account 1 hears of that.
+        // Account 0 sends account 2's profile, and gives up its role before account 1 receives it.
         world.act(0, .setGroupAdmins(chatID: world[0].chatID, admins: [world[0].key, world[1].key]))
         world.settle()
         world.act(
             0,
             .sendMessage(
                 chatID: world[0].chatID, OutgoingMessage(kind: .metadata, content: #"{"name":"told"}"#, tags: [tag])))
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         let message = try #require(world.relayed.last)
         world.act(1, .setGroupAdmins(chatID: world[1].chatID, admins: [world[1].key]))
         world.settle()
         #expect(world[1].group?.data.admins == [world[1].key])
         world.receive(1, message)
         #expect(world.names(1) == [nil, nil, "told"])
-        // The other way round: what was said before it was an admin is not believed afterwards.
+        // Conversely, messages from before the promotion are not accepted afterwards.
         world.act(
             2,
             .sendMessage(
                 chatID: world[2].chatID,
                 OutgoingMessage(kind: .metadata, content: #"{"name":"early"}"#, tags: [.user(world[0].key)])))
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         let early = try #require(world.relayed.last)
         world.act(1, .setGroupAdmins(chatID: world[1].chatID, admins: [world[1].key, world[2].key]))
         world.settle()
@@ -171,11 +171,11 @@ import Testing
         world.act(0, .addGroupMembers(chatID: world[0].chatID, peers: [world[3].key]))
         world.settle()
         #expect(world.names(3) == ["alice", "bob", nil, nil])
-        // Alice told of herself and of Bob, Bob of himself, Carol of nothing.
+        // Alice sent her own and Bob's profile, Bob his own, Carol none.
         let told = world[3].durable.messages.filter { $0.rumor.kind == .metadata }
         #expect(told.count == 3)
         #expect(told.filter { $0.rumor.pubkey == world[0].key }.map(\.rumor.tags).contains([.user(world[1].key)]))
-        // A change that brings nobody: members who hear of it tell of themselves again, as Pika does.
+        // A commit without added members: the other members announce their profiles again, as Pika does.
         let before = self.profiles(world, 3).count
         world.act(0, .renameGroup(chatID: world[0].chatID, name: "New"))
         world.settle()
@@ -195,7 +195,7 @@ import Testing
         world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .disconnected)))
         for name in ["a", "b", "c"] {
             world.act(0, .renameGroup(chatID: world[0].chatID, name: name))
-            world.settle(deaf: [1])
+            world.settle(offline: [1])
         }
         world.connect(1)
         #expect(world[1].group?.epoch == world[0].group?.epoch)
@@ -214,7 +214,7 @@ import Testing
         world.now += 10_000
         world.reduce(2, .relay(.state(relay: ReducerWorld.relay, .disconnected)))
         world.act(0, .addGroupMembers(chatID: world[0].chatID, peers: [world[1].key]))
-        world.settle(deaf: [2])
+        world.settle(offline: [2])
         #expect(world.names(1) == [nil, nil, "caroline"])
     }
 
@@ -236,7 +236,7 @@ import Testing
         var (operation, blob) = try #require(self.upload(world, 1))
         #expect(blob.contentType == "application/octet-stream" && blob.bytes != Self.image.bytes)
         #expect(world[1].outcomes["image"] == nil)
-        // A commit in between: encrypted anew for the new epoch.
+        // After a commit, the image is encrypted again for the new epoch.
         world.act(0, .renameGroup(chatID: world[0].chatID, name: "b"))
         world.settle()
         world.reduce(1, .uploaded(operation: operation, .success(["https://x.example/1"])))
@@ -259,7 +259,7 @@ import Testing
                     == Self.image.bytes)
         }
         for index in 0..<2 { try check(index) }
-        // Another text, same picture: its key stays known, also after a restart.
+        // A changed text with the same image: its key stays known, also after a restart.
         self.save(&world, 1, ProfileDraft(about: "text"))
         #expect(world[0].durable.messages.last?.rumor.tags == [])
         try world.restart(0)

@@ -1,7 +1,7 @@
 import BotTesting
 import Testing
 
-/// Profiles and follow lists among whole members over relays.
+/// Profiles and follow lists among complete members over relays.
 @Suite struct PeopleLabTests {
     private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 9, 8, 7]
 
@@ -23,19 +23,19 @@ import Testing
         }
         try await bob.say("hello")
         #expect(try await alice.messages().map(\.senderName) == ["bob"])
-        // A new name is seen on the next look.
+        // A new name appears at the next lookup.
         try await bob.perform(.saveProfile(ProfileDraft(name: "robert")))
         try await lab.advance(by: .seconds(61))
         try await alice.perform(.refreshProfile)
         #expect(try await self.names(alice, chat, of: [bob]) == ["robert"])
         #expect(try await alice.messages().map(\.senderName) == ["robert"])
-        // Without any relay the names stay, also over a restart.
+        // Without any relay the names stay, also after a restart.
         for relay in lab.relays { lab.network.takeDown(relay, reason: "gone") }
         carol.crash()
         try await carol.restart()
         #expect(try await self.names(carol, chat, of: [alice, bob, carol]) == ["alice", "bob", "carol"])
         guard case .failed(let error)? = try await carol.attempt(.refreshProfile) else {
-            return #expect(Bool(false), "nothing was read")
+            return #expect(Bool(false), "expected a failure without relays")
         }
         #expect(error.code == .noRelay)
         #expect(try await self.names(carol, chat, of: [alice, bob]) == ["alice", "bob"])
@@ -59,7 +59,7 @@ import Testing
         lab.network.takeDown(lab.relay, reason: "gone")
         try await lab.advance(by: .seconds(120))
         guard case .failed(let error)? = try await alice.attempt(.unfollow(bob.publicKey)) else {
-            return #expect(Bool(false), "written without reading")
+            return #expect(Bool(false), "expected a failure without relays")
         }
         #expect(error.code == .noRelay)
         lab.network.bringUp(lab.relay)

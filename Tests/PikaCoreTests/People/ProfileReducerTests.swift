@@ -20,7 +20,7 @@ import Testing
         #expect(world.names(0) == [nil, nil, nil])
         world.settle()
         #expect(world.names(0) == [nil, "Bob B.", nil])
-        // Also that somebody has no profile is known now.
+        // The absence of a profile is stored too.
         #expect(world.memos(.profile, 0) == 3)
         #expect(world[0].model.people.profiles.due.isEmpty && !world[0].model.people.profiles.isSearching)
         try world.restart(0)
@@ -105,7 +105,7 @@ import Testing
         #expect(world[0].outcomes["r"]?.failure == .noRelay)
         #expect(world.names(0) == [nil, "bob"])
         #expect(world[0].model.people.profiles.due == [world[1].key])
-        // An empty answer does not either.
+        // An empty answer does not count either.
         world.relayed = []
         world.reduce(0, .relay(.state(relay: self.relay, .connected)))
         #expect(world.asked(0) == [[world[1].key]])
@@ -217,7 +217,7 @@ import Testing
         #expect(world[0].model.state.peerProfile?.isFollowed == true)
         world.act(0, .closePeerProfile)
         #expect(world[0].model.state.peerProfile == nil)
-        // Nobody sees it any more once it is old.
+        // A profile that is no longer needed is deleted when it is old.
         world.act(0, .unfollow(peer.publicKey))
         world.advance(seconds: 2 * ProfileDirectory.lifetime)
         #expect(world.memos(.profile, 0) == 1)

@@ -3,7 +3,7 @@ import Nostr
 @testable import PikaCore
 
 extension ReducerWorld {
-    /// A relay event by one of the accounts, or another key; it is on the relay from now on.
+    /// Puts an event of an account, or of another key, on the relay.
     @discardableResult
     mutating func post(
         _ kind: Kind, by key: KeyPair, _ content: String, tags: [Nostr.Tag] = [], at time: Int64 = ReducerWorld.start
@@ -15,13 +15,13 @@ extension ReducerWorld {
         return event
     }
 
-    /// The names of the first chat's members, by account, as one account sees them; nil where none is known.
+    /// The names of the first chat's members, by account, as one account shows them; nil if unknown.
     func names(_ index: Int) -> [String?] {
         let members = self[index].model.state.chatList.first?.members ?? []
         return self.accounts.map { account in members.first { $0.publicKey == account.key }?.name }
     }
 
-    /// The people whom the due requests for profiles are about.
+    /// The accounts of the due profile requests.
     func asked(_ index: Int) -> [[PublicKey]] {
         self[index].due.compactMap { effect in
             if case .fetch(.profiles, let filters, _) = effect { filters.first?.authors } else { nil }
@@ -33,7 +33,7 @@ extension ReducerWorld {
         self.relayed.last { $0.kind == kind && $0.pubkey == self[index].key }
     }
 
-    /// The profile memos that are kept.
+    /// The stored profile memos.
     func memos(_ kind: MemoName.Kind, _ index: Int) -> Int {
         self[index].durable.state.memos.keys.count { $0.kind == kind }
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PikaCore
 
-/// Notes that several processes share.
+/// Notes shared by several processes.
 private final class Notes: CrashNotes {
     private let state = Mutex<(inFlight: [UInt8]?, quarantine: [UInt8]?, writes: Int)>((nil, nil, 0))
 
@@ -38,7 +38,7 @@ private final class Notes: CrashNotes {
 
     init() throws { self.relay = try RelayURL("wss://relay.example") }
 
-    /// A process begins; the one before has died of what it had in flight.
+    /// Starts a process; the previous one has crashed with its work in flight.
     private func process() -> CrashLedger { CrashLedger(self.notes, now: 5) }
 
     @Test func quarantinesAfterSecondDeath() {
@@ -51,7 +51,7 @@ private final class Notes: CrashNotes {
         let entry = third.quarantine.first
         #expect(entry?.subject == self.a && entry?.scope == self.group && entry?.stage == .ingest)
         #expect(entry?.deaths == 2 && entry?.since == 5)
-        #expect(self.process().quarantine == third.quarantine, "it is durable")
+        #expect(self.process().quarantine == third.quarantine, "the quarantine must be durable")
     }
 
     @Test func finishedWorkIsNotBlamed() {
@@ -127,7 +127,7 @@ private final class Notes: CrashNotes {
 
     @Test func thirdDeathLocatesFailingPart() {
         var visited: [Int] = []
-        // First the pass dies as a whole, then twice in the same part.
+        // First the whole pass is to blame, then twice the same part.
         _ = self.process().enterPass(.read)
         for _ in 0..<2 {
             let process = self.process()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PikaCore
 
-/// Members whose process dies at a chosen event, group or row, stage by stage: the account lives on without it.
+/// Members whose process crashes at a chosen event, group or row, for each stage: the account survives without it.
 @Suite(.bounded)
 struct QuarantineLabTests {
     private struct World {
@@ -28,7 +28,7 @@ struct QuarantineLabTests {
             other = try await alice.create("other", inviting: [bob])
         }
 
-        /// An operator's order, carried out.
+        /// Executes an operator's order.
         func order(_ order: QuarantineOrder, _ subject: CrashSubject) async throws {
             bob.core.mailbox.send(.quarantine(order, subject, RequestID(rawValue: "order")))
             try await lab.settle()
@@ -37,7 +37,7 @@ struct QuarantineLabTests {
         func answers(_ chat: String) -> [String] { alice.heard(in: chat, from: bob) }
     }
 
-    /// The id of the event around what alice said last, as relays have it.
+    /// The id of the event with Alice's latest message, as stored on relays.
     private func newest(_ world: World) throws -> String {
         try #require(world.lab.network.events(at: world.lab.relays[0]).last { $0.kind == .groupEvent }).id.hex
     }
@@ -55,7 +55,7 @@ struct QuarantineLabTests {
         for chat in [world.chat, world.other] { try await world.alice.say("ask \(chat.prefix(2))", in: chat) }
         #expect(world.answers(world.chat) == ["answer to ask \(world.chat.prefix(2))"])
         #expect(world.answers(world.other) == ["answer to ask \(world.other.prefix(2))"])
-        // It stays so over a restart, and is kept for a release.
+        // The quarantine survives a restart, and the event is kept for a release.
         world.bob.crash()
         try await world.bob.restart()
         #expect(!world.bob.hasCrashed && world.bob.core.quarantine.first?.content != nil)
@@ -85,15 +85,15 @@ struct QuarantineLabTests {
         world.bob.trap(at: nil)
         world.bob.crash()
         try await world.bob.restart()
-        #expect(world.answers(world.chat).isEmpty, "it was dropped")
+        #expect(world.answers(world.chat).isEmpty, "a dropped event must not be delivered")
     }
 
     @Test func deadlyWriteIsSkipped() async throws {
         let world = try await World(seed: 33)
         world.bob.trap(at: .store, of: "message/")
         try await world.alice.say("ask one", in: world.chat)
-        // The first death is the pass', which names no part.
-        #expect(!world.bob.hasCrashed, "parts are not told apart before a death")
+        // The first crash is attributed to the whole pass, not to a part.
+        #expect(!world.bob.hasCrashed, "parts must not be distinguished before the first crash")
         world.bob.trap(at: .store, of: "store")
         try await world.alice.say("ask two", in: world.chat)
         #expect(world.bob.hasCrashed)
@@ -109,12 +109,12 @@ struct QuarantineLabTests {
     @Test(arguments: [CrashStage.read, .restore])
     func deadlyInboxRowIsSkipped(stage: CrashStage) async throws {
         let world = try await World(seed: 34)
-        // A row that nobody finishes: the process dies before its answer is stored.
+        // An unfinished row: the process crashes before its answer is stored.
         world.bob.crash(.after(commit: world.bob.store.commitCount + 1))
         try await world.alice.say("ask one", in: world.chat)
         #expect(world.bob.hasCrashed)
         let row = "inbox/\(try #require(world.bob.storedInbox.last).id)"
-        // The first death is anywhere in the pass, two more at the row.
+        // The first crash is anywhere in the pass, the next two at the row.
         world.bob.trap(at: stage, of: stage.rawValue)
         try await world.bob.restart()
         #expect(world.bob.hasCrashed)
@@ -144,7 +144,7 @@ struct QuarantineLabTests {
         #expect(world.bob.core.quarantine.map(\.subject) == [subject])
         for chat in [world.chat, world.other] { try await world.alice.say("ask", in: chat) }
         #expect(world.answers(world.chat).isEmpty && world.answers(world.other) == ["answer to ask"])
-        // It is back after a release and a restart, with the messages sent meanwhile.
+        // The group is back after a release and a restart, with the messages sent meanwhile.
         world.bob.trap(at: nil)
         try await world.order(.release, subject)
         world.bob.crash()
@@ -189,7 +189,7 @@ struct QuarantineLabTests {
             world.bob.trap(at: .ingest)
             _ = try? await mallory.create("trap \(number)", inviting: [world.bob])
             world.bob.trap(at: .ingest, of: "none")
-            // Whatever mallory sends is deadly: its gift wraps.
+            // All of Mallory's gift wraps crash the process.
             let wraps = world.lab.network.events(at: world.lab.relays[0]).filter { $0.kind == .giftWrap }
             world.bob.trap(at: .ingest, of: try #require(wraps.last).id.hex)
             deaths += try await world.bob.heal()

@@ -18,7 +18,7 @@ import Testing
         return world
     }
 
-    /// What leaves for which relays.
+    /// The kinds and relays of the sent events.
     private func departures(_ step: CoreStep) -> [(kind: Kind, relays: [RelayURL])] {
         step.effects.compactMap {
             if case .publish(_, let event, let relays) = $0 { (event.kind, relays) } else { nil }
@@ -42,7 +42,7 @@ import Testing
             #expect(step.changes.isEmpty && step.effects.count == 1)
             #expect(world[0].model.configuration == before)
         }
-        // The same again is nothing new.
+        // The same configuration again changes nothing.
         let step = world.act(0, .reloadConfiguration(before))
         #expect(step.changes.isEmpty && step.effects.count == 1)
     }
@@ -59,15 +59,15 @@ import Testing
             world[0].model.state.relays == [.init(url: Self.other, connection: .disconnected, isCaughtUp: false)])
         #expect(step.effects.contains(.setRelays([Self.other])))
         let sent = self.departures(step)
-        // The lists go also to where the old ones are; the key package goes where the lists lead.
+        // The lists also go to their old relays; the key package goes to the relays that the lists name.
         let lists = sent.filter { [.keyPackageRelays, .inboxRelays].contains($0.kind) }
         #expect(lists.count == 2 && lists.allSatisfy { $0.relays == [Self.other, ReducerWorld.relay] })
         let packages = sent.filter { $0.kind == .keyPackage || $0.kind == .addressableKeyPackage }
         #expect(packages.count == 2 && packages.allSatisfy { $0.relays == [Self.other] })
-        // Lists of the same second lose against older ones on some relays.
+        // Some relays keep the older of two lists with the same second.
         let newest = world.relayed.filter { $0.kind == .inboxRelays && $0.pubkey == world[0].key }.map(\.createdAt)
         #expect(world[0].model.keyPackages.relayLists[.inboxRelays]?.event.createdAt ?? 0 > newest.max() ?? 0)
-        // Back again: the relay of before comes first, and the one in between is told.
+        // Restored: the original relay is first, and the intermediate one is notified.
         new.relays = [ReducerWorld.relay]
         world.settle()
         let back = self.departures(world.act(0, .reloadConfiguration(new)))
@@ -85,7 +85,7 @@ import Testing
         #expect(world[1].model.state.relays.map(\.url) == [Self.other, ReducerWorld.relay])
         #expect(world[1].model.state.relays.map(\.connection) == [.disconnected, .connected])
         #expect(world[1].model.state.relays[1].isCaughtUp)
-        // A relay that goes while it is read holds nothing up.
+        // A relay that is removed while it is read blocks nothing.
         world.reduce(1, .relay(.state(relay: Self.other, .connected)))
         #expect(world[1].model.catchUp.relays == [Self.other])
         new.relays = []
@@ -103,7 +103,7 @@ import Testing
         #expect(self.departures(world.reduce(0, .started)).isEmpty)
         var new = world[0].model.configuration
         new.relays = [Self.other]
-        // Nothing was announced before: other relays are no reason to.
+        // Nothing was announced before, so a change of relays announces nothing.
         #expect(self.departures(world.act(0, .reloadConfiguration(new))).isEmpty)
         new.publishesKeyPackage = true
         #expect(self.departures(world.act(0, .reloadConfiguration(new))).count == 4)
@@ -122,7 +122,7 @@ import Testing
         new.invites = .only([world[0].key])
         world.act(1, .reloadConfiguration(new))
         world.settle()
-        // What waited goes on waiting for its decision.
+        // A pending invitation keeps waiting for its decision.
         #expect(world[1].model.groups.isEmpty && world[1].model.state.invites.count == 1)
         world.now += 1000
         world.act(0, .createGroupChat(name: "two", peers: [world[1].key]), "two")
@@ -137,7 +137,7 @@ import Testing
             world.say(0, "\(number)")
         }
         world.settle()
-        // Of those before the handlers nothing is given up, so let them have few.
+        // Events held by handlers are never dropped, so let handlers hold few.
         world.accounts[1].configuration.retention.maximumUnhandled = 6
         try world.restart(1)
         let waiting = world[1].model.inbox.count

@@ -10,7 +10,7 @@ import Testing
 @Suite(.live) struct CoreRunTests {
     private struct Broken: Error {}
 
-    /// Loads nothing, and fails or notes every commit.
+    /// Loads nothing, and fails or records every commit.
     private final class NoteStore: CoreStore {
         let isBroken: Bool
         let commits = Mutex(0)
@@ -32,7 +32,7 @@ import Testing
         func media(in groupID: GroupID, message: EventID) async throws -> [StoredMedia] { [] }
     }
 
-    /// Has many updates ready, and takes every event.
+    /// Has many updates ready, and accepts every event.
     private final class EagerTransport: RelayTransport {
         let updates: AsyncStream<RelayUpdate>
         private let continuation: AsyncStream<RelayUpdate>.Continuation
@@ -51,7 +51,7 @@ import Testing
         }
 
         func setRelays(_ relays: [RelayURL]) async {}
-        /// Events of a subscription come once it is open, as from a relay.
+        /// A subscription's events arrive after it is open, as from a relay.
         func subscribe(_ subscription: RelaySubscription) async {
             for update in self.stored {
                 if case .event(_, subscription.id, _) = update { self.continuation.yield(update) }

@@ -20,7 +20,7 @@ import Testing
         #expect(Set(published.map(\.kind)) == kinds)
         #expect(world[0].durable.state.keyPackages.count == 1)
         try world.restart(0)
-        // What was not acknowledged goes out again, and nothing is made anew.
+        // Unacknowledged events are sent again, and no new ones are created.
         #expect(world[0].durable.state.keyPackages.count == 1)
         #expect(world[0].publishing.map(\.event) == published)
         world.settle()
@@ -60,17 +60,18 @@ import Testing
         #expect(world[2].texts == ["hello"])
     }
 
-    /// Their ids, which are random, are all else that there is to go by.
+    /// Beyond the times, only the random ids could order the messages.
     @Test func ordersBurstsBySendOrder() throws {
         var world = try ReducerWorld.group(3)
         let before = world.relayed.count
         for number in 0..<20 {
             world.say(0, "a\(number)")
             world.say(1, "b\(number)")
-            world.settle(deaf: [2])
+            world.settle(offline: [2])
         }
         let sent = world.relayed.dropFirst(before)
-        // A burst runs a few seconds ahead of the clock, one for each message; the rest shares the last of them.
+        // A burst runs a few seconds ahead of the clock, one for each message; the remaining messages share the last
+        // second.
         #expect(Set(sent.map(\.createdAt)).count == 11)
         try world.restart(2)
         world.connect(2)
@@ -79,15 +80,15 @@ import Testing
         #expect(sent.sorted { $0.id < $1.id }.map(\.id) != sent.map(\.id))
     }
 
-    /// What came too early waits together, and is told as it was sent.
+    /// Early messages wait together, and are delivered in the order of sending.
     @Test func deliversPendingMessagesInSendOrder() throws {
         var world = try ReducerWorld.group(2)
         let before = world.relayed.count
         world.act(0, .renameGroup(chatID: world[0].chatID, name: "other"), "rename")
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         let commits = world.relayed.dropFirst(before)
         for number in 0..<20 { world.say(0, "\(number)") }
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         let messages = world.relayed.dropFirst(before + commits.count).sorted { $0.id < $1.id }
         #expect(messages.count == 20)
         for event in messages { world.receive(1, event) }
@@ -147,10 +148,10 @@ import Testing
     @Test func holdsLaterEpochMessagesUntilCommit() throws {
         var world = try ReducerWorld.group(3)
         world.act(0, .renameGroup(chatID: world[0].chatID, name: "New"), "rename")
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         let commit = try #require(world.relayed.last)
         world.say(0, "later")
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         let message = try #require(world.relayed.last)
         world.receive(1, message)
         world.receive(1, message)
@@ -186,7 +187,7 @@ import Testing
             world.now += 1000
             world.say(0, "\(number)")
         }
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         let missed = Array(world.relayed[known...])
         let newest = try #require(missed.last)
         world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .connected)))
@@ -208,7 +209,7 @@ import Testing
         world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .connected)))
         world.accounts[1].due = []
         world.say(0, "anyway")
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         world.receive(1, try #require(world.relayed.last))
         for attempt in 1...ReadRetries.attempts {
             #expect(world[1].texts.isEmpty, "before attempt \(attempt)")
@@ -217,18 +218,18 @@ import Testing
         }
         #expect(world[1].texts == ["anyway"])
         world.say(0, "at once")
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         world.receive(1, try #require(world.relayed.last))
         #expect(world[1].texts == ["anyway", "at once"])
     }
 
-    /// A relay that hangs up before it answers starts anew with every connection.
+    /// A relay that disconnects before its answer is read from the start on every connection.
     @Test func flappingRelayDoesNotHoldEventsForever() throws {
         var world = try ReducerWorld.group(2)
         world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .connected)))
         world.accounts[1].due = []
         world.say(0, "anyway")
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         world.receive(1, try #require(world.relayed.last))
         for _ in 1...ReadRetries.attempts + 2 {
             world.reduce(1, .fetched(.catchUp(ReducerWorld.relay), [ReducerWorld.relay: .failed("no answer in time")]))
@@ -246,7 +247,7 @@ import Testing
         var data = try #require(world[0].group?.data)
         data.nostrGroupID = try #require(Bytes32([UInt8](repeating: 0x77, count: 32)))
         world.change(0, to: data)
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         world.receive(1, try #require(world.relayed.last))
         world.accounts[1].due = []
         let groupID = try #require(world[1].group?.groupID)
@@ -257,9 +258,9 @@ import Testing
             world.accounts[1].due = []
         }
         #expect(world[1].model.state.relays.map(\.connection) == [.connected])
-        // The next attempt is under way.
+        // The next attempt is in flight.
         world.say(0, "at once")
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         world.receive(1, try #require(world.relayed.last))
         #expect(world[1].texts == ["at once"])
     }
@@ -273,17 +274,17 @@ import Testing
         var data = try #require(world[0].group?.data)
         data.nostrGroupID = try #require(Bytes32([UInt8](repeating: 0x77, count: 32)))
         world.change(0, to: data)
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         let commit = try #require(world.relayed.last)
         world.say(0, "under the new id")
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         world.receive(1, commit)
         world.settle()
         #expect(world[1].texts == ["under the new id"])
         #expect(world[1].model.state.currentChat?.chatID == chatID)
         #expect(world[1].model.state.router.top == .chat(chatID: chatID))
         #expect(world[1].model.state.currentChat?.messages.map(\.content) == ["under the new id"])
-        // The former id is still a name of the chat.
+        // The former id still identifies the chat.
         world.act(1, .sendMessage(chatID: old, OutgoingMessage(content: "answer")))
         world.settle()
         #expect(world[0].texts == ["answer"])

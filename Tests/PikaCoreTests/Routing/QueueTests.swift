@@ -21,7 +21,7 @@ import Testing
         var seen = SeenEvents(newestFirst: [ids[0]], refusedNewestFirst: [ids[1]], capacity: 2, refusedCapacity: 2)
         for id in ids[2...5] { seen.insertRefused(id) }
         #expect(ids.map(seen.contains) == [true, false, false, false, true, true, false, false])
-        // An event that turns out to be genuine stays when the refused ones move on.
+        // A genuine event stays remembered when refused ones are forgotten.
         seen.insert(ids[5])
         seen.insertRefused(ids[6])
         seen.insertRefused(ids[7])
@@ -36,7 +36,7 @@ import Testing
         #expect(!mailbox.isIdle)
         let rest = await mailbox.receive(limit: 4)
         #expect(rest?.count == 2)
-        if case .timer(.outbox)? = rest?.last {} else { Issue.record("the last input came out of order") }
+        if case .timer(.outbox)? = rest?.last {} else { Issue.record("expected the inputs in order") }
         mailbox.close()
         #expect(await mailbox.receive(limit: 4) == nil)
         mailbox.send(.started)
@@ -72,7 +72,7 @@ import Testing
         #expect(await reader.next()?.rev == 5)
         for rev in 1...5 {
             guard case .finished(_, let request, _)? = await reader.next() else {
-                Issue.record("an outcome is missing")
+                Issue.record("expected an outcome")
                 return
             }
             #expect(request.rawValue == "\(rev)")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PikaCore
 
-/// How a core says that it stands with its work.
+/// The core's report of its own progress.
 @Suite struct VitalsReducerTests {
     private func vitals(_ account: Int, of world: inout ReducerWorld) -> CoreVitals? {
         let step = world.reduce(account, .queryVitals(7))
@@ -42,7 +42,7 @@ import Testing
         world.act(0, .renameGroup(chatID: world[0].chatID, name: "next"), "rename")
         world.settle()
         parked = try #require(vitals(1, of: &world)?.parked)
-        #expect(parked.waiting == 1 && parked.trials == 1, "the new epoch's key is tried once")
+        #expect(parked.waiting == 1 && parked.trials == 1, "the new epoch's key must be tried once")
     }
 
     @Test func countsUnhandledEventsInInbox() throws {

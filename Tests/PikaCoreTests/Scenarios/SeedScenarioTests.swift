@@ -4,7 +4,7 @@ import Nostr
 import PikaCore
 import Testing
 
-/// What Pika's own test list asks of a core, over the lab's relays.
+/// Pika's own test list, applied to a core over the lab's relays.
 @Suite(.bounded) struct SeedScenarioTests {
     private struct Stage {
         let lab: GroupLab
@@ -22,7 +22,7 @@ import Testing
         return Stage(lab: lab, alice: alice, others: others)
     }
 
-    /// A key that no relay has a key package of.
+    /// A key without a key package on any relay.
     private func stranger() -> PublicKey {
         var generator = SeededGenerator(seed: 4711)
         return KeyPair.generate(using: &generator).publicKey
@@ -62,7 +62,7 @@ import Testing
         let stage = try await stage(501, ["bob"])
         let bob = stage.others[0]
         guard case .done(let direct?) = try await stage.alice.perform(.createChat(peer: bob.publicKey)) else {
-            return #expect(Bool(false), "the chat has no id")
+            return #expect(Bool(false), "expected a chat id")
         }
         let both = stage.everybody.map(\.publicKey)
         try await self.expectMembers(both, admins: both, isGroup: false, of: direct, seenBy: stage.everybody)
@@ -104,7 +104,7 @@ import Testing
             all, admins: [stage.others[1].publicKey], isGroup: true, of: chat, seenBy: stage.everybody)
     }
 
-    // MARK: Being removed
+    // MARK: Removal
 
     @Test func removalEmptiesChatWithReason() async throws {
         let stage = try await stage(511, ["bob", "carol"])
@@ -121,10 +121,10 @@ import Testing
         #expect(!summary.isActive && !summary.isAdmin && summary.members.isEmpty)
         #expect(summary.endReason == .removed(by: stage.alice.publicKey))
         guard case .failed(let error)? = try await bob.attempt(.sendMessage(chatID: chat, .text("still here"))) else {
-            return #expect(Bool(false), "a removed member could send")
+            return #expect(Bool(false), "expected a refusal")
         }
         #expect(error.code == .notAllowed)
-        // The same after a restart, and until somebody brings it back.
+        // The same holds after a restart, until a member adds it again.
         bob.crash()
         try await bob.restart()
         #expect(try await bob.summary(of: chat)?.endReason == .removed(by: stage.alice.publicKey))
@@ -163,7 +163,7 @@ import Testing
         let chat = try await stage.alice.create("friends", inviting: [bob])
         try await stage.alice.say("before", in: chat)
         stage.lab.network.takeDown(stage.lab.relay)
-        // What is stored can be read, and what is said waits, also across a restart.
+        // Stored messages can be read, and new messages are queued, also across a restart.
         #expect(try await stage.alice.messages(in: chat).map(\.content) == ["before"])
         for number in 1...5 {
             try await stage.lab.advance(by: .seconds(1))
@@ -191,7 +191,7 @@ import Testing
         let peers = stage.keys + [self.stranger()]
         guard
             case .failed(let error) = try await stage.alice.attempt(.createGroupChat(name: "three", peers: peers))
-        else { return #expect(Bool(false), "a group was founded") }
+        else { return #expect(Bool(false), "expected no group") }
         #expect(error.code == .noKeyPackage)
         #expect(stage.lab.network.publications.count == published)
         for member in stage.everybody { #expect(try await member.state().chatList.isEmpty) }
@@ -210,12 +210,12 @@ import Testing
         let all = stage.everybody.map(\.publicKey)
         let admins = [stage.alice.publicKey]
         try await self.expectMembers(all, admins: admins, isGroup: true, of: chat, seenBy: stage.everybody)
-        // The same for members that are added later.
+        // The same holds for members that are added later.
         let dave = try await stage.lab.member("dave")
         let peers = [dave.publicKey, stranger]
         guard
             case .failed(let error) = try await stage.alice.attempt(.addGroupMembers(chatID: chat, peers: peers))
-        else { return #expect(Bool(false), "the stranger was added") }
+        else { return #expect(Bool(false), "expected a refusal") }
         #expect(error.code == .noKeyPackage)
         try await self.expectMembers(all, admins: admins, isGroup: true, of: chat, seenBy: stage.everybody)
         let second = try await stage.alice.attempt(
@@ -231,7 +231,7 @@ import Testing
         lab.network.publications.filter { $0.publication.event.kind == .giftWrap }.count
     }
 
-    /// The relay's OK comes late, or its answer or the commit itself gets lost.
+    /// The relay's OK is late, or its answer or the commit itself is lost.
     @Test(arguments: [LabNetwork.Verdict.hold, .lose, .refuse("rate-limited: wait"), .refuse("error: busy")])
     func sendsWelcomeOnlyAfterCommitIsConfirmed(verdict: LabNetwork.Verdict) async throws {
         let stage = try await stage(508, ["bob", "carol"])
@@ -267,7 +267,7 @@ import Testing
         let before = self.welcomes(stage.lab)
         stage.lab.network.onPublish { $0.event.kind == .groupEvent ? .refuse("blocked: no") : .deliver }
         let outcome = try await stage.alice.attempt(.addGroupMembers(chatID: chat, peers: [carol.publicKey]))
-        guard case .failed(let error)? = outcome else { return #expect(Bool(false), "it was not refused") }
+        guard case .failed(let error)? = outcome else { return #expect(Bool(false), "expected a refusal") }
         #expect(error.code == .refused)
         stage.lab.network.deliverEverything()
         try await stage.lab.advance(by: .seconds(3600))
@@ -281,7 +281,7 @@ import Testing
 
     // MARK: Updates
 
-    /// A reader as the contract wants it: an update whose `rev` is not above the last one is dropped.
+    /// A reader as the contract demands: it drops updates whose `rev` is not above the last one.
     private struct Reader {
         var state = AppState()
         var dropped = 0

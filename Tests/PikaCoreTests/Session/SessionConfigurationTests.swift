@@ -22,7 +22,7 @@ import Testing
         #expect(try await session.attempt(.reloadConfiguration(configuration)) == .done(chatID: nil))
         #expect(try await session.state().relays.map(\.url) == lab.relays)
         #expect(try await session.state().relays.allSatisfy { $0.connection == .connected && $0.isCaughtUp })
-        // One that is refused changes nothing, also not for the next.
+        // A refused configuration changes nothing, nor does it affect the next one.
         var refused = configuration
         refused.relays = []
         refused.client = "another"
@@ -30,7 +30,7 @@ import Testing
         _ = try await session.attempt(.logout)
         _ = try await session.attempt(.login(.key(key)))
         #expect(try await session.state().relays.map(\.url) == lab.relays)
-        // Logged out, everything can change.
+        // After a logout everything may change.
         _ = try await session.attempt(.logout)
         #expect(try await session.attempt(.reloadConfiguration(refused)) == .done(chatID: nil))
         _ = try await session.attempt(.login(.key(key)))
@@ -52,7 +52,7 @@ import Testing
         lab.network.takeDown(lab.relays[1])
         lab.network.bringUp(lab.relays[1])
         try await lab.settle()
-        // Bob reads only the first relay, where the lists now lead to the second.
+        // Bob reads only the first relay, while the lists now name the second.
         try await bob.perform(.createGroupChat(name: "found", peers: [key.publicKey]))
         #expect(try await session.state().chatList.map(\.name) == ["found"])
         checkPromises(session)

@@ -44,7 +44,7 @@ import Testing
         #expect(try await session.attempt(.restoreSession)?.failure == .notLoggedIn)
         #expect(try await session.attempt(.logout) == .done(chatID: nil))
         #expect(try await session.attempt(.foregrounded) == .done(chatID: nil))
-        // The account's state is there when it comes back, and what it missed.
+        // After the login, the account's state is restored, with the missed messages.
         try await bob.say("while you were away", in: chat)
         #expect(try await session.attempt(.login(.key(self.key(1)))) == .done(chatID: nil))
         #expect(try await session.state().chatList.map(\.chatID) == [chat])
@@ -59,7 +59,7 @@ import Testing
         let chat = try await self.found(session, bob)
         lab.network.takeDown(lab.relay)
         try await lab.settle()
-        // One waits for a relay; the others are in the queue together with the logout.
+        // One action waits for a relay; the others are queued together with the logout.
         let rename = session.begin(.renameGroup(chatID: chat, name: "new"))
         try await lab.settle()
         #expect(session.outcomes(of: rename).isEmpty)
@@ -135,7 +135,7 @@ import Testing
         #expect(session.host.store(of: self.key(6).publicKey) == nil)
         #expect(session.host.wipedAccounts == [self.key(6).publicKey])
         #expect(try await session.state().auth == .loggedOut)
-        // Nobody knows whose data is meant any more.
+        // The account to wipe is unknown.
         #expect(try await session.attempt(.wipeLocalData)?.failure == .notLoggedIn)
         _ = try await session.attempt(.login(.key(self.key(6))))
         #expect(try await session.state().chatList.isEmpty)
@@ -150,7 +150,7 @@ import Testing
             _ = try await session.attempt(.login(.key(key)))
             session.host.failToWipe("a file is busy")
             #expect(try await session.attempt(.wipeLocalData)?.failure == .accountUnavailable)
-            // The key went first, and nobody logs in before the rest is gone.
+            // The key was deleted first; no login is possible before the remaining data is deleted.
             #expect(session.identities.identity == .wiping(key.publicKey))
             #expect(try await session.attempt(.restoreSession)?.failure == .accountUnavailable)
             #expect(try await session.attempt(.createAccount(name: nil))?.failure == .accountUnavailable)
@@ -180,7 +180,7 @@ import Testing
         #expect(try await session.attempt(.wipeLocalData)?.failure == .identityUnavailable)
         #expect(session.host.wipedAccounts.isEmpty)
         #expect(session.identities.identity == .key(self.key(9)))
-        // Now the stored identity says whose data is meant.
+        // The stored identity now names the account to wipe.
         session.identities.fail([])
         #expect(try await session.attempt(.wipeLocalData) == .done(chatID: nil))
         #expect(session.host.wipedAccounts == [self.key(9).publicKey])
@@ -199,7 +199,7 @@ import Testing
         try await lab.settle()
         for id in [request, rename] { #expect(session.outcomes(of: id).count == 1) }
         let state = try await session.state()
-        // What needs no commit does not fail; the next that does ends it.
+        // Actions without a commit do not fail; the next one with a commit ends the session.
         if state.auth != .loggedOut {
             lab.network.takeDown(lab.relay)
             _ = try await session.attempt(.createGroupChat(name: "x", peers: [self.key(11).publicKey]))

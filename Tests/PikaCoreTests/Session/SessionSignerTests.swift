@@ -4,7 +4,7 @@ import Testing
 
 @testable import PikaCore
 
-/// Sessions of accounts whose key is with a remote signer (NIP-46).
+/// Sessions of accounts with a remote signer (NIP-46).
 @Suite struct SessionSignerTests {
     private let done = ActionOutcome.done(chatID: nil)
 
@@ -34,7 +34,7 @@ import Testing
             && session.host.openAccounts.isEmpty
     }
 
-    // MARK: Logging in
+    // MARK: Login
 
     @Test func signerLogsInAndAccountChats() async throws {
         let (lab, session, bunker) = try await self.place(480)
@@ -68,7 +68,7 @@ import Testing
         try await session.restart()
         #expect(try await session.attempt(.restoreSession) == self.done)
         #expect(try await session.state().auth == auth)
-        // What needs the signer waits; that it is away is in the state after its time is up.
+        // Actions that need the signer wait; after the timeout the state shows that the signer does not respond.
         let profile = session.begin(.saveProfile(ProfileDraft(name: "Ann")))
         try await lab.advance(by: .seconds(31))
         #expect(session.outcomes(of: profile).isEmpty)
@@ -80,7 +80,7 @@ import Testing
         try await lab.advance(by: .seconds(90))
         #expect(session.outcomes(of: profile) == [self.done])
         #expect(try await session.state().signer == .ready)
-        #expect(bunker.methods.filter { $0 == .connect }.count == 1, "the secret is shown once")
+        #expect(bunker.methods.filter { $0 == .connect }.count == 1, "the secret must be sent once")
         #expect(bunker.clients == [client.publicKey])
         checkPromises(session)
     }
@@ -102,7 +102,7 @@ import Testing
         checkPromises(session)
     }
 
-    // MARK: Signers that do not
+    // MARK: Failing signers
 
     @Test func absentSignerFailsLoginAtDeadline() async throws {
         let (lab, session, bunker) = try await self.place(483)
@@ -126,7 +126,7 @@ import Testing
         try await lab.advance(by: .seconds(331))
         #expect(session.outcomes(of: unapproved).map(\.failure) == [.signerAway])
         #expect(try await self.isLoggedOut(session))
-        #expect(lab.clock.sleeperCount == 0, "nothing of a login goes on after it")
+        #expect(lab.clock.sleeperCount == 0, "a failed login must leave no timer")
         checkPromises(session)
     }
 
@@ -165,7 +165,7 @@ import Testing
         #expect(try await session.attempt(self.login(bunker))?.failure == .wrongSigner)
         #expect(session.identities.identity == identity)
         #expect(try await self.isLoggedOut(session))
-        // The account goes on, but not with that key.
+        // The account remains, but not with that key.
         #expect(try await session.attempt(.restoreSession) == self.done)
         let profile = session.begin(.saveProfile(ProfileDraft(name: "Ann")))
         try await lab.advance(by: .seconds(10))
@@ -175,13 +175,13 @@ import Testing
         }
         #expect(reason.contains(account.npub) && reason.contains(self.key(1).publicKey.npub))
         #expect(session.outcomes(of: profile).isEmpty && !bunker.methods.suffix(1).contains(.signEvent))
-        // Who logs out has no account any more, and so may have this one.
+        // After a logout, any account may log in.
         #expect(try await session.attempt(.logout) == self.done)
         #expect(session.outcomes(of: profile).map(\.failure) == [.sessionEnded])
         checkPromises(session)
     }
 
-    // MARK: What is kept and what is not
+    // MARK: Stored data
 
     @Test func logoutAndWipeDeleteClientKey() async throws {
         for ending in [AppAction.logout, .wipeLocalData] {
@@ -191,7 +191,7 @@ import Testing
             #expect(try await session.attempt(ending) == self.done)
             #expect(session.identities.identity == nil)
             #expect((session.host.store(of: self.key(487).publicKey) == nil) == (ending == .wipeLocalData))
-            // The signer does not know the next client, and its secret was good for one.
+            // The signer does not know the next client, and the URL's secret was valid for one.
             #expect(try await session.attempt(self.login(bunker))?.failure == .signerRefused)
             #expect(bunker.clients == [client.publicKey])
             #expect(try await self.isLoggedOut(session))

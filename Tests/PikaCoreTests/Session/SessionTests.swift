@@ -4,24 +4,24 @@ import Testing
 
 @testable import PikaCore
 
-/// What every session promises, whatever happens to it.
+/// Invariants of every session.
 func checkPromises(_ session: LabSession) {
     var rev: UInt64 = 0
     var ended: Set<RequestID> = []
     for update in session.updates {
         switch update {
         case .fullState(let state):
-            #expect(state.rev > rev, "revs rise")
+            #expect(state.rev > rev, "revs must increase")
             rev = state.rev
             let open: String? = if case .chat(let chatID) = state.router.top { chatID } else { nil }
-            #expect(state.currentChat?.chatID == open, "the open chat is filled, and no other")
+            #expect(state.currentChat?.chatID == open, "the open chat must be filled, and no other")
             if state.auth == .loggedOut {
-                #expect(state.router == AppState.Router(), "nobody sees an account's screens after it")
+                #expect(state.router == AppState.Router(), "a logout must reset the router")
                 #expect(state.chatList.isEmpty && state.relays.isEmpty && state.outbox.pending == 0)
             }
         case .finished(let at, let request, _):
-            #expect(at <= rev && at > 0, "an outcome refers to a snapshot that was published")
-            #expect(ended.insert(request).inserted, "one outcome for each request")
+            #expect(at <= rev && at > 0, "an outcome must refer to a published snapshot")
+            #expect(ended.insert(request).inserted, "each request must have one outcome")
         case .delivery(let at, _, _, _), .accountCreated(let at, _): #expect(at == rev)
         }
     }
@@ -42,7 +42,7 @@ extension ActionOutcome {
         session.updates.compactMap { if case .accountCreated(_, let key) = $0 { key } else { nil } }
     }
 
-    // MARK: Creating
+    // MARK: Account creation
 
     @Test func createsAccountAndReturnsKeyOnce() async throws {
         let lab = try GroupLab(seed: 400)
@@ -54,7 +54,7 @@ extension ActionOutcome {
         #expect(self.created(session).count == 1)
         #expect(session.identities.identity == .key(key))
         #expect(session.host.openAccounts == [key.publicKey])
-        // Logged out, creating, logged in: the key comes with the first snapshot of the account, then the outcome.
+        // Logged out, creating, logged in: the key is in the account's first snapshot, before the outcome.
         let states = session.snapshots
         #expect(states[1].busy.creatingAccount && states[1].auth == .loggedOut)
         #expect(states[2].auth == .loggedIn(key.publicKey, .localKey) && !states[2].busy.creatingAccount)
@@ -69,7 +69,7 @@ extension ActionOutcome {
         }
         #expect(order == ["state", "key", "outcome"])
         #expect(try await session.state().hasPublishedKeyPackage)
-        // Readers that come later do not get it.
+        // Later readers do not receive it.
         try await session.restart()
         _ = try await session.attempt(.restoreSession)
         #expect(self.created(session).isEmpty)
@@ -105,7 +105,7 @@ extension ActionOutcome {
         checkPromises(session)
     }
 
-    // MARK: Logging in
+    // MARK: Login
 
     @Test func logsInWithKeyAndRestoresSession() async throws {
         let lab = try GroupLab(seed: 402)
@@ -132,7 +132,7 @@ extension ActionOutcome {
         let state = try await session.state()
         #expect(state.auth == .loggedIn(key.publicKey, .localKey))
         #expect(state.chatList.map(\.chatID) == [chat])
-        // Who is logged in already goes on.
+        // A running session continues.
         #expect(try await session.attempt(.restoreSession)?.isDone == true)
         checkPromises(session)
     }
@@ -158,7 +158,7 @@ extension ActionOutcome {
         #expect(try await session.attempt(.login(.storedKey(password: "other")))?.failure == .wrongPassword)
         #expect(try await session.attempt(.login(.storedKey(password: password)))?.isDone == true)
         #expect(try await session.state().auth == .loggedIn(key.publicKey, .encryptedKey))
-        // What is exported keeps saying how the key was treated.
+        // The exported key keeps its key security byte.
         let exported = try await session.ask { try await $0.exportKey(password: "new") }
         let read = try NIP49.EncryptedKey(parsing: exported)
         #expect(read.security == .notKnownInsecure && read.logN == NIP49.standardLogN)

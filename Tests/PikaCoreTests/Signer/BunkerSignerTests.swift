@@ -5,9 +5,9 @@ import PikaCore
 import Synchronization
 import Testing
 
-/// The client of a remote signer, against one that answers as it likes.
+/// The client of a remote signer, against a scripted one.
 @Suite(.bounded) struct BunkerSignerTests {
-    /// A script may need the bunker that it is for.
+    /// Holds the bunker for scripts that need it.
     private final class Holder: Sendable {
         let bunker = Mutex<ScriptedBunker?>(nil)
         func obey(_ request: NIP46.Request) -> ScriptedBunker.Reply {
@@ -17,7 +17,7 @@ import Testing
 
     private typealias Change = @Sendable (NIP46.Request, Int, ScriptedBunker.Reply) -> [ScriptedBunker.Reply]?
 
-    /// Runs a client of a bunker that is good but for what `change` says.
+    /// Runs a client of a correct bunker, modified by `change`.
     private func with(
         known: Bool = false, batch: Int = 1, _ change: @escaping Change = { _, _, _ in nil },
         _ body: (BunkerSigner, ScriptedBunker) async throws -> Void
@@ -54,7 +54,7 @@ import Testing
         #expect(account == bunker.user.publicKey)
     }
 
-    // MARK: All is well
+    // MARK: Correct answers
 
     @Test func connectsOnceAndLearnsAccount() async throws {
         try await self.with { signer, bunker in
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    // MARK: Silence
+    // MARK: Missing answers
 
     @Test func retriesUnderSameIDUntilDeadline() async throws {
         try await self.with(known: true, { _, _, _ in [] }) { signer, bunker in
@@ -224,7 +224,7 @@ import Testing
         }
     }
 
-    // MARK: No
+    // MARK: Refusals
 
     @Test func reportsReasonOfRefusal() async throws {
         let script: Change = { request, _, _ in
@@ -267,7 +267,7 @@ import Testing
             signer, bunker in
             let failure = await self.failure { () throws(SignerError) in _ = try await signer.connect() }
             #expect(failure == SignerError(.refused, "no connect"))
-            // The next attempt starts anew.
+            // The next attempt starts from the beginning.
             _ = await self.failure { () throws(SignerError) in _ = try await signer.connect() }
             #expect(bunker.methods == ["connect", "get_public_key", "connect", "get_public_key"])
         }

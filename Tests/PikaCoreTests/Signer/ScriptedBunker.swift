@@ -3,21 +3,21 @@ import Nostr
 import PikaCore
 import Synchronization
 
-/// A bunker behind connections without a network, which answers as a test says; also the clock of its client: while
-/// the bunker is silent time runs ahead to the next thing that is due, otherwise it stands still.
+/// A scripted bunker behind connections without a network. It is also its client's clock: while the bunker is silent,
+/// time jumps to the next deadline; otherwise it stands still.
 final class ScriptedBunker: RelayTransport, CoreClock {
     enum Reply: Sendable {
         case outcome(NIP46.Response.Outcome)
-        /// In somebody else's name.
+        /// Signed by another key.
         case stranger(NIP46.Response.Outcome)
-        /// To another question.
+        /// With the id of another request.
         case otherID(NIP46.Response.Outcome)
         case bytes([UInt8])
 
         static func result(_ text: String) -> Reply { .outcome(.result(text)) }
     }
 
-    /// What it answers to a question, which comes for the so-and-so-manieth time, from 1; nothing at all for no reply.
+    /// Returns the reply to the nth request of a method, counted from 1; nil for no reply.
     typealias Script = @Sendable (_ request: NIP46.Request, _ time: Int) -> [Reply]
 
     private struct State {
@@ -36,7 +36,7 @@ final class ScriptedBunker: RelayTransport, CoreClock {
     private let continuation: AsyncStream<RelayUpdate>.Continuation
     private let state: Mutex<State>
     private let script: Script
-    /// So many questions are answered together, the last one first.
+    /// This many requests are answered together, the last one first.
     private let batch: Int
 
     init(batch: Int = 1, _ script: @escaping Script) {
@@ -121,7 +121,7 @@ final class ScriptedBunker: RelayTransport, CoreClock {
         throw CancellationError()
     }
 
-    /// What a good bunker does.
+    /// The reply of a correct bunker.
     func obey(_ request: NIP46.Request) -> Reply {
         switch request.method {
         case .connect: return .result("ack")

@@ -5,25 +5,25 @@ import Testing
 
 @testable import PikaCore
 
-/// An account whose key is with a remote signer, which answers late, in any order, wrongly, or not at all.
+/// An account with a remote signer that answers late, in any order, wrongly, or not at all.
 @Suite struct SignerReducerTests {
     private static let away = SignerError(.away, "no answer within 30 s")
     private static let refused = SignerError(.refused, "not allowed")
 
-    /// Two that have started; the key of the second is with a signer.
+    /// Two started accounts; a signer holds the key of the second.
     private func pair(_ invites: CoreConfiguration.InvitePolicy = .anyone) throws -> ReducerWorld {
         var world = try ReducerWorld(2, invites: invites, remote: [1])
         for index in 0..<2 { world.reduce(index, .started) }
         return world
     }
 
-    /// Founds a group with the other; nobody reads yet.
+    /// Founds a group with the other account, without delivering events.
     private func invite(_ world: inout ReducerWorld, by index: Int = 0) {
         world.act(index, .createGroupChat(name: "Lab", peers: [world[1 - index].key]), "create")
         world.catchUp(index)
     }
 
-    // MARK: All is well
+    // MARK: Correct answers
 
     @Test func remoteAccountBehavesLikeLocalAccount() throws {
         var world = try ReducerWorld.group(3, remote: [0, 2])
@@ -55,7 +55,7 @@ import Testing
         world.accounts[1].due.removeAll { if case .useKey = $0 { true } else { false } }
         for (job, operation) in asked.reversed() { world.sign(1, job, operation) }
         #expect(Set(world[1].publishing.map(\.event.kind)).count == 4)
-        // Again, and one that nobody asked for.
+        // A repeated answer, and an unrequested one.
         let before = world[1].durable.state.outbox
         for (job, operation) in asked { world.sign(1, job, operation) }
         world.sign(1, 999, asked[0].operation)
@@ -76,7 +76,7 @@ import Testing
         world.act(1, .publishKeyPackage)
         self.invite(&world, by: 1)
         world.sign(1, job, operation)
-        // Its own invitation goes ahead of twelve gift wraps.
+        // Its own invitation precedes twelve gift wraps.
         guard case .encrypt(_, let peer)? = world[1].asked.last?.operation else {
             Issue.record("\(world[1].asked.map(\.operation))")
             return
@@ -84,7 +84,7 @@ import Testing
         #expect(peer == world[0].key)
     }
 
-    // MARK: Away
+    // MARK: Missing answers
 
     @Test func opensInvitationOnceSignerReturns() throws {
         var world = try self.pair()
@@ -94,7 +94,7 @@ import Testing
         world.settle()
         #expect(world[1].model.groups.isEmpty)
         #expect(world[1].model.state.signer == .away(reason: "no answer within 30 s"))
-        // It is asked again after 1, 2, 4 … seconds, one thing at a time.
+        // Requests are retried after 1, 2, 4 … seconds, one at a time.
         world.say(0, "are you there?")
         world.advance(seconds: 7)
         #expect(world[1].model.signer.failures == 4)
@@ -111,14 +111,14 @@ import Testing
         let wrap = try #require(world[0].publishing.first { $0.event.kind == .giftWrap }).event
         world.receive(1, wrap)
         #expect(world[1].asked.count == 1 && world[1].model.inbound.seen.contains(wrap.id) == false)
-        // Between the two layers, too.
+        // The same holds between the two layers.
         let (job, operation) = world[1].asked[0]
         world.accounts[1].due = []
         world.sign(1, job, operation)
         #expect(world[1].asked.count == 1)
         try world.restart(1)
         #expect(world[1].asked.count == 1)
-        // What comes again is the same.
+        // A repeated event has no effect.
         world.receive(1, wrap)
         #expect(world[1].asked.count == 1)
         world.settle()
@@ -141,7 +141,7 @@ import Testing
         world.settle()
         #expect(world[0].model.groups.count == 1)
         #expect(world.relayed.filter { $0.kind == .giftWrap }.count == 1)
-        // Nothing is left to be done twice.
+        // Nothing is left to be repeated.
         try world.restart(1)
         #expect(world[1].asked.isEmpty)
         world.settle()
@@ -171,7 +171,7 @@ import Testing
         #expect(world.relayed.filter { $0.pubkey == world[1].key }.count == 4)
     }
 
-    // MARK: No
+    // MARK: Refusals
 
     @Test func refusalFailsActionWithReason() throws {
         var world = try self.pair()
@@ -215,7 +215,7 @@ import Testing
         world.accounts[1].signerAnswer = nil
         world.advance(seconds: 600)
         #expect(world[1].model.groups.count == 1)
-        // Another one, that nobody can open.
+        // Another gift wrap, which cannot be decrypted.
         let rumor = UnsignedEvent(pubkey: world[0].key, createdAt: 1, kind: .welcome, content: "")
         let stranger = KeyPair.generate(using: &world.random)
         let made = try GiftWrap.wrap(
@@ -336,7 +336,7 @@ import Testing
         world.connect(1)
         world.settle()
         #expect(world.relayed.contains { $0.kind == .applicationData && $0.pubkey == world[1].key })
-        // What it has said itself it knows again without the signer.
+        // It recognizes its own notice without the signer.
         world.accounts[1].signerAnswer = Self.away
         try world.restart(1)
         world.connect(1)
@@ -344,7 +344,7 @@ import Testing
         #expect(world[1].publishing.contains { $0.event.kind == .groupEvent })
         world.settle()
         #expect(world[0].texts == ["at once"])
-        // What it does not know must be read first: it may be by a later copy.
+        // An unknown notice must be decrypted first: it may be by a later copy.
         world.accounts[1].durable.state.memos[MemoName(.copyNotice, [])] = nil
         try world.restart(1)
         world.connect(1)
@@ -371,7 +371,7 @@ import Testing
     }
 }
 
-/// The stored form of what waits for a signer.
+/// The stored form of queued signer tasks.
 @Suite struct KeyTaskMemoTests {
     private func tasks() throws -> [KeyTask] {
         var random = SplitMix64(seed: 3)

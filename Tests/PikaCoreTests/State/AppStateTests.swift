@@ -2,13 +2,13 @@ import BotTesting
 import Testing
 
 @Suite struct AppStateTests {
-    /// Promises that hold for every snapshot that a reader ever gets.
+    /// Invariants of every snapshot.
     static func checkSnapshots(_ member: LabMember) {
         for run in member.snapshots {
-            #expect(zip(run, run.dropFirst()).allSatisfy { $0.rev < $1.rev }, "revs rise")
+            #expect(zip(run, run.dropFirst()).allSatisfy { $0.rev < $1.rev }, "revs must increase")
             for state in run {
                 let open: String? = if case .chat(let chatID) = state.router.top { chatID } else { nil }
-                #expect(state.currentChat?.chatID == open, "the open chat is filled, and no other")
+                #expect(state.currentChat?.chatID == open, "the open chat must be filled, and no other")
             }
         }
     }
@@ -27,7 +27,7 @@ import Testing
         try await bob.say("more", in: two)
         #expect(try await alice.messages(in: two).map(\.content) == ["in two", "more"])
         #expect(try await alice.state().chatList.map(\.unreadCount) == [0, 0])
-        // Back: the chat below is filled again.
+        // After the pop, the chat below is filled again.
         try await alice.perform(.popScreen)
         #expect(try await alice.state().currentChat?.messages.map(\.content) == ["in one"])
         try await alice.perform(.pushScreen(.groupInfo(chatID: one)))

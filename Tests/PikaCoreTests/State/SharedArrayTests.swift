@@ -3,7 +3,7 @@ import Testing
 
 @testable import PikaCore
 
-/// Against `Array`, which is what it must behave like.
+/// Compared with `Array`, whose behaviour is the reference.
 @Suite struct SharedArrayTests {
     @Test(arguments: 0..<8)
     func behavesLikeArray(_ seed: UInt64) {

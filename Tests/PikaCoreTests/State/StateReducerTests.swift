@@ -68,7 +68,7 @@ import Testing
         world.act(2, .openChat(chatID: "nowhere"))
         for account in world.accounts {
             let search = SecretSearch(account.model.state)
-            #expect(search.finds("hello") && search.finds("a.txt"), "it looks at everything")
+            #expect(search.finds("hello") && search.finds("a.txt"), "the search must cover all fields")
             var leaky = account.model.state
             leaky.toast = Hex.encode(account.keys.secretBytes)
             #expect(SecretSearch(leaky).finds(account.keys.secretBytes))
@@ -81,7 +81,7 @@ import Testing
             secrets += account.durable.media.flatMap(\.keys)
             #expect(secrets.count > 5)
             for secret in secrets { #expect(!search.finds(secret.copyBytes())) }
-            // What is stored of a group holds its keys; names and public keys are shorter than this.
+            // Stored group values contain keys; names and public keys are shorter than this.
             for record in account.durable.state.groups.flatMap(\.records.values) {
                 let bytes = record.copyBytes()
                 guard bytes.count >= 96 else { continue }

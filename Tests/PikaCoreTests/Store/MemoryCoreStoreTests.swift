@@ -6,7 +6,7 @@ import Testing
 
 @testable import MLS
 
-/// What every store must do (the essentials; the store on disk passes the long list), and the faults.
+/// The essential requirements of every store (the disk store passes the full list), and injected faults.
 @Suite struct MemoryCoreStoreTests {
     private static let keys: KeyPair = {
         var generator = SeededGenerator(seed: 1)

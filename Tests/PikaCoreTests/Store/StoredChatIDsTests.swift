@@ -5,9 +5,9 @@ import Testing
 
 @testable import PikaCore
 
-/// State that was stored while chat ids were nostrGroupIDs.
+/// State stored while chat ids were nostrGroupIDs.
 @Suite struct StoredChatIDsTests {
-    /// A row as version 1 of the payload stored it.
+    /// A row in version 1 of the payload.
     private static func oldForm(_ row: InboxRow, _ nostrGroupID: String) throws -> InboxRow {
         guard case .object(var json) = try JSONValue(json: row.payload) else {
             throw AppCoreError(.corruptState, "no payload")
@@ -43,7 +43,7 @@ import Testing
 
         try world.restart(1)
         #expect(Array(world[1].delivered.prefix(before.count)) == before)
-        #expect(world[1].delivered.last?.chatID == unknown, "nothing is known of it")
+        #expect(world[1].delivered.last?.chatID == unknown, "an unknown id must stay unchanged")
         let entries = world[1].model.state.callTimeline
         #expect(entries.map(\.chatID) == [chatID])
         let durable = world[1].durable.state
@@ -71,7 +71,7 @@ import Testing
         #expect(stored.inbox.map(\.id) == [5] && migrated.ambiguousInboxRows == [4])
         #expect(migrated.changes.count == 1)
         guard case .deleteInbox(4)? = migrated.changes.first else {
-            Issue.record("the row stays")
+            Issue.record("expected the row to be deleted")
             return
         }
     }

@@ -1,7 +1,7 @@
 import BotTesting
 
 extension LabMember {
-    /// Answers each message of others once: "re: " and the message, in reply to it.
+    /// Answers each message of another sender once: "re: " and the message, as a reply.
     static let answering: Handler = { event in
         guard case .message(let message) = event.content, message.kind == .chatMessage else { return [] }
         return [

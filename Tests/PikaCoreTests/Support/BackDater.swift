@@ -3,11 +3,11 @@ import Nostr
 
 @testable import Marmot
 
-/// A hostile member: it answers the commits of others with a self-update for the same epoch that states an earlier
-/// time, which wins by the rule of docs/protocol/marmot.md §5.7. It holds the keys of the epoch that removed it.
+/// A hostile member that answers other members' commits with a self-update for the same epoch and an earlier time,
+/// which wins by the rule of docs/protocol/marmot.md §5.7. It holds the keys of the epoch that removed it.
 struct BackDater {
     private(set) var group: MarmotGroup
-    /// Commits of others that it lets pass before it goes back behind the first of them.
+    /// The number of commits that it lets pass before it commits before the first of them.
     let depth: Int
     private var earlier: [(group: MarmotGroup, createdAt: Int64)] = []
     private var known: Set<EventID> = []
@@ -20,7 +20,7 @@ struct BackDater {
         self.random = SeededGenerator(seed: seed, stream: "back-dater")
     }
 
-    /// Reads events in the order of a relay. Returns the commits that it publishes.
+    /// Reads events in the order of a relay. Returns its own commits.
     mutating func answer(_ events: [Event], now: Int64) throws -> [Event] {
         var answers: [Event] = []
         for event in events where event.kind == .groupEvent && self.known.insert(event.id).inserted {

@@ -4,7 +4,7 @@ import Nostr
 @testable import PikaCore
 
 extension CopyNotice {
-    /// What an account's copy sends.
+    /// The notice of an account's copy, as an event.
     func event(
         by account: KeyPair, createdAt: Int64, using random: inout some RandomNumberGenerator
     ) throws -> Event {

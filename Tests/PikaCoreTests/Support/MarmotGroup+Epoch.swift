@@ -4,7 +4,7 @@ import TLSCodec
 @testable import Marmot
 
 extension MarmotGroup {
-    /// Numbers the current epoch anew, as a hostile inviter can; all members that do the same agree.
+    /// Sets the current epoch number, as a hostile inviter can; all members that do the same agree.
     mutating func move(to epoch: Epoch) {
         self.mls.context.epoch = epoch
         self.mls.contextBytes = self.mls.context.tlsEncoded()

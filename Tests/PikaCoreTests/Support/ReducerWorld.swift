@@ -6,7 +6,7 @@ import Testing
 
 @testable import PikaCore
 
-/// What the changes of a core describe, in memory.
+/// A core's stored state in memory, built from its changes.
 struct DurableState {
     var state = StoredState()
     var messages: [StoredMessage] = []
@@ -84,7 +84,7 @@ struct DurableState {
     }
 }
 
-/// Accounts that share one relay; the tests decide when effects are carried out.
+/// Accounts that share one relay; the tests decide when effects are performed.
 struct ReducerWorld {
     static let start: Int64 = 1_800_000_000
     static let relay: RelayURL = {
@@ -96,17 +96,17 @@ struct ReducerWorld {
         var configuration: CoreConfiguration
         var model: CoreModel
         var durable = DurableState()
-        /// Effects that were not carried out yet.
+        /// Effects that have not been performed yet.
         var due: [AppEffect] = []
-        /// What the core wants to be woken for, and when, in Unix milliseconds.
+        /// Timers that the core has requested, with their times in Unix milliseconds.
         var timers: [(time: Int64, timer: CoreTimer)] = []
         var delivered: [CoreEvent] = []
         var outcomes: [String: ActionOutcome] = [:]
         var notes: [CoreNote] = []
         var notices: [CoreNotice] = []
-        /// What was told of own messages, in order.
+        /// Reported outcomes of own messages, in order.
         var reports: [EventID: [AppState.Delivery]] = [:]
-        /// Whether its key is with a signer, and what that answers; nil does what it is asked.
+        /// Whether a signer holds the key, and the signer's error; with nil it signs.
         var isRemote = false
         var signerAnswer: SignerError?
         var ownKey: OwnKey { self.isRemote ? .remote(self.key) : .local(self.keys) }
@@ -122,7 +122,7 @@ struct ReducerWorld {
             self.delivered.compactMap { if case .commit(let commit) = $0.content { commit } else { nil } }
         }
 
-        /// What the signer was asked for and has not been answered.
+        /// Unanswered requests to the signer.
         var asked: [(job: Int, operation: KeyOperation)] {
             self.due.compactMap { if case .useKey(let job, let operation) = $0 { (job, operation) } else { nil } }
         }
@@ -156,13 +156,13 @@ struct ReducerWorld {
 
     subscript(_ index: Int) -> Account { self.accounts[index] }
 
-    /// Reduces as the core does: changes become durable, effects wait.
+    /// Reduces as the core does: changes become durable, effects are queued.
     @discardableResult
     mutating func reduce(_ index: Int, _ inputs: CoreInput...) -> CoreStep {
         self.turn(index) { model, step in for input in inputs { model.reduce(input, &step) } }
     }
 
-    /// Commits new group data as they are.
+    /// Commits the given group data.
     mutating func change(_ index: Int, to data: GroupData) {
         let chatID = self[index].chatID
         self.turn(index) { model, step in
@@ -221,8 +221,8 @@ struct ReducerWorld {
             .publishEnded(row: row, relays: [ReducerWorld.relay]))
     }
 
-    /// Carries out effects until nothing is left: one good relay, everybody listening except `deaf`.
-    mutating func settle(deaf: Set<Int> = []) {
+    /// Performs effects until none are left: one good relay, which every account reads except those in `offline`.
+    mutating func settle(offline: Set<Int> = []) {
         var isBusy = true
         while isBusy {
             isBusy = false
@@ -230,17 +230,17 @@ struct ReducerWorld {
                 let effects = self.accounts[index].due
                 self.accounts[index].due = []
                 isBusy = true
-                for effect in effects { self.perform(effect, index, deaf) }
+                for effect in effects { self.perform(effect, index, offline) }
             }
         }
     }
 
-    private mutating func perform(_ effect: AppEffect, _ index: Int, _ deaf: Set<Int>) {
+    private mutating func perform(_ effect: AppEffect, _ index: Int, _ offline: Set<Int>) {
         switch effect {
         case .publish(let row, let event, _):
             self.relayed.append(event)
             self.accept(index, row)
-            for reader in self.accounts.indices where !deaf.contains(reader) { self.receive(reader, event) }
+            for reader in self.accounts.indices where !offline.contains(reader) { self.receive(reader, event) }
         case .fetch(let purpose, let filters, let relays):
             let found = self.relayed.filter { event in filters.contains { $0.matches(event) } }
             self.reduce(
@@ -273,7 +273,7 @@ struct ReducerWorld {
         }
     }
 
-    /// The signer answers.
+    /// Answers for the signer.
     mutating func sign(_ index: Int, _ job: Int, _ operation: KeyOperation) {
         if let error = self[index].signerAnswer {
             self.reduce(index, .keyUsed(job: job, .failure(error)))
@@ -287,10 +287,10 @@ struct ReducerWorld {
         self.reduce(index, .keyUsed(job: job, result))
     }
 
-    /// Moves the time forward and wakes everybody for what is due, in order, settling in between.
-    mutating func advance(seconds: Int64, deaf: Set<Int> = []) {
+    /// Advances the clock and fires due timers in order, settling after each.
+    mutating func advance(seconds: Int64, offline: Set<Int> = []) {
         let end = self.now + seconds * 1000
-        self.settle(deaf: deaf)
+        self.settle(offline: offline)
         while let next = self.accounts.flatMap({ $0.timers.map(\.time) }).min(), next <= end {
             self.now = max(self.now, next)
             for index in self.accounts.indices {
@@ -298,12 +298,12 @@ struct ReducerWorld {
                 self.accounts[index].timers.removeAll { $0.time <= self.now }
                 for entry in due { self.reduce(index, .timer(entry.timer)) }
             }
-            self.settle(deaf: deaf)
+            self.settle(offline: offline)
         }
         self.now = end
     }
 
-    /// Ends an account's process and starts it anew from what is durable.
+    /// Ends an account's process and starts it again from its durable state.
     mutating func restart(_ index: Int) throws {
         var account = self.accounts[index]
         account.model = try CoreModel(
@@ -314,7 +314,7 @@ struct ReducerWorld {
         self.reduce(index, .started)
     }
 
-    /// Another copy of an account, as a restore of its present state makes it; not started. Returns its index.
+    /// Adds a copy of an account, as a restore of its present state creates it, without starting it. Returns its index.
     mutating func copy(_ index: Int) -> Int {
         var copy = self.accounts[index]
         copy.durable.state.instance = StoredInstance(
@@ -327,20 +327,20 @@ struct ReducerWorld {
         return self.accounts.count - 1
     }
 
-    /// The relay comes up for an account, and is read.
+    /// Connects an account to the relay, which is then read.
     mutating func connect(_ index: Int) {
         self.reduce(index, .relay(.state(relay: ReducerWorld.relay, .connected)))
         self.catchUp(index)
     }
 
-    /// Carries out the searches for stored events that are due, and nothing else.
+    /// Performs only the due searches for stored events.
     mutating func catchUp(_ index: Int) {
         let effects = self.accounts[index].due
         self.accounts[index].due = effects.filter { if case .fetch = $0 { false } else { true } }
         for effect in effects { if case .fetch = effect { self.perform(effect, index, []) } }
     }
 
-    /// Everybody started, and a group of all, founded by the first.
+    /// A group of all accounts, started and founded by the first.
     static func group(
         _ count: Int, selfUpdate: SelfUpdatePolicy = .never, remote: Set<Int> = []
     ) throws -> ReducerWorld {
@@ -355,7 +355,7 @@ struct ReducerWorld {
 }
 
 extension CoreStep {
-    /// The purposes of the outbox rows that it stores.
+    /// The purposes of the stored outbox rows.
     var queued: [OutboxRow.Purpose] {
         self.changes.compactMap { if case .putOutbox(let row) = $0 { row.purpose } else { nil } }
     }

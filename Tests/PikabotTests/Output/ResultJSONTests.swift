@@ -5,7 +5,7 @@ import Testing
 @testable import PikaCore
 @testable import pikabot
 
-/// The members of results, in the order that docs/command-line.md has them.
+/// The members of results, in the order of docs/command-line.md.
 @Suite struct ResultJSONTests {
     private static let hash = String(repeating: "ab", count: 32)
 

@@ -4,7 +4,7 @@ import Testing
 @testable import RelayClient
 
 struct BackoffTests {
-    /// Always the same word.
+    /// Always returns the same word.
     private struct Constant: RandomNumberGenerator {
         let word: UInt64
         mutating func next() -> UInt64 { word }

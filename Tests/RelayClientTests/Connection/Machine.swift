@@ -4,7 +4,7 @@ import PikaCore
 
 @testable import RelayClient
 
-/// A state machine and its clock, for tests that play both the pool and the relay.
+/// A state machine and its clock; the test plays both the pool and the relay.
 struct Machine {
     typealias Action = RelayConnection.StateMachine.Action
 
@@ -22,7 +22,7 @@ struct Machine {
             relay: Machine.relay, configuration: configuration, canLogIn: canLogIn)
     }
 
-    /// One that is connected to a relay of the set; session 1.
+    /// A machine connected to a relay of the set, in session 1.
     static func connected(
         canLogIn: Bool = false, _ configure: (inout TransportConfiguration) -> Void = { _ in }
     ) -> Machine {
@@ -46,7 +46,7 @@ struct Machine {
             session: session ?? machine.session, Disconnection(reason, "gone"), now: now, using: &generator)
     }
 
-    /// Loses the connection and has it again.
+    /// Loses the connection and reconnects.
     mutating func reconnect() -> [Action] {
         _ = lose()
         _ = machine.elapsed(.retry(session: machine.session), now: now)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayClient
 
-/// Bounds of the stored events that a relay sends before it ends them, or without being asked.
+/// Limits of the events that a relay sends before EOSE, or without a request.
 struct PageBoundTests {
     private typealias Action = RelayConnection.StateMachine.Action
 
@@ -22,7 +22,7 @@ struct PageBoundTests {
         var machine = Machine.connected()
         _ = machine.subscribe("s", Filter(kinds: [1]))
         #expect(beat(&machine).first == .ping)
-        // Progress starts the time anew, a repeated event does not.
+        // Progress restarts the timeout, a repeated event does not.
         _ = machine.receive(event(1), on: "1")
         #expect(beat(&machine).first == .ping)
         _ = machine.receive(event(1), on: "1")
@@ -38,7 +38,7 @@ struct PageBoundTests {
         #expect(machine.receive(event(1), on: "1") == [Machine.event("s", event(1))])
         #expect(machine.receive(.endOfStoredEvents(subscription: "1")) == [Machine.end("s")])
         #expect(machine.receive(.endOfStoredEvents(subscription: "1")) == [])
-        // Its position has not moved: what the page left out is asked for again.
+        // Its position has not moved, so the omitted events are requested again.
         #expect(machine.reconnect().last == Machine.request("2", Filter(kinds: [1])))
     }
 
@@ -114,7 +114,7 @@ struct PageBoundTests {
         if what == "closed" { _ = machine.receive(.endOfStoredEvents(subscription: "2")) }
         _ = machine.receive(event(1), on: "2")
         let (sent, wireID) = (event(1), what == "unrequested" ? "1" : "2")
-        // What is sent before a ping does not count after it.
+        // Events sent before a ping do not count after it.
         for _ in 1...3 { _ = machine.receive(sent, on: wireID) }
         _ = beat(&machine)
         for _ in 1...5 {
@@ -122,7 +122,7 @@ struct PageBoundTests {
         }
         #expect(machine.receive(sent, on: wireID).last == .disconnect(session: 1, handshake: false))
         guard case .lost(let end) = machine.lose(.goodbye).first else {
-            Issue.record("the connection was not lost")
+            Issue.record("expected the connection to be lost")
             return
         }
         #expect(end.reason == .flooded)
@@ -133,7 +133,7 @@ struct PageBoundTests {
         _ = machine.subscribe("s", Filter(kinds: [1]))
         for number in 1...3 { _ = machine.receive(event(number), on: "1") }
         _ = machine.receive(.endOfStoredEvents(subscription: "1"))
-        // New ones while an older page is read.
+        // New events arrive while an older page is read.
         for number in 10...30 {
             #expect(machine.receive(event(number), on: "1") == [Machine.event("s", event(number))])
         }

@@ -8,7 +8,7 @@ struct ReconnectionTests {
     private var generator = SplitMix64(seed: 3)
     private var reconnection = Reconnection(TransportConfiguration())
 
-    /// The wait after a connection of five seconds, or after a failed attempt.
+    /// The delay after a connection of five seconds, or after a failed attempt.
     private mutating func fail(
         answered: Bool = false, connected: Bool = false, isFlood: Bool = false, hasEvents: Bool = false, at seconds: Int
     ) -> Duration {
@@ -49,7 +49,7 @@ struct ReconnectionTests {
         #expect(waits.suffix(20).allSatisfy { $0 >= .seconds(60) })
     }
 
-    /// Otherwise a relay that answers and hangs up keeps its clients connecting every second.
+    /// Otherwise a relay that accepts and disconnects keeps its clients connecting every second.
     @Test mutating func resetsAreLimitedPerPeriod() {
         for second in 10..<20 { #expect(fail(answered: true, at: second) <= .seconds(1)) }
         var last = Duration.zero

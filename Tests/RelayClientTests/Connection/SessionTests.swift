@@ -28,7 +28,7 @@ struct SessionTests {
             #expect(actions[0] == .lost(Disconnection(.unreachable, "gone")))
             #expect(actions[1] == Machine.state(.retrying(attempt: attempt, reason: "gone")))
             guard case .schedule(.retry(let session), let delay) = actions[2] else {
-                Issue.record("no retry: \(actions)")
+                Issue.record("expected a retry, found \(actions)")
                 return
             }
             let most = min(Duration.seconds(1 << (attempt - 1)), machine.machine.configuration.backoff.cap)
@@ -84,7 +84,7 @@ struct SessionTests {
         #expect(machine.machine.elapsed(.retry(session: session), now: machine.now) == [])
         // Not at once after a failure, so that a busy sender does not hammer a dead relay.
         guard case .schedule(.retry, let wait) = machine.lose(.unreachable).last else {
-            Issue.record("no retry")
+            Issue.record("expected a retry")
             return
         }
         #expect(wait >= .seconds(1) && wait <= .seconds(2))
@@ -98,7 +98,7 @@ struct SessionTests {
 
     @Test func reconnectCutsBackoffShort() {
         var machine = Machine()
-        // Only a relay that is wanted, and waits, is tried.
+        // Only a wanted relay that is waiting is retried.
         #expect(machine.machine.retryNow() == [])
         _ = machine.machine.setStanding(true)
         #expect(machine.machine.retryNow() == [])
@@ -106,7 +106,7 @@ struct SessionTests {
             #expect(machine.lose(.unreachable)[1] == Machine.state(.retrying(attempt: attempt, reason: "gone")))
             #expect(
                 machine.machine.retryNow() == [Machine.state(.connecting), .connect(session: attempt + 1)])
-            // The timer of the wait finds nothing to do.
+            // The delay's timer has no effect.
             #expect(machine.machine.elapsed(.retry(session: attempt), now: machine.now) == [])
         }
         _ = machine.connect()
@@ -181,7 +181,7 @@ struct SessionTests {
                 == [.disconnect(session: 1, handshake: false)])
     }
 
-    // MARK: The end
+    // MARK: Shutdown
 
     @Test func stopClosesTheSession() {
         var machine = Machine.connected()
@@ -271,7 +271,7 @@ struct SessionTests {
         var machine = Machine()
         _ = machine.publish(1, Author.alice.event())
         guard case .schedule(.retry(session: 1), _) = machine.lose(.unreachable).last else {
-            Issue.record("no retry")
+            Issue.record("expected a retry")
             return
         }
         machine.pass(.seconds(10))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayClient
 
-/// Against a relay that stores events and caps its answers.
+/// Tests against a relay that stores events and caps its answers.
 struct StoredQueryTests {
     private struct CappedRelay {
         enum Cap {
@@ -47,7 +47,7 @@ struct StoredQueryTests {
                     return found
                 }
             }
-            Issue.record("no end")
+            Issue.record("expected an end")
             return found
         }
     }
@@ -96,12 +96,12 @@ struct StoredQueryTests {
         let found = relay.run([Filter(kinds: [1], limit: limit)])
         let newest = relay.events.prefix(limit)
         #expect(Set(found).isSuperset(of: newest))
-        // A second is not split, or one could not tell where to go on.
+        // A second is not split, or the next position would be unknown.
         #expect(found.count <= min(30, limit + 1))
     }
 
     @Test func splitsFiltersWhenTruncated() {
-        // Plenty of new events of one kind, and few old ones of another.
+        // Many new events of one kind, and few old ones of another.
         let many = StoredQueryTests.events(60, perSecond: 1)
         let few = (0..<12).map { Author.bob.event("b\($0)", kind: 7, at: 10 + Int64($0)) }
         let filters = [Filter(kinds: [1]), Filter(kinds: [7]), Filter(kinds: [1], since: 1_030)]

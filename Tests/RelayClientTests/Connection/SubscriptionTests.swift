@@ -60,7 +60,7 @@ struct SubscriptionTests {
         #expect(machine.receive(.endOfStoredEvents(subscription: "2")) == [Machine.end("s")])
     }
 
-    // MARK: Where it was
+    // MARK: Position
 
     @Test func resumesFromNewestEventMinusOverlap() {
         var machine = Machine.connected()
@@ -83,7 +83,7 @@ struct SubscriptionTests {
                 == Machine.request("2", Filter(kinds: [1], since: 4_950), Filter(kinds: [1], since: 4_900)))
     }
 
-    /// Relays send the newest first: the older ones were still to come.
+    /// Relays send the newest events first, so the older ones were still missing.
     @Test func disconnectBeforeEOSERestartsThePage() {
         var machine = Machine.connected()
         _ = machine.subscribe("s", Filter(kinds: [1]))
@@ -143,7 +143,7 @@ struct SubscriptionTests {
         #expect(machine.subscribe("s", Filter(kinds: [1])).last == Machine.request("2", Filter(kinds: [1])))
     }
 
-    // MARK: Answers that were cut off
+    // MARK: Truncated answers
 
     @Test func truncatedAnswerIsPaged() {
         var machine = Machine.connected()
@@ -209,7 +209,7 @@ struct SubscriptionTests {
         #expect(
             machine.receive(.ok(login.id, accepted: true, message: ""))
                 == [Machine.request("2", Filter(kinds: [1]))])
-        // Still not good enough: nothing but another connection helps.
+        // Still insufficient: only another connection helps.
         #expect(
             machine.receive(.closed(subscription: "2", message: "auth-required: x"))
                 == [closed("s", "auth-required: x")])

@@ -25,7 +25,7 @@ struct MessageVerifierTests {
         .failure(RefusedMessage(reason: reason))
     }
 
-    /// Notes of processes that die one after the other.
+    /// Notes of successive processes that crash.
     private final class Notes: CrashNotes {
         private let state = Mutex<(inFlight: [UInt8]?, quarantine: [UInt8]?)>((nil, nil))
 
@@ -51,7 +51,7 @@ struct MessageVerifierTests {
         #expect(crashes.quarantine.first?.claimedID == event.id.hex)
         let other = RelayMessage.event(subscription: "1", Author.alice.event("other")).json()
         guard case .success = verifier.read(other, from: Self.relay) else {
-            Issue.record("another frame was refused")
+            Issue.record("expected only the quarantined frame to be refused")
             return
         }
         #expect(notes.readInFlight() == [], "nothing may be in flight")
@@ -107,8 +107,8 @@ struct MessageVerifierTests {
         #expect(read(Array("[\"CLOSED\",\"1\"]".utf8)) == .success(.closed(subscription: "1", message: "")))
     }
 
-    /// Frames of all kinds with bytes changed, left out, doubled, and cut off: each is refused with a reason, or is
-    /// sound. An event that passes is one whose id and signature hold.
+    /// Frames of all kinds with changed, missing, repeated and truncated bytes: each is refused with a reason, or is
+    /// valid. An accepted event has a valid id and signature.
     @Test func mutatedFramesAreRefusedOrValid() throws {
         var generator = SplitMix64(seed: 42)
         let events = (0..<8).map { index in

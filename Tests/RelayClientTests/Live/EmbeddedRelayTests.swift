@@ -15,7 +15,7 @@ struct EmbeddedRelayTests {
         RelaySubscription(id: id, filters: [filter], overlap: 10)
     }
 
-    /// A few at a time: beside other tests, a thousand answers may take longer than one may.
+    /// In small batches: beside other tests, a thousand answers may exceed the timeout of one.
     private func publish(_ events: [Event], to relay: RelayURL, by pool: RelayPool) async {
         for start in stride(from: 0, to: events.count, by: 40) {
             await withTaskGroup(of: Void.self) { group in
@@ -33,7 +33,7 @@ struct EmbeddedRelayTests {
                 await pool.setRelays([relay])
                 await pool.subscribe(subscription())
                 await updates.wait(for: .endOfStoredEvents(relay: relay, subscription: "s"))
-                // Both look at one clock, a moment apart.
+                // Both read the same clock at slightly different times.
                 let times: [RelayUpdate] = (-2...2).map { .clock(relay: relay, offset: $0) }
                 #expect(updates.seen.count(where: times.contains) == 1)
                 #expect(
@@ -115,7 +115,7 @@ struct EmbeddedRelayTests {
                 #expect(await updates.events(1) == [before])
             }
             #expect(await updates.reasonOfLoss() != nil)
-            // Out of the pool's sight, while it cannot connect: one event that it must see, one before its overlap.
+            // While the pool cannot connect: one event that it must receive, one before its overlap.
             let reports = await pool.publish(during, to: [relay])
             try await withEmbeddedRelay(configuration: configuration) { embedded, _ in
                 var outcomes: [PublishReport] = []
@@ -240,7 +240,7 @@ struct EmbeddedRelayTests {
                 await updates.wait(for: .state(relay: relay, .connected))
                 await pool.shutdown()
                 await pool.shutdown()
-                // The comparison of the clocks may come before it.
+                // The clock comparison may precede it.
                 await updates.wait(for: .state(relay: relay, .disconnected))
                 #expect(await updates.next() == nil)
                 #expect(

@@ -127,7 +127,7 @@ struct LyingRelayTests {
             again.say(message(event, on: "2"))
             again.say(message(older, on: "2"))
             again.say(#"["EOSE","2"]"#)
-            // What came before the loss does not come out again.
+            // Events from before the loss are not delivered again.
             #expect(await updates.events(1) == [older])
             await updates.wait(for: .endOfStoredEvents(relay: relay, subscription: "s"))
             again.send(.connectionClose, [0x03, 0xe9])
@@ -164,7 +164,7 @@ struct LyingRelayTests {
                 return await group.next()
             }
             #expect(found == [relays[0]: .failed("the response is too large"), relays[1]: .events([])])
-            // The standing subscription goes on with what comes; nothing of it is lost.
+            // The standing subscription continues, without loss.
             #expect(await updates.events(30).count == 30)
             for number in 1...200 { client.say(message(Author.alice.event("\(number)", kind: 7), on: "2")) }
             #expect(await updates.reasonOfLoss() == "the relay sends too many unrequested events")
@@ -185,7 +185,7 @@ struct LyingRelayTests {
             let client = try await server.nextClient()
             for beat in 1...2 {
                 await clock.sleeper(until: .seconds(30 * beat))
-                // Whatever is heard keeps the connection.
+                // Any received frame keeps the connection.
                 client.say(#"["NOTICE","\#(beat)"]"#)
                 client.say("garbage")
                 await updates.wait(for: .refused(relay: relay, reason: "malformed"))
@@ -251,7 +251,7 @@ struct LyingRelayTests {
         try await server.stop()
     }
 
-    /// The name server says something else every time.
+    /// The name server answers differently every time.
     @Test func checksRelayAddressOnEveryConnection() async throws {
         let server = try await LyingRelay.start()
         let relay = RelayURL.known("ws://rebinding.invalid:\(server.port)")
@@ -353,7 +353,7 @@ struct LyingRelayTests {
                 clock.advance(to: .seconds(30 * beat))
                 #expect(await client.next() == .ping)
                 client.send(.pong, [])
-                // The answer to a request shows that the pong before it was heard.
+                // The answer to a request shows that the earlier pong was received.
                 async let found = pool.fetch(
                     [Filter(kinds: [UInt16(beat)].map(Kind.init(rawValue:)))], from: [relay], timeout: .seconds(5))
                 _ = await client.text()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RelayClient
 
-/// `wss://` with a certificate made for the test.
+/// `wss://` with a certificate created for the test.
 @Suite(.live)
 struct TLSTests {
     /// A self-signed certificate, as PEM files in the folder.

@@ -36,7 +36,7 @@ extension Event {
             signature: signature)
     }
 
-    /// The signature of another event.
+    /// The event with another event's signature.
     func signedLike(_ other: Event) -> Event {
         Event(
             id: id, pubkey: pubkey, createdAt: createdAt, kind: kind, tags: tags, content: content,
@@ -45,7 +45,7 @@ extension Event {
 }
 
 extension RelayURL {
-    /// For addresses that are known to be good.
+    /// A URL that is known to be valid.
     static func known(_ text: String) -> RelayURL {
         do {
             return try RelayURL(text)

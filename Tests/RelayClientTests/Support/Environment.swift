@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// A folder of its own for one test.
+/// A folder for one test.
 struct TemporaryFolder {
     let path: String
 
@@ -21,7 +21,7 @@ enum TestTime {
     static var now: Double { Date().timeIntervalSince1970 }
 }
 
-/// A loopback port that nobody listened on a moment ago.
+/// A loopback port that was free a moment ago.
 func freePort() async throws -> Int {
     let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
         .bind(host: "127.0.0.1", port: 0).get()

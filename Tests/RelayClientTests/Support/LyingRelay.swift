@@ -5,9 +5,9 @@ import NIOSSL
 import NIOWebSocket
 import Synchronization
 
-/// A WebSocket server that says exactly what a test wants, proper or not.
+/// A WebSocket server that sends arbitrary frames and texts, valid or not.
 final class LyingRelay: Sendable {
-    /// One client.
+    /// The connection of one client.
     final class Conversation: Sendable {
         enum Heard: Hashable, Sendable {
             case text(String)
@@ -31,7 +31,7 @@ final class LyingRelay: Sendable {
             return await iterator.next()
         }
 
-        /// The next text, whatever else comes before it.
+        /// Returns the next text, skipping other frames.
         func text() async -> String? {
             while let heard = await next() {
                 if case .text(let text) = heard { return text }
@@ -53,7 +53,7 @@ final class LyingRelay: Sendable {
             channel.writeAndFlush(frame, promise: nil)
         }
 
-        /// Bytes as they are, past the framing.
+        /// Sends raw bytes without framing.
         func sendRaw(_ bytes: [UInt8]) {
             channel.eventLoop.execute { [channel] in
                 let context = try? channel.pipeline.syncOperations.context(handlerType: WebSocketFrameEncoder.self)

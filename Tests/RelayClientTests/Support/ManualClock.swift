@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock that only the test moves.
+/// A manually advanced clock.
 final class ManualClock: Clock {
     struct Instant: InstantProtocol {
         var offset: Duration
@@ -58,10 +58,10 @@ final class ManualClock: Clock {
         for watcher in watchers { watcher.continuation.resume() }
     }
 
-    /// Returns when something sleeps until exactly this time since the beginning.
+    /// Returns when a task sleeps until exactly this time since the start.
     func sleeper(until offset: Duration) async { await sleeper(until: offset...offset) }
 
-    /// Returns when something sleeps until a time in this range.
+    /// Returns when a task sleeps until a time in this range.
     func sleeper(until offsets: ClosedRange<Duration>) async {
         await withCheckedContinuation { continuation in
             let deadlines = Instant(offset: offsets.lowerBound)...Instant(offset: offsets.upperBound)

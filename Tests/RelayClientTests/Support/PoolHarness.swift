@@ -6,7 +6,7 @@ import PikaCore
 
 @testable import RelayClient
 
-/// What comes out of a pool, one after another.
+/// Reads a pool's updates in order.
 final class UpdateReader {
     private let updates: AsyncStream<RelayUpdate>
     private(set) var seen: [RelayUpdate] = []
@@ -22,7 +22,7 @@ final class UpdateReader {
         return update
     }
 
-    /// The first that is so, leaving out those before it.
+    /// Returns the first matching update, skipping others.
     @discardableResult
     func first(where matches: (RelayUpdate) -> Bool) async -> RelayUpdate? {
         while let update = await next() {
@@ -35,7 +35,7 @@ final class UpdateReader {
         await first { $0 == update }
     }
 
-    /// So many events, in the order they came.
+    /// Returns this many events, in the order of arrival.
     func events(_ count: Int) async -> [Event] {
         var events: [Event] = []
         while events.count < count, let update = await next() {
@@ -44,7 +44,7 @@ final class UpdateReader {
         return events
     }
 
-    /// Of the next time that the relay is lost.
+    /// Returns the reason of the next disconnection.
     func reasonOfLoss() async -> String? {
         while let update = await next() {
             if case .state(_, .retrying(_, let reason)) = update { return reason }

@@ -21,7 +21,7 @@ struct ExpressionTests {
         #expect(throws: (any Error).self) { try Expression(pattern) }
     }
 
-    /// Each of these would keep the engine busy for longer than anybody waits.
+    /// Each of these would keep the engine busy beyond any acceptable time.
     @Test(
 
         .live,

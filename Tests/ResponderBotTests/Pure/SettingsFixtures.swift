@@ -15,12 +15,12 @@ extension BotSettings: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, 
     }
 }
 
-/// Settings with these rules, and these hosts allowed.
+/// Settings with these rules and allowed hosts.
 func settings(_ rules: BotSettings..., allow: BotSettings = ["api.example", "127.0.0.1:8080"]) -> BotSettings {
     ["allow": allow, "rules": .array(rules)]
 }
 
-/// What is wrong with settings, one line for each problem.
+/// The problems of settings, one line each.
 func problems(_ settings: BotSettings) -> [String] {
     do {
         _ = try ResponderSettings(settings)

@@ -77,7 +77,7 @@ struct SettingsTests {
         #expect(found.contains { $0.hasPrefix("rules[2].cooldwn") && $0.hasSuffix("write cooldown") })
     }
 
-    /// A secret that somebody wrote into a header is not repeated.
+    /// A secret in a header is not repeated.
     @Test func redactsSecrets() {
         let found = problems(
             settings([

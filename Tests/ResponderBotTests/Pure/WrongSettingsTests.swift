@@ -3,7 +3,7 @@ import Testing
 
 @testable import ResponderBot
 
-/// What is said about each kind of wrong rule.
+/// The message for each kind of invalid rule.
 struct WrongSettingsTests {
     struct Wrong: CustomTestStringConvertible, Sendable {
         let rule: BotSettings

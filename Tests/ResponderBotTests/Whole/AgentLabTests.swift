@@ -136,7 +136,7 @@ struct AgentLabTests {
         #expect(ann.heard(in: chat, from: bot) == ["thought"])
     }
 
-    /// The process dies after the agent was asked, before its answer was kept.
+    /// The process crashes after the request to the agent, before its answer is stored.
     @Test func asksAgainAfterCrashAndAnswersOnce() async throws {
         let lab = try GroupLab(seed: 4)
         let ann = try await lab.member("ann")

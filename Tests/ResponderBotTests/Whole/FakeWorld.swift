@@ -1,7 +1,7 @@
 import BotKit
 import Synchronization
 
-/// The world outside as a test has it: what was asked is remembered, and answered by what the test says.
+/// A fake of the outside world: it records requests and returns the test's answers.
 final class FakeWorld: BotHTTP, BotPrograms, BotSecrets, BotFiles {
     typealias Web = @Sendable (_ request: BotHTTPRequest, _ number: Int) async throws(BotError) -> BotHTTPResponse
     typealias Shell = @Sendable (_ program: BotProgramRun) throws(BotError) -> String
@@ -51,7 +51,7 @@ final class FakeWorld: BotHTTP, BotPrograms, BotSecrets, BotFiles {
 extension BotHTTPResponse {
     static func ok(_ text: String) -> BotHTTPResponse { BotHTTPResponse(status: 200, body: Array(text.utf8)) }
 
-    /// A chat completion.
+    /// A response with a chat completion.
     static func saying(_ text: String, tokens: Int) -> BotHTTPResponse {
         let document: JSONValue = [
             "choices": [["message": ["role": "assistant", "content": .string(text)]]],
@@ -63,7 +63,7 @@ extension BotHTTPResponse {
 
 extension BotHTTPRequest {
     var document: JSONValue? { try? JSONValue(json: body) }
-    /// What the model is asked, role by role.
+    /// The messages of a request to the model, with their roles.
     var turns: [String] {
         document?["messages"]?.array?.map { "\($0["role"]?.string ?? "?") \($0["content"]?.string ?? "?")" } ?? []
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ResponderBot
 
-/// Webhooks and programs, as a group hears them.
+/// Webhooks and programs, as seen by a group.
 struct OutsideLabTests {
     @Test func webhookReceivesTheEvent() async throws {
         let world = FakeWorld { _, _ throws(BotError) in .ok("  done\n") }

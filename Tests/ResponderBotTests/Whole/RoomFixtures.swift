@@ -3,7 +3,7 @@ import PikaCore
 
 @testable import ResponderBot
 
-/// A group of Ann, who founded it, Bob, and a responder.
+/// A group of Ann, its founder, Bob, and a responder.
 struct Room {
     let lab: GroupLab
     let ann: LabMember
@@ -20,14 +20,14 @@ struct Room {
         chat = try await ann.create("the room", inviting: [bob, bot])
     }
 
-    /// What Ann hears of the bot once somebody has said something.
+    /// Sends a message and returns the bot's answers that Ann receives.
     func answers(to text: String, from sender: LabMember? = nil) async throws -> [String] {
         let before = ann.heard(in: chat, from: bot).count
         try await (sender ?? ann).say(text, in: chat)
         return Array(ann.heard(in: chat, from: bot).dropFirst(before))
     }
 
-    /// What Ann hears of the bot while time passes.
+    /// Returns the bot's messages that Ann receives in this time.
     func heard(in duration: Duration) async throws -> [String] {
         let before = ann.heard(in: chat, from: bot).count
         try await lab.advance(by: duration)
