@@ -1,14 +1,14 @@
-"""What one responder bears, and what it costs at rest: `pikabot run` beside a member played by MDK, in Python.
+"""Capacity and idle cost of one responder: `pikabot run` with an MDK guest, in Python.
 
     swift build -c release --product pikabot
     Tests/Interop/setup-peers.sh .build/peers        # once, as root
     .build/peers/venv/bin/python Tests/Benchmarks/bot_benchmark.py .build/release/pikabot
 
-Over `pikabot relay` in memory, loopback. The guest encrypts its messages beforehand; an observer on a connection of its
-own sees the relay hand out each message and the answer to it. Latency is between these two: decrypted, handled, on disk,
-encrypted, signed and accepted by the relay. The rate is that of a worker that was stopped while all messages came in.
-The same for a bot of MDK's Python API, which answers the same group, for comparison. At rest: resident memory and
-processor time of the worker, and the time from the start of its process to `ready`. Prints Markdown.
+Over `pikabot relay` in memory, loopback. The guest encrypts its messages beforehand; an observer on a separate
+connection receives each message and its answer from the relay. Latency is the time between these two: decrypted,
+handled, on disk, encrypted, signed and accepted by the relay. The rate is that of a worker that was stopped while all
+messages arrived. For comparison, a bot on MDK's Python API answers the same group. Idle: resident memory and processor
+time of the worker, and the time from the start of its process to `ready`. Prints Markdown.
 """
 
 import argparse
@@ -76,7 +76,7 @@ class Bot:
         await end(self.process)
 
     def start_to_ready(self):
-        """Milliseconds from the start of the worker's process to its word that it is ready."""
+        """Milliseconds from the start of the worker's process to its report that it is ready."""
         began = time.perf_counter()
         with open(self.folder / "bot.log", "ab") as log:
             worker = subprocess.Popen(
@@ -92,7 +92,7 @@ class Bot:
 
 
 class PythonBot(Member):
-    """A bot as one writes it with MDK's Python API: decrypts, answers."""
+    """A typical bot on MDK's Python API: decrypts and answers."""
 
     async def answer(self):
         answered = 0
@@ -104,7 +104,7 @@ class PythonBot(Member):
 
 
 class Observer:
-    """Sees what the relay hands out: other people's events are the answers."""
+    """Receives the group's events from the relay; events of other keys are the answers."""
 
     def __init__(self, relay, group):
         self.connection, self.group = Connection(relay.url), group

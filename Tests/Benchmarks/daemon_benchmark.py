@@ -1,13 +1,13 @@
-"""How long the daemon takes to start and to answer, and what it holds in memory. Python's standard library only.
+"""Start time, reply time and memory of the daemon. Python's standard library only.
 
     swift build -c release --product pikabot
     python3 Tests/Benchmarks/daemon_benchmark.py .build/release/pikabot [--groups 1,100,1000] [--sends 1000]
 
-One account and `pikabot relay` on a file, over loopback. Its groups are founded by the daemon itself, each with the same
-peer, whose Welcomes nobody reads. After each number of groups the daemon is started anew several times: from the start
-of the process to its `ready` line, then to the reply to `list_groups`, which needs the account's state; the resident
-memory is read when the daemon has done nothing for some seconds. At last messages are sent one after the other, from
-the command to its reply: by then the message is encrypted, on disk, and a relay has it. Prints Markdown.
+One account and `pikabot relay` on a file, over loopback. The daemon founds its groups itself, each with one peer, which
+reads no Welcomes. After each number of groups the daemon is restarted several times, and two times are measured: from
+the start of the process to its `ready` line, and to the reply to `list_groups`, which needs the account's state.
+Resident memory is read after some idle seconds. Finally messages are sent one after the other, measured from the
+command to its reply: by then the message is encrypted, on disk, and a relay has it. Prints Markdown.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def running(*arguments, **options):
 
 
 class Daemon:
-    """A running daemon; commands go one at a time."""
+    """A running daemon; commands are sent one at a time."""
 
     def __init__(self, binary, state, relay, log):
         self.started = time.perf_counter()
@@ -92,7 +92,7 @@ def address(process):
 
 
 def found(daemon, peer, count):
-    """Founds groups until there are so many; returns the id of one."""
+    """Founds groups up to this number; returns the id of one."""
     groups = daemon.command("list_groups")["groups"]
     for number in range(len(groups), count):
         groups.append(daemon.command("init_group", peer_pubkey=peer, group_name=f"group {number}"))
@@ -100,7 +100,7 @@ def found(daemon, peer, count):
 
 
 def starts(make, count):
-    """Milliseconds to `ready` and to the state, MiB at rest: medians of several starts."""
+    """Milliseconds to `ready` and to the state, MiB when idle: medians of several starts."""
     ready, known, resident = [], [], []
     for _ in range(STARTS):
         daemon = make()
@@ -109,7 +109,7 @@ def starts(make, count):
         known.append((time.perf_counter() - daemon.started) * 1000)
         if len(groups) != count:
             raise RuntimeError(f"{len(groups)} groups instead of {count}")
-        time.sleep(IDLE_SECONDS)  # at rest is what is measured
+        time.sleep(IDLE_SECONDS)  # memory is measured when idle
         resident.append(daemon.resident())
         daemon.close()
     return [statistics.median(values) for values in (ready, known, resident)]

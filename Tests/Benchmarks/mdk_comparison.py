@@ -1,12 +1,12 @@
-"""Our groups against MDK's, in one run and on one disk: prints two tables, and exits 1 when a target is missed.
+"""Compares groups of this project with MDK's, in one run on one disk. Prints two tables; exits 1 if a target is missed.
 
     PIKABOT_ONLY=group-benchmarks swift build -c release --scratch-path .build/benchmarks
     Tests/Interop/setup-peers.sh .build/peers
     python3 Tests/Benchmarks/mdk_comparison.py
 
-The two take turns, a process each turn; a row's figure is the median of all its samples. Both take JSON texts and give
-JSON texts, and what is not measured stays in memory. MDK runs three times a round: with its encrypted database on the
-disk, with the same on a memory file system, and with SQLite's own `:memory:`, which it does not encrypt.
+The two run alternately, with a new process each time; a row's figure is the median of all its samples. Both take and
+return JSON texts, and unmeasured peers stay in memory. MDK runs three times per round: with its encrypted database on
+the disk, with the same on a memory file system, and with SQLite's own `:memory:`, which it does not encrypt.
 """
 
 import argparse
@@ -28,7 +28,7 @@ ROWS = {
     "process_commit_100": "process a commit in 100",
     "process_and_accept_welcome_100": "process and accept a Welcome of 100",
 }
-# How many times faster ours must be.
+# Required speed-up over MDK.
 DISK_TARGET, MEMORY_TARGET = 3, 10
 GROUPS, MEMBERS = 50, 20
 
@@ -52,7 +52,7 @@ def options():
 
 
 def is_in_memory(folder):
-    """Whether the file system of a folder is in memory: that of the longest mount point above it."""
+    """Whether a folder is on a memory file system, by the longest mount point above it."""
     folder = folder.resolve()
     mounts = [line.split() for line in pathlib.Path("/proc/self/mounts").read_text().splitlines()]
     above = [mount for mount in mounts if folder.is_relative_to(mount[1])]
@@ -65,7 +65,7 @@ class Runner:
         self.ours = [str(chosen.ours)]
 
     def run(self, program, *arguments):
-        """What the program prints; our program refuses to run as a debug build."""
+        """Returns the printed JSON; group-benchmarks refuses to run as a debug build."""
         command = program + [str(argument) for argument in arguments]
         done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
         return json.loads(done.stdout) if done.stdout else None
@@ -106,7 +106,7 @@ def three_digits(value):
 
 
 def print_rows(samples):
-    """Prints the table; whether every row meets its targets."""
+    """Prints the table; returns whether every row meets its targets."""
     names = list(samples)
     print(f"| median ms | {' | '.join(names)} | disk | memory | :memory: | verdict |")
     print("|" + " --- |" * (len(names) + 5))

@@ -1,11 +1,11 @@
-"""MDK's half of `mdk_comparison.py`: what `group-benchmarks` measures, on mdk-python. Prints one JSON object.
+"""MDK's half of `mdk_comparison.py`: the measurements of `group-benchmarks`, on mdk-python. Prints one JSON object.
 
     mdk_rows.py rows [FOLDER]                     on databases in FOLDER (SQLCipher), or in memory
     mdk_rows.py prepare FOLDER GROUPS MEMBERS
-    mdk_rows.py footprint FOLDER                  of what was prepared there
+    mdk_rows.py footprint FOLDER                  of a prepared folder
 
-It runs on the Python that comes with the peers (Tests/Interop/setup-peers.sh) and does nothing within a measured
-call but the call itself: events are JSON texts before and after.
+It runs on the peers' Python (Tests/Interop/setup-peers.sh). A measured call contains only MDK's call: events are JSON
+texts before and after it.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ GENERATOR = (
 
 
 def public_keys(count):
-    """The x-only public keys of the secret keys 3, 4, 5, ...: points of the curve are all that is needed."""
+    """The x-only public keys of the secret keys 3, 4, 5, ...: any points of the curve suffice."""
 
     def add(left, right):
         if left == right:
@@ -48,12 +48,12 @@ def public_keys(count):
 
 
 def instance(path):
-    """An in-memory database is not encrypted: SQLCipher's pages are on disk only."""
+    """An in-memory database is not encrypted: SQLCipher encrypts pages on disk only."""
     return mdk.new_mdk_with_key(path or ":memory:", DATABASE_KEY, None)
 
 
 def key_package(owner, pubkey, now):
-    """The event that announces a new key package. Its signature is a dummy: MDK does not look at it."""
+    """The event that announces a new key package. Its signature is a dummy: MDK does not verify it."""
     made = owner.create_key_package_for_event(pubkey, [RELAY])
     signed = json.dumps(
         [0, pubkey, now, KEY_PACKAGE, made.tags, made.key_package], separators=(",", ":"), ensure_ascii=False
@@ -81,7 +81,7 @@ class Rows:
         crowd = instance(None)
         self.founder = instance(self._path("founder"))
         self.receiver = instance(self._path("receiver"))
-        # The other side of what is measured stays in memory.
+        # The peer of the measured account stays in memory.
         self.peer = instance(None)
         owners = [crowd, self.receiver] + [crowd] * 98
         self.packages = [key_package(owner, key, now) for owner, key in zip(owners, self.keys)]
@@ -104,7 +104,7 @@ class Rows:
         self.receiver.accept_welcome(welcome)
 
     def small(self):
-        """Groups of 10: founding, a message out, a message in."""
+        """Groups of 10: founding, sending a message, receiving a message."""
         packages = self.packages[1:10]
         for _ in range(SMALL_GROUPS):
             self.time("create_group_10", lambda: self.create(self.founder, "ten", packages))
@@ -123,7 +123,7 @@ class Rows:
             assert outcome.is_application_message(), outcome
 
     def large(self):
-        """Groups of 100: founding, joining, a commit of another member."""
+        """Groups of 100: founding, joining, receiving another member's commit."""
         packages = self.packages[2:100] + [self.packages[1]]
         for _ in range(LARGE_GROUPS):
             self.time("create_group_100", lambda: self.create(self.founder, "hundred", packages))
@@ -146,7 +146,7 @@ class Rows:
 def rows(folder):
     measured = Rows(folder)
     measured.small()
-    # The first ones were for warmth.
+    # The first ones were warm-up runs.
     measured.samples.clear()
     measured.small()
     measured.large()
@@ -168,7 +168,7 @@ def prepare(folder, groups, members):
 
 
 def footprint(folder):
-    """Resident memory: what the kernel counts."""
+    """Resident memory, by the kernel's count."""
     instants = []
 
     def note(name):

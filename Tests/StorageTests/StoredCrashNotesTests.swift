@@ -24,7 +24,7 @@ import Testing
     }
 
     /// Simulates one crash in a pass and two in a part of it.
-    private func die(of subject: CrashSubject, at stage: CrashStage) async throws {
+    private func crash(in subject: CrashSubject, at stage: CrashStage) async throws {
         try await self.withStore { store in _ = store.crashes.enterPass(stage) }
         let (journal, kept) = (self.file("core-in-hand"), self.file("kept"))
         for _ in 0..<2 {
@@ -44,7 +44,7 @@ import Testing
         try await self.withStore { store in
             try await store.commit((1...3).map { .putInbox(InboxRow(id: $0, payload: [UInt8($0)])) })
         }
-        try await self.die(of: .row(table: "inbox", key: "2"), at: .read)
+        try await self.crash(in: .row(table: "inbox", key: "2"), at: .read)
         try await self.withStore { store in
             #expect(store.crashes.quarantine.map(\.subject.description) == ["row/inbox/2"])
             let state = try await store.load()
@@ -59,7 +59,7 @@ import Testing
 
     @Test func skipsQuarantinedChange() async throws {
         let change = StoreChange.putInbox(InboxRow(id: 1, payload: [9]))
-        try await self.die(of: change.crashSubject, at: .store)
+        try await self.crash(in: change.crashSubject, at: .store)
         try await self.withStore { store in
             #expect(store.crashes.holds(change.crashSubject))
             try await store.commit([change, .putInbox(InboxRow(id: 2, payload: [8]))])
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func readsQuarantineWithoutDatabase() async throws {
-        try await self.die(of: .row(table: "memo", key: "ab"), at: .read)
+        try await self.crash(in: .row(table: "memo", key: "ab"), at: .read)
         try await self.withStore { _ in }
         try Data("no database".utf8).write(to: URL(fileURLWithPath: self.folder + "/state.sqlite"))
         let key = try TemporaryDirectory.key

@@ -16,7 +16,7 @@ struct LoopBreakerTests {
         init(budget: Int = 3) { self.budget = budget }
 
         /// Receives a message and returns whether it may be answered; if so, answers it.
-        func hear(
+        func receive(
             _ sender: Character = "b", depth: Int? = nil, after seconds: Int64 = 1, isAnswered: Bool = true,
             chat: String = "c1"
         ) -> Bool {
@@ -35,79 +35,79 @@ struct LoopBreakerTests {
     @Test func ignoresTooDeepMessages() {
         for depth in 1...3 {
             let chat = Chat()
-            #expect(chat.hear(depth: depth))
+            #expect(chat.receive(depth: depth))
         }
         for depth in [4, 5, .max] {
             let chat = Chat()
-            #expect(!chat.hear(depth: depth))
+            #expect(!chat.receive(depth: depth))
         }
     }
 
     @Test func limitsEachPairToItsBudget() {
         var chat = Chat()
         // Its message, this account's answer, its message: three in a row.
-        #expect((1...5).map { _ in chat.hear(depth: 1) } == [true, false, false, false, false])
+        #expect((1...5).map { _ in chat.receive(depth: 1) } == [true, false, false, false, false])
         chat = Chat(budget: 5)
-        #expect((1...5).map { _ in chat.hear(depth: 1) } == [true, true, false, false, false])
+        #expect((1...5).map { _ in chat.receive(depth: 1) } == [true, true, false, false, false])
         chat = Chat(budget: 0)
-        #expect(!chat.hear(depth: 1))
+        #expect(!chat.receive(depth: 1))
         chat = Chat(budget: .max)
-        for _ in 1...100 { #expect(chat.hear(depth: 1)) }
+        for _ in 1...100 { #expect(chat.receive(depth: 1)) }
     }
 
     @Test func personOrSilenceResetsBudget() {
         let chat = Chat()
-        #expect(chat.hear(depth: 1))
-        #expect(!chat.hear(depth: 1))
-        #expect(chat.hear("c"))
-        #expect(chat.hear(depth: 1))
-        #expect(!chat.hear(depth: 1))
+        #expect(chat.receive(depth: 1))
+        #expect(!chat.receive(depth: 1))
+        #expect(chat.receive("c"))
+        #expect(chat.receive(depth: 1))
+        #expect(!chat.receive(depth: 1))
         // A person in another chat has no effect here.
-        #expect(chat.hear("c", chat: "c2"))
-        #expect(!chat.hear(depth: 1))
-        #expect(chat.hear(depth: 1, after: LoopBreaker.quietSeconds + 1))
+        #expect(chat.receive("c", chat: "c2"))
+        #expect(!chat.receive(depth: 1))
+        #expect(chat.receive(depth: 1, after: LoopBreaker.quietSeconds + 1))
     }
 
     @Test func unansweredBotIsNotLimited() {
         let chat = Chat()
-        for _ in 1...100 { #expect(chat.hear(depth: 1, isAnswered: false)) }
-        #expect(chat.hear(depth: 1))
+        for _ in 1...100 { #expect(chat.receive(depth: 1, isAnswered: false)) }
+        #expect(chat.receive(depth: 1))
     }
 
     @Test func personResetsChatDepth() {
         let chat = Chat()
         func depth() -> Int { chat.breaker.depth(in: "c1") }
         #expect(depth() == 0)
-        _ = chat.hear(depth: 2)
-        _ = chat.hear(depth: 3, chat: "c2")
+        _ = chat.receive(depth: 2)
+        _ = chat.receive(depth: 3, chat: "c2")
         #expect(depth() == 2)
-        _ = chat.hear("c")
+        _ = chat.receive("c")
         #expect(depth() == 0)
     }
 
     @Test func pairsHaveSeparateBudgets() {
         let chat = Chat()
-        #expect(chat.hear("b", depth: 1))
-        #expect(chat.hear("c", depth: 1))
-        #expect(chat.hear("b", depth: 1, chat: "c2"))
-        #expect(!chat.hear("b", depth: 1))
-        #expect(!chat.hear("c", depth: 1))
+        #expect(chat.receive("b", depth: 1))
+        #expect(chat.receive("c", depth: 1))
+        #expect(chat.receive("b", depth: 1, chat: "c2"))
+        #expect(!chat.receive("b", depth: 1))
+        #expect(!chat.receive("c", depth: 1))
     }
 
     @Test func instantResponderIsNotAPerson() {
         let chat = Chat()
-        let verdicts = (1...60).map { _ in chat.hear() }
+        let verdicts = (1...60).map { _ in chat.receive() }
         // The first message is not an answer; then thirty quick answers follow.
         #expect(verdicts.firstIndex(of: false) == 30)
         #expect(!verdicts.dropFirst(30).prefix(20).contains(true))
-        #expect(chat.hear(after: LoopBreaker.quietSeconds + 1))
+        #expect(chat.receive(after: LoopBreaker.quietSeconds + 1))
     }
 
     @Test func personIsNotClassifiedAsBot() {
         let chat = Chat()
-        for _ in 1...500 { #expect(chat.hear(after: 3)) }
+        for _ in 1...500 { #expect(chat.receive(after: 3)) }
         // Nine quick answers, then a pause.
-        for round in 1...200 { #expect(chat.hear(after: round % 10 == 0 ? 5 : 1)) }
+        for round in 1...200 { #expect(chat.receive(after: round % 10 == 0 ? 5 : 1)) }
     }
 
     @Test func independentMessagesAreNoLoop() {
@@ -128,15 +128,15 @@ struct LoopBreakerTests {
         let chat = Chat()
         var answered = 0
         for _ in 1...44 {
-            for sender in ["b", "c"] as [Character] where chat.hear(sender) { answered += 1 }
+            for sender in ["b", "c"] as [Character] where chat.receive(sender) { answered += 1 }
         }
         #expect(answered <= 62)
     }
 
     @Test func reportsEachTripOnce() {
         let chat = Chat()
-        _ = chat.hear(depth: 1)
-        _ = chat.hear(depth: 1)
+        _ = chat.receive(depth: 1)
+        _ = chat.receive(depth: 1)
         let message = messageEvent("x", tags: [Nostr.Tag(AutomationMarker.tagName, "1")])
         let objection = chat.breaker.objection(to: message, in: "c1", budget: 3)
         #expect(objection?.isNew == false)

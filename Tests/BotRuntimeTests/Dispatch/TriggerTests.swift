@@ -213,7 +213,7 @@ struct TriggerTests {
         }
     }
 
-    @Test func waitingEventsStayWithTheirBotAfterRestart() async {
+    @Test func waitingEventsKeepTheirBotAfterRestart() async {
         func bot(_ text: String) -> ListedBot { ListedBot { OnMessage { _, context in context.send(text) } } }
         let core = ScriptedCore(stored: ["pikabot/held.100": Array("bot0".utf8)], newestInboxID: 101)
         await Stage(bot("here"), bot("other"), core: core).run { stage in

@@ -11,11 +11,11 @@ private func entry(_ number: Int, reason: String = "own", fate: JournalEntry.Fat
 }
 
 struct JournalRingTests {
-    /// Returns the content of a store after these writes.
+    /// The stored blocks of a ring.
     private struct Blocks {
         var stored: [String: [UInt8]] = [:]
 
-        mutating func take(_ ring: inout JournalRing) {
+        mutating func store(_ ring: inout JournalRing) {
             for (key, bytes) in ring.drainUnstored() { stored[key] = bytes }
         }
 
@@ -41,15 +41,15 @@ struct JournalRingTests {
         var ring = JournalRing(name: "r", capacity: 100)
         for number in 1...count {
             ring.add(entry(number))
-            if number % 7 == 0 { blocks.take(&ring) }
+            if number % 7 == 0 { blocks.store(&ring) }
         }
-        blocks.take(&ring)
+        blocks.store(&ring)
         #expect(!ring.hasUnstored)
         var second = blocks.restored(100)
         #expect(second.newest.map(\.at) == ring.newest.map(\.at))
         // The same holds in the next process.
         for number in count + 1...count + 30 { second.add(entry(number)) }
-        blocks.take(&second)
+        blocks.store(&second)
         #expect(blocks.stored.count <= second.keys.count)
         let third = blocks.restored(100)
         #expect(third.newest.suffix(min(100, 30)).map(\.at) == second.newest.suffix(min(100, 30)).map(\.at))
@@ -60,12 +60,12 @@ struct JournalRingTests {
         var blocks = Blocks()
         var first = JournalRing(name: "r", capacity: 10)
         for number in 1...3 { first.add(entry(number)) }
-        blocks.take(&first)
+        blocks.store(&first)
         var second = JournalRing(name: "r", capacity: 10)
         second.add(entry(4))
         second.restore(second.keys.compactMap { blocks.stored[$0] })
         #expect(second.newest.map(\.at) == [1, 2, 3, 4])
-        blocks.take(&second)
+        blocks.store(&second)
         #expect(blocks.restored(10).newest.map(\.at) == [1, 2, 3, 4])
     }
 

@@ -55,7 +55,7 @@ import Testing
         limits.lineBytes = 1000
         limits.outgoingBytes = 20_000
         limits.farewell = .milliseconds(200)
-        let answers = try await Self.serving(limits, Self.talk)
+        let answers = try await Self.serving(limits, Self.exchange)
         #expect(answers.replies == 200)
         #expect(answers.tooLong.contains("parse_error") && answers.afterTooLong.contains(#""groups":[]"#))
         #expect(answers.oneTooMany.contains("too_many_clients"))
@@ -149,7 +149,7 @@ import Testing
         var slowHasEnded = false
     }
 
-    private static func talk(_ path: String) -> Answers {
+    private static func exchange(_ path: String) -> Answers {
         var answers = Answers()
         let clients = (0..<20).map { _ in Connection(path) }
         for round in 0..<10 {

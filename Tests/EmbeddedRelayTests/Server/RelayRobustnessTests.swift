@@ -53,12 +53,12 @@ struct RelayRobustnessTests {
             try await whole.send(text: String(repeating: "x", count: 1_000))
             guard case .notice = try await whole.next() else { return #expect(Bool(false)) }
             try await whole.send(text: String(repeating: "x", count: 1_001))
-            #expect(await whole.hear() == .close(1_009))
+            #expect(await whole.receive() == .close(1_009))
 
             let parts = try await TestClient.connect(address)
             try await parts.send(.text, Array(repeating: 0x78, count: 600), fin: false)
             try await parts.send(.continuation, Array(repeating: 0x78, count: 600))
-            #expect(await parts.hear() == .close(1_009))
+            #expect(await parts.receive() == .close(1_009))
         }
     }
 
@@ -69,7 +69,7 @@ struct RelayRobustnessTests {
             try await client.send(.text, Array(json.prefix(5)), fin: false)
             try await client.send(.ping, [1, 2, 3])
             try await client.send(.continuation, Array(json.dropFirst(5)))
-            #expect(await client.hear() == .pong([1, 2, 3]))
+            #expect(await client.receive() == .pong([1, 2, 3]))
             #expect(try await client.next() == .endOfStoredEvents(subscription: "a"))
         }
     }
@@ -78,10 +78,10 @@ struct RelayRobustnessTests {
         try await withEmbeddedRelay { _, address in
             let unmasked = try await TestClient.connect(address)
             try await unmasked.send(.text, Array("[]".utf8), masked: false)
-            #expect(await unmasked.hear() == .close(1_002))
+            #expect(await unmasked.receive() == .close(1_002))
             let binary = try await TestClient.connect(address)
             try await binary.send(.binary, [1])
-            #expect(await binary.hear() == .close(1_003))
+            #expect(await binary.receive() == .close(1_003))
         }
     }
 
@@ -89,8 +89,8 @@ struct RelayRobustnessTests {
         try await withEmbeddedRelay { _, address in
             let client = try await TestClient.connect(address)
             try await client.send(.connectionClose, [0x03, 0xe8])
-            #expect(await client.hear() == .close(1_000))
-            #expect(await client.hear() == .end)
+            #expect(await client.receive() == .close(1_000))
+            #expect(await client.receive() == .end)
         }
     }
 
@@ -152,7 +152,7 @@ struct RelayRobustnessTests {
         try await withEmbeddedRelay(configuration: configuration) { _, address in
             // This client answers no pings.
             let client = try await TestClient.connect(address)
-            #expect(await client.hear() == .end)
+            #expect(await client.receive() == .end)
             #expect(try await exchange("GET / HTTP/1.1\r\n", address: address) == "")
         }
     }
@@ -178,9 +178,9 @@ struct RelayRobustnessTests {
         let event = Author.alice.event("last words")
         #expect(try await client.publish(event).accepted)
         await group.triggerGracefulShutdown()
-        #expect(await client.hear() == .close(1_001))
+        #expect(await client.receive() == .close(1_001))
         try await client.send(.connectionClose, [0x03, 0xe9])
-        #expect(await client.hear() == .end)
+        #expect(await client.receive() == .end)
         try await running
         #expect(relay.connectionCount == 0)
         await #expect(throws: (any Error).self) { try await TestClient.connect("ws://127.0.0.1:\(port)") }
@@ -194,8 +194,8 @@ struct RelayRobustnessTests {
         let client = try await withEmbeddedRelay(configuration: configuration) { _, address in
             try await TestClient.connect(address, answersClose: false)
         }
-        #expect(await client.hear() == .close(1_001))
-        #expect(await client.hear() == .end)
+        #expect(await client.receive() == .close(1_001))
+        #expect(await client.receive() == .end)
     }
 
     @Test func refusesInvalidSocketConfiguration() async throws {
@@ -217,8 +217,8 @@ struct RelayRobustnessTests {
             for index in 0..<50 { try await client.send(.request(subscription: "\(index)", filters: [Filter()])) }
             return client
         }
-        var last = await client.hear()
-        while case .message = last { last = await client.hear() }
+        var last = await client.receive()
+        while case .message = last { last = await client.receive() }
         #expect(last == .close(1_001))
     }
 

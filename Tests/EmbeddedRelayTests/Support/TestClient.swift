@@ -105,13 +105,13 @@ final class TestClient: Sendable {
     // MARK: Receiving
 
     /// Returns the next inbound item; each is returned once, in order.
-    func hear() async -> Inbound? {
+    func receive() async -> Inbound? {
         var iterator = inbound.makeAsyncIterator()
         return await iterator.next()
     }
 
     func next() async throws -> RelayMessage {
-        let inbound = await hear()
+        let inbound = await receive()
         guard case .message(let json) = inbound else { throw UnexpectedInbound(inbound: inbound) }
         return try RelayMessage(json: json)
     }

@@ -67,7 +67,7 @@ struct KeyPackageRefusals {
         }
     }
 
-    @Test func s10_1_initKeyMustDifferFromTheEncryptionKey() throws {
+    @Test func s10_1_initKeyMustDifferFromEncryptionKey() throws {
         self.expect(.invalidKeyPackage) { try self.package(self.leaf(), initKey: self.encryptionKey.publicKey) }
     }
 

@@ -26,7 +26,7 @@ import Testing
         let run = try await RandomRun(seed: seed)
         do {
             try await run.run(operations: 60)
-            try await run.rest()
+            try await run.finish()
             for chat in run.chats { try await self.check(chat, run) }
         } catch {
             Issue.record("seed \(seed): \(error)\n\(run.trace.joined(separator: "; "))")

@@ -44,21 +44,21 @@ final class RandomRun {
     }
 
     /// Ends all faults and settles the lab; then every member sends one message.
-    func rest() async throws {
+    func finish() async throws {
         self.note("rest")
         self.lab.network.deliverEverything()
         self.lab.network.heal()
         for relay in self.lab.relays { self.lab.network.bringUp(relay) }
         self.lab.network.release()
-        try await self.comeToRest(.seconds(900))
+        try await self.settle(.seconds(900))
         for chat in self.chats {
             for member in try await self.present(in: chat) { self.say(member, chat) }
         }
-        try await self.comeToRest(.seconds(120))
+        try await self.settle(.seconds(120))
     }
 
     /// A planned crash may still occur.
-    private func comeToRest(_ duration: Duration) async throws {
+    private func settle(_ duration: Duration) async throws {
         repeat {
             for member in self.members where member.hasCrashed { try await member.restart() }
             try await self.lab.advance(by: duration)

@@ -23,7 +23,7 @@ import Testing
         let run = try await HostileRun(seed: seed)
         do {
             try await run.run(operations: Self.operations)
-            try await run.rest()
+            try await run.finish()
             let verdict = try await CampaignVerdict(run)
             if ProcessInfo.processInfo.environment["SHOW_REASONS"] != nil { print(run.summary(verdict)) }
             if !verdict.faults.isEmpty {

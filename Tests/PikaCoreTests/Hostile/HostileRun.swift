@@ -124,7 +124,7 @@ final class HostileRun {
     }
 
     /// Ends all attacks and faults and settles the lab; then every member sends two messages.
-    func rest() async throws {
+    func finish() async throws {
         self.note("rest")
         self.disclose { _ in true }
         self.lab.network.deliverEverything()

@@ -20,7 +20,7 @@ enum MemberAct: String, CaseIterable {
         by account: inout HostileAccount, in id: GroupID, _ view: HostileView, maximumDepth: Int
     ) throws -> [Event] {
         switch self {
-        case .speak, .impersonate, .bloat, .misdate, .repeatRumor: try self.speak(&account, id, view)
+        case .speak, .impersonate, .bloat, .misdate, .repeatRumor: try self.sendMessages(&account, id, view)
         case .renewKeys, .backDate, .postDate, .race, .overreach:
             try account.act(in: id) { group, random in
                 try self.commit(&group, view, maximumDepth: maximumDepth, &random)
@@ -34,7 +34,7 @@ enum MemberAct: String, CaseIterable {
 
     // MARK: Messages
 
-    private func speak(_ account: inout HostileAccount, _ id: GroupID, _ view: HostileView) throws -> [Event] {
+    private func sendMessages(_ account: inout HostileAccount, _ id: GroupID, _ view: HostileView) throws -> [Event] {
         var rumor = account.rumor(in: id, createdAt: view.now)
         var time = view.now
         switch self {

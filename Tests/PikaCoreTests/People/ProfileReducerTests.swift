@@ -35,9 +35,9 @@ import Testing
         configuration.readsProfiles = false
         world.act(0, .reloadConfiguration(configuration))
         world.connect(0)
-        #expect(world.asked(0).isEmpty)
+        #expect(world.requestedProfiles(0).isEmpty)
         world.act(0, .openPeerProfile(world[1].key))
-        #expect(world.asked(0) == [[world[1].key]])
+        #expect(world.requestedProfiles(0) == [[world[1].key]])
     }
 
     @Test func requestsProfileAgainOnlyWhenStale() throws {
@@ -46,7 +46,7 @@ import Testing
         world.settle()
         world.reduce(0, .relay(.state(relay: self.relay, .disconnected)))
         world.reduce(0, .relay(.state(relay: self.relay, .connected)))
-        #expect(world.asked(0).isEmpty)
+        #expect(world.requestedProfiles(0).isEmpty)
         world.settle()
         world.post(.metadata, by: world[1].keys, #"{"name":"late"}"#, at: ReducerWorld.start + 1)
         world.advance(seconds: ProfileDirectory.lifetime - 10)
@@ -61,9 +61,9 @@ import Testing
         let peers = (0..<250).map { _ in KeyPair.generate(using: &world.random).publicKey }
         world.post(.followList, by: world[0].keys, "", tags: peers.map { .user($0) })
         world.connect(0)
-        #expect(world.asked(0).map(\.count) == [100])
+        #expect(world.requestedProfiles(0).map(\.count) == [100])
         var sizes: [Int] = []
-        while let batch = world.asked(0).first {
+        while let batch = world.requestedProfiles(0).first {
             sizes.append(batch.count)
             world.catchUp(0)
         }
@@ -97,7 +97,7 @@ import Testing
         world.settle()
         world.now += 90_000_000
         world.act(0, .refreshProfile)
-        #expect(world.asked(0) == [[world[1].key]])
+        #expect(world.requestedProfiles(0) == [[world[1].key]])
         world.accounts[0].due = []
         let search = FetchPurpose.profiles(search: world[0].model.people.profiles.lastSearch)
         let own = FetchPurpose.own(reading: world[0].model.people.own.lastReading)
@@ -108,7 +108,7 @@ import Testing
         // An empty answer does not count either.
         world.relayed = []
         world.reduce(0, .relay(.state(relay: self.relay, .connected)))
-        #expect(world.asked(0) == [[world[1].key]])
+        #expect(world.requestedProfiles(0) == [[world[1].key]])
         world.settle()
         #expect(world.names(0) == [nil, "bob"])
     }

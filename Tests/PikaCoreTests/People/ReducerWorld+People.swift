@@ -22,7 +22,7 @@ extension ReducerWorld {
     }
 
     /// The accounts of the due profile requests.
-    func asked(_ index: Int) -> [[PublicKey]] {
+    func requestedProfiles(_ index: Int) -> [[PublicKey]] {
         self[index].due.compactMap { effect in
             if case .fetch(.profiles, let filters, _) = effect { filters.first?.authors } else { nil }
         }

@@ -40,18 +40,18 @@ import Testing
 
     @Test func startRequestsSignaturesInOrder() throws {
         let world = try self.pair()
-        let kinds = world[1].asked.map { asked -> [Kind] in
+        let kinds = world[1].signerRequests.map { asked -> [Kind] in
             if case .sign(let drafts) = asked.operation { drafts.map(\.kind) } else { [] }
         }
         #expect(kinds == [[.keyPackageRelays], [.inboxRelays], [.addressableKeyPackage, .keyPackage]])
         #expect(world[1].model.state.signer == .unknown)
         #expect(world[1].publishing.isEmpty)
-        #expect(world[0].asked.isEmpty)
+        #expect(world[0].signerRequests.isEmpty)
     }
 
     @Test func answersMayComeInAnyOrder() throws {
         var world = try self.pair()
-        let asked = world[1].asked
+        let asked = world[1].signerRequests
         world.accounts[1].due.removeAll { if case .useKey = $0 { true } else { false } }
         for (job, operation) in asked.reversed() { world.sign(1, job, operation) }
         #expect(Set(world[1].publishing.map(\.event.kind)).count == 4)
@@ -71,14 +71,14 @@ import Testing
                 rumor, from: world[0].keys, to: world[1].key, now: ReducerWorld.start, using: &world.random)
         }
         for wrap in wraps { world.receive(1, wrap) }
-        #expect(world[1].asked.count == SignerQueue.window)
-        let (job, operation) = world[1].asked[0]
+        #expect(world[1].signerRequests.count == SignerQueue.window)
+        let (job, operation) = world[1].signerRequests[0]
         world.act(1, .publishKeyPackage)
         self.invite(&world, by: 1)
         world.sign(1, job, operation)
         // Its own invitation precedes twelve gift wraps.
-        guard case .encrypt(_, let peer)? = world[1].asked.last?.operation else {
-            Issue.record("\(world[1].asked.map(\.operation))")
+        guard case .encrypt(_, let peer)? = world[1].signerRequests.last?.operation else {
+            Issue.record("\(world[1].signerRequests.map(\.operation))")
             return
         }
         #expect(peer == world[0].key)
@@ -110,22 +110,22 @@ import Testing
         self.invite(&world)
         let wrap = try #require(world[0].publishing.first { $0.event.kind == .giftWrap }).event
         world.receive(1, wrap)
-        #expect(world[1].asked.count == 1 && world[1].model.inbound.seen.contains(wrap.id) == false)
+        #expect(world[1].signerRequests.count == 1 && world[1].model.inbound.seen.contains(wrap.id) == false)
         // The same holds between the two layers.
-        let (job, operation) = world[1].asked[0]
+        let (job, operation) = world[1].signerRequests[0]
         world.accounts[1].due = []
         world.sign(1, job, operation)
-        #expect(world[1].asked.count == 1)
+        #expect(world[1].signerRequests.count == 1)
         try world.restart(1)
-        #expect(world[1].asked.count == 1)
+        #expect(world[1].signerRequests.count == 1)
         // A repeated event has no effect.
         world.receive(1, wrap)
-        #expect(world[1].asked.count == 1)
+        #expect(world[1].signerRequests.count == 1)
         world.settle()
         #expect(world[1].model.groups.count == 1 && world[1].model.inbound.seen.contains(wrap.id))
         try world.restart(1)
         world.receive(1, wrap)
-        #expect(world[1].asked.isEmpty && world[1].durable.state.memos.keys.allSatisfy { $0.kind != .keyTask })
+        #expect(world[1].signerRequests.isEmpty && world[1].durable.state.memos.keys.allSatisfy { $0.kind != .keyTask })
     }
 
     @Test func unsealedWelcomesSurviveRestart() throws {
@@ -143,7 +143,7 @@ import Testing
         #expect(world.relayed.filter { $0.kind == .giftWrap }.count == 1)
         // Nothing is left to be repeated.
         try world.restart(1)
-        #expect(world[1].asked.isEmpty)
+        #expect(world[1].signerRequests.isEmpty)
         world.settle()
         #expect(world.relayed.filter { $0.kind == .giftWrap }.count == 1)
     }
@@ -152,20 +152,20 @@ import Testing
         var world = try self.pair()
         let package = try #require(world[1].model.keyPackages.references.first)
         try world.restart(1)
-        #expect(world[1].asked.count == 3)
+        #expect(world[1].signerRequests.count == 3)
         #expect(world[1].model.keyPackages.references == [package])
         world.settle()
         #expect(world.relayed.filter { $0.pubkey == world[1].key }.count == 4)
         #expect(world[1].model.state.hasPublishedKeyPackage)
         try world.restart(1)
-        #expect(world[1].asked.isEmpty)
+        #expect(world[1].signerRequests.isEmpty)
     }
 
     @Test func accountCanReturnToLocalKey() throws {
         var world = try self.pair()
         world.accounts[1].isRemote = false
         try world.restart(1)
-        #expect(world[1].asked.isEmpty && world[1].model.signer.isEmpty && world[1].model.state.signer == nil)
+        #expect(world[1].signerRequests.isEmpty && world[1].model.signer.isEmpty && world[1].model.state.signer == nil)
         #expect(world[1].durable.state.memos.keys.allSatisfy { $0.kind != .keyTask })
         world.settle()
         #expect(world.relayed.filter { $0.pubkey == world[1].key }.count == 4)
@@ -249,7 +249,7 @@ import Testing
     @Test(arguments: Alteration.allCases)
     func refusesDifferentSignedEvent(_ alteration: Alteration) throws {
         var world = try self.pair()
-        let (job, operation) = world[1].asked[0]
+        let (job, operation) = world[1].signerRequests[0]
         guard case .sign(let drafts) = operation, var draft = drafts.first else { return }
         var signer = world[1].keys
         switch alteration {
@@ -275,7 +275,7 @@ import Testing
 
     @Test func refusesAnswerOfAnotherOperation() throws {
         var world = try self.pair()
-        let (job, _) = world[1].asked[0]
+        let (job, _) = world[1].signerRequests[0]
         world.reduce(1, .keyUsed(job: job, .success(.encrypted("x"))))
         #expect(world[1].model.signer[job] == nil)
     }

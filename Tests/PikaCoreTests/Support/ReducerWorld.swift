@@ -123,7 +123,7 @@ struct ReducerWorld {
         }
 
         /// Unanswered requests to the signer.
-        var asked: [(job: Int, operation: KeyOperation)] {
+        var signerRequests: [(job: Int, operation: KeyOperation)] {
             self.due.compactMap { if case .useKey(let job, let operation) = $0 { (job, operation) } else { nil } }
         }
 

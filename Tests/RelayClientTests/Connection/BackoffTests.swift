@@ -19,7 +19,7 @@ struct BackoffTests {
     }
 
     @Test(arguments: zip([1, 2, 3, 4, 5, 6, 7, 8, 100, .max], [1, 2, 4, 8, 16, 32, 60, 60, 60, 60]))
-    func doublesUpToTheCapWithJitterDownToHalf(failures: Int, seconds: Int) {
+    func doublesUpToCapWithHalfJitter(failures: Int, seconds: Int) {
         let (shortest, longest) = bounds(backoff, failures)
         let full = Duration.seconds(seconds)
         #expect(shortest >= full / 2 && shortest < full * 0.51)
