@@ -6,7 +6,7 @@ import Testing
 @testable import PikaCore
 
 /// Returns the messages that a bot sends for a message.
-func said(_ bot: any Bot, to content: String) async throws -> [String] {
+func answers(of bot: any Bot, to content: String) async throws -> [String] {
     let event = arrived(content)
     let scope = scope(chats: [chatSummary("c1", isGroup: true)])
     guard let (_, work) = InstalledBot(bot, label: "bot").work(for: .event(event), in: scope) else { return [] }
@@ -44,7 +44,7 @@ struct CommandArgumentTests {
         ("@greeter /roll 1", "1 - -"),
     ])
     func parsesValidUses(content: String, answer: String) async throws {
-        #expect(try await said(bot, to: content) == [answer])
+        #expect(try await answers(of: bot, to: content) == [answer])
     }
 
     @Test(arguments: [
@@ -61,16 +61,16 @@ struct CommandArgumentTests {
         ("/pay", "whom is missing\nUsage: /pay <whom> <amount> [every]"),
     ])
     func rejectsInvalidUses(content: String, answer: String) async throws {
-        #expect(try await said(bot, to: content) == [answer])
+        #expect(try await answers(of: bot, to: content) == [answer])
     }
 
     @Test func parsesUsersNumbersAndDurations() async throws {
         // The key of NIP-19's example.
         let npub = "npub10elfcs4fr0l0r8af98jlmgdh9c8tcxjvz9qkw038js35mp4dma8qzvjptg"
-        #expect(try await said(bot, to: "/pay \(npub) 2.5 10m") == ["7e7e 2.5", "600.0 seconds"])
-        #expect(try await said(bot, to: "/pay nostr:\(npub) 3") == ["7e7e 3.0"])
+        #expect(try await answers(of: bot, to: "/pay \(npub) 2.5 10m") == ["7e7e 2.5", "600.0 seconds"])
+        #expect(try await answers(of: bot, to: "/pay nostr:\(npub) 3") == ["7e7e 3.0"])
         let wrong = "every must be a duration such as 10m\nUsage: /pay <whom> <amount> [every]"
-        #expect(try await said(bot, to: "/pay \(npub) 3 soon") == [wrong])
+        #expect(try await answers(of: bot, to: "/pay \(npub) 3 soon") == [wrong])
     }
 
     @Test func helpListsDescribedCommands() async throws {
@@ -79,22 +79,25 @@ struct CommandArgumentTests {
             /pay <whom> <amount> [every]: Pays.
             /now: The time.
             """
-        #expect(try await said(bot, to: "/help") == [all])
-        #expect(try await said(bot, to: "/help now") == ["/now\nThe time."])
-        #expect(try await said(bot, to: "/help /NOW") == ["/now\nThe time."])
-        #expect(try await said(bot, to: "/help rol") == ["unknown command rol; did you mean roll?"])
-        #expect(try await said(bot, to: "/help xyzzy") == ["unknown command xyzzy"])
+        #expect(try await answers(of: bot, to: "/help") == [all])
+        #expect(try await answers(of: bot, to: "/help now") == ["/now\nThe time."])
+        #expect(try await answers(of: bot, to: "/help /NOW") == ["/now\nThe time."])
+        #expect(try await answers(of: bot, to: "/help rol") == ["unknown command rol; did you mean roll?"])
+        #expect(try await answers(of: bot, to: "/help xyzzy") == ["unknown command xyzzy"])
     }
 
     @Test func helpCanBeDisabledOrReplaced() async throws {
         let silent = ListedBot { OnCommand("now", help: "The time.") { _, _ in } }
-        #expect(try await said(silent.with(help: .off), to: "/help").isEmpty)
-        #expect(try await said(silent.with(help: .command("hilfe", prefix: "!")), to: "!hilfe") == ["/now: The time."])
-        #expect(try await said(ListedBot { OnCommand("now") { _, _ in } }, to: "/help").isEmpty)
+        #expect(try await answers(of: silent.with(help: .off), to: "/help").isEmpty)
+        #expect(
+            try await answers(of: silent.with(help: .command("hilfe", prefix: "!")), to: "!hilfe") == [
+                "/now: The time."
+            ])
+        #expect(try await answers(of: ListedBot { OnCommand("now") { _, _ in } }, to: "/help").isEmpty)
         let own = ListedBot {
             OnCommand("now", help: "The time.") { _, _ in }
             OnCommand("help") { _, context in context.send("own") }
         }
-        #expect(try await said(own, to: "/help") == ["own"])
+        #expect(try await answers(of: own, to: "/help") == ["own"])
     }
 }

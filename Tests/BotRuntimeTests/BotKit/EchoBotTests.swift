@@ -20,7 +20,7 @@ private func answer(of bot: any Bot, to event: CoreEvent) async throws -> [Handl
     return try context.finish().map(\.operation)
 }
 
-private func said(_ text: String) -> [HandlerEffect.Operation] {
+private func sending(_ text: String) -> [HandlerEffect.Operation] {
     [.send(chatID: "c1", OutgoingMessage(content: text))]
 }
 
@@ -57,7 +57,7 @@ struct EchoBotTests {
         ),
     ])
     func reportsCommitsOfOthers(commit: CommitEvent, changes: String) async throws {
-        let expected = said("commit by bbbbbbbb: \(changes) (epoch 3 → 4)")
+        let expected = sending("commit by bbbbbbbb: \(changes) (epoch 3 → 4)")
         #expect(try await answer(of: bot, to: coreEvent(1, .commit(commit))) == expected)
     }
 

@@ -100,10 +100,11 @@ import Testing
         try await bob.say("next", in: chat)
         #expect(daemon.events("message_received").isEmpty)
         try await daemon.lab.advance(by: .seconds(21))
-        let told = daemon.events("message_received")
-        #expect(told.map { $0["content"] } == ["look", "next"])
-        #expect(told.first?["media"]?.array?.count == 3)
+        let messages = daemon.events("message_received")
+        #expect(messages.map { $0["content"] } == ["look", "next"])
+        #expect(messages.first?["media"]?.array?.count == 3)
         #expect(
-            told.first?["media"]?.array?.allSatisfy { $0["local_path"] == nil || $0["local_path"] == .null } == true)
+            messages.first?["media"]?.array?.allSatisfy { $0["local_path"] == nil || $0["local_path"] == .null } == true
+        )
     }
 }

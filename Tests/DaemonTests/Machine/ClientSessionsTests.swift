@@ -38,8 +38,8 @@ import Testing
         #expect(sessions.listeners(isNew: true).count == 1 && sessions.listeners(isNew: false).isEmpty)
     }
 
-    /// After a crash the core delivers again what the log has already recorded.
-    @Test func sparesClientsWithCursorRepeatedEvents() throws {
+    /// After a crash the core redelivers events that the log already contains.
+    @Test func clientsWithCursorGetNoRepeatedEvents() throws {
         var sessions = ClientSessions(requiresToken: false)
         let standard = DaemonClient(.standard)
         sessions.attach(standard)

@@ -8,11 +8,11 @@ import Testing
     func groupLifecycle(_ suite: CipherSuite) throws {
         var party = try Party(1, suite)
         try party.add(3)
-        try party.talk()
+        try party.exchangeMessages()
         try party.add(1, by: 2, path: false)
         try party.commit(by: 4)
         try party.expectAgreement()
-        try party.talk()
+        try party.exchangeMessages()
         var request = CommitRequest()
         request.removing = [party.members[1].ownLeafIndex]
         request.wireFormat = .publicMessage
@@ -23,7 +23,7 @@ import Testing
         // The newcomer is added at the freed leaf.
         try party.add(1, by: 0)
         #expect(party.members.last?.ownLeafIndex == LeafIndex(1))
-        try party.talk()
+        try party.exchangeMessages()
     }
 
     @Test func removingRightHalfTruncatesTree() throws {
@@ -40,7 +40,7 @@ import Testing
         try party.add(3)
         #expect(party.members[0].members.count == 5)
         for committer in party.present { try party.commit(by: committer) }
-        try party.talk()
+        try party.exchangeMessages()
     }
 
     @Test func removedMemberCannotReachNextEpoch() throws {
@@ -73,7 +73,7 @@ import Testing
         #expect(pending.changes.extensions?.count == 2)
         // The newcomer is added at the removed member's leaf.
         #expect(party.members.last?.ownLeafIndex == LeafIndex(1))
-        try party.talk()
+        try party.exchangeMessages()
     }
 
     @Test func pathReplacesSignatureKeyAndLeafExtensions() throws {
@@ -87,7 +87,7 @@ import Testing
         #expect(pending.changes.updated.first?.new.signatureKey == key.publicKey)
         #expect(party.members[0].member(LeafIndex(1))?.signatureKey == key.publicKey)
         #expect(party.members[2].member(LeafIndex(1))?.extensions.count == 1)
-        try party.talk()
+        try party.exchangeMessages()
         try party.commit(by: 1)
         try party.expectAgreement()
     }

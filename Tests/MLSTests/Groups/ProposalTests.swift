@@ -35,7 +35,7 @@ struct ProposalTests {
         try party.expectAgreement()
         #expect(party.members[0].member(LeafIndex(2))?.signatureKey == key.publicKey)
         #expect(party.members.allSatisfy { $0.epoch == 1 || $0.pendingProposals.isEmpty })
-        try party.talk()
+        try party.exchangeMessages()
         try party.commit(by: 2)
         try party.expectAgreement()
     }
@@ -48,7 +48,7 @@ struct ProposalTests {
         #expect(party.gone == [2])
         #expect(pending.changes.hasPath)
         #expect(party.members[1].tree.shape.leafCount == 2)
-        try party.talk()
+        try party.exchangeMessages()
     }
 
     @Test func proposalsEndWithTheirEpoch() throws {
@@ -78,7 +78,7 @@ struct ProposalTests {
         let update = try party.members[1].proposeUpdate(using: &party.rng)
         try party.deliver(update.message, from: 1)
         try party.commit(by: 0)
-        try party.talk()
+        try party.exchangeMessages()
         try party.commit(by: 1)
         try party.expectAgreement()
     }

@@ -28,7 +28,7 @@ struct UnmergedLeafTests {
             try party.commit(by: committer)
             try party.expectAgreement()
         }
-        try party.talk()
+        try party.exchangeMessages()
     }
 
     @Test func unmergedMembersReadEachOther() throws {

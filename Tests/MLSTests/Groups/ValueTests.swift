@@ -10,7 +10,7 @@ struct ValueTests {
         _ = try party.members[0].commit(.init(), using: &party.rng)
         _ = try party.members[0].commit(.init(), using: &party.rng)
         #expect(party.members[0].epochAuthenticator == before)
-        try party.talk()
+        try party.exchangeMessages()
         try party.commit(by: 1)
         try party.commit(by: 0)
         try party.expectAgreement()

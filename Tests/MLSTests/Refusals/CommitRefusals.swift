@@ -215,6 +215,6 @@ struct CommitRefusals {
         #expect(party.members[1].epochAuthenticator == before)
         try party.commit(by: 2)
         try party.expectAgreement()
-        try party.talk()
+        try party.exchangeMessages()
     }
 }

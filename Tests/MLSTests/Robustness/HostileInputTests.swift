@@ -115,7 +115,7 @@ struct HostileInputTests {
 
     @Test func damagedRecordsAreRefusedOrHarmless() throws {
         var party = try Party(2)
-        try party.talk()
+        try party.exchangeMessages()
         try party.commit(by: 0)
         let message = try party.members[0].protect([1], using: &party.rng)
         _ = try party.members[1].proposeUpdate(using: &party.rng)

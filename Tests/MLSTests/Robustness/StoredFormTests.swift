@@ -53,7 +53,7 @@ struct StoredFormTests {
 
     @Test func storedGroupBehavesTheSame() throws {
         var stored = try StoredParty(3)
-        try stored.party.talk()
+        try stored.party.exchangeMessages()
         try stored.step()
         try stored.party.commit(by: 1)
         try stored.step()
@@ -74,7 +74,7 @@ struct StoredFormTests {
         try stored.step()
         for round in 0..<7 {
             try stored.party.commit(by: round % 3)
-            try stored.party.talk()
+            try stored.party.exchangeMessages()
             try stored.step()
         }
         stored.party.members[0].configuration.maximumPastEpochs = 1
@@ -165,9 +165,9 @@ struct StoredFormTests {
 
     @Test func refusesMissingOrTruncatedRecord() throws {
         var party = try Party(3)
-        try party.talk()
+        try party.exchangeMessages()
         try party.commit(by: 0)
-        try party.talk()
+        try party.exchangeMessages()
         let records = RecordStore(whole: party.members[1]).records
         for (name, content) in records {
             var damaged = records

@@ -103,7 +103,7 @@ struct Party {
     }
 
     /// Every member sends a message that all others read.
-    mutating func talk() throws {
+    mutating func exchangeMessages() throws {
         for sender in self.present {
             let text = Array("hello from \(sender)".utf8)
             let message = try self.members[sender].protect(text, using: &self.rng)

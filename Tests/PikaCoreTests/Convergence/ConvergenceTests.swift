@@ -72,10 +72,10 @@ import Testing
                     continue
                 }
                 for receiver in run.members where receiver !== sender && members.contains(receiver.publicKey) {
-                    let times = receiver.timesHeard(message.id, in: chat)
+                    let times = receiver.deliveryCount(of: message.id, in: chat)
                     if times == 1 { continue }
                     if times == 0, try await receiver.hasTooLate(message, now: reference.epoch) { continue }
-                    fail("\(receiver.name) has heard \(message.rumor.content) of \(sender.name) \(times) times")
+                    fail("\(receiver.name) received \(message.rumor.content) of \(sender.name) \(times) times")
                 }
             }
         }
@@ -141,7 +141,7 @@ extension LabMember {
     }
 
     /// How often the handlers received a message; a redelivery after a crash does not count.
-    func timesHeard(_ id: EventID, in chat: String) -> Int {
+    func deliveryCount(of id: EventID, in chat: String) -> Int {
         var ids: Set<Int64> = []
         for event in self.events where event.chatID == chat {
             if case .message(let message) = event.content, message.id == id { ids.insert(event.inboxID) }

@@ -13,7 +13,7 @@ final class RandomRun {
     private(set) var founded: [String: Set<PublicKey>] = [:]
     private(set) var trace: [String] = []
     private var random: SeededGenerator
-    private var said = 0
+    private var textCount = 0
 
     init(seed: UInt64, accounts: Int = 6) async throws {
         self.lab = try GroupLab(
@@ -140,8 +140,8 @@ final class RandomRun {
     }
 
     private func say(_ member: LabMember, _ chat: String) {
-        self.said += 1
-        self.begin(member, .sendMessage(chatID: chat, .text("\(self.said)")), "says \(self.said) in")
+        self.textCount += 1
+        self.begin(member, .sendMessage(chatID: chat, .text("\(self.textCount)")), "says \(self.textCount) in")
     }
 
     private func begin(_ member: LabMember, _ action: AppAction, _ what: String) {

@@ -110,7 +110,7 @@ import Testing
     @Test func holdsMessageUntilItsCommit() async throws {
         let trio = try await trio(35, relays: 2)
         let (one, two) = (trio.lab.relays[0], trio.lab.relays[1])
-        // Bob receives the commit late, because its relay forwards it to no other member.
+        // Bob receives the commit late, because the only relay that has it goes down.
         trio.lab.network.takeDown(two)
         try await trio.lab.settle()
         trio.bob.crash()

@@ -62,7 +62,7 @@ import Testing
         }
 
         /// The chat and role of each text that the bot received; inbox rows are redelivered after a restart.
-        func heard() -> [String: String] {
+        func receivedTexts() -> [String: String] {
             var heard: [String: String] = [:]
             var rows: Set<Int64> = []
             for event in self.world[Self.bot].delivered where rows.insert(event.inboxID).inserted {
@@ -98,10 +98,10 @@ import Testing
         scene.say(Scene.bob, "genuine")
         #expect(scene.world.relayed.suffix(2).allSatisfy { $0.firstTag("h")?.value == scene.bobsID.hex })
         let wanted = ["old tag": "mallory admin", "new tag": "mallory admin", "genuine": "bob admin"]
-        #expect(scene.heard() == wanted)
+        #expect(scene.receivedTexts() == wanted)
         // Repeated events have no effect.
         for event in scene.world.relayed { scene.world.receive(Scene.bot, event) }
-        #expect(scene.heard() == wanted && scene.world[Scene.bot].durable.state.waiting.isEmpty)
+        #expect(scene.receivedTexts() == wanted && scene.world[Scene.bot].durable.state.waiting.isEmpty)
     }
 
     @Test func restartKeepsChats() throws {
@@ -116,7 +116,7 @@ import Testing
         scene.say(Scene.mallory, "new tag")
         scene.say(Scene.bob, "genuine")
         #expect(
-            scene.heard() == ["old tag": "mallory admin", "new tag": "mallory admin", "genuine": "bob admin"])
+            scene.receivedTexts() == ["old tag": "mallory admin", "new tag": "mallory admin", "genuine": "bob admin"])
     }
 
     @Test func answersStayInTheirGroup() throws {
@@ -187,12 +187,12 @@ import Testing
         scene.world.now += 1000
         scene.world.act(Scene.mallory, .renameGroup(chatID: scene.world[Scene.mallory].chatID, name: "other"))
         scene.world.settle()
-        #expect(durable(scene) == [early.id] && scene.heard().isEmpty)
+        #expect(durable(scene) == [early.id] && scene.receivedTexts().isEmpty)
         try scene.world.restart(Scene.bot)
         scene.world.receive(Scene.bot, commit)
-        #expect(scene.heard() == ["early": "bob admin"] && durable(scene).isEmpty)
+        #expect(scene.receivedTexts() == ["early": "bob admin"] && durable(scene).isEmpty)
         scene.world.receive(Scene.bot, early)
-        #expect(scene.heard() == ["early": "bob admin"])
+        #expect(scene.receivedTexts() == ["early": "bob admin"])
     }
 
     @Test func releasedIdsLeaveNothingWaiting() throws {

@@ -40,7 +40,7 @@ enum AdminAct: String, CaseIterable {
         var request = CommitRequest()
         if self == .remove {
             guard let victim = view.victims.randomElement(using: &random) else {
-                throw MarmotError(.notFound, "nobody may be removed now")
+                throw MarmotError(.notFound, "no member can be removed now")
             }
             let leaves = group.current.mls.members.filter { (try? $0.leaf.identity()) == victim }
             request.removing = leaves.map(\.index)
@@ -100,7 +100,7 @@ enum AdminAct: String, CaseIterable {
     private func add(_ account: inout HostileAccount, _ id: GroupID, _ view: HostileView) throws -> [Event] {
         let members = account.groups[id]?.current.members ?? []
         guard let victim = view.victims.first(where: { !members.contains($0) }) else {
-            throw MarmotError(.notFound, "nobody was removed")
+            throw MarmotError(.notFound, "no member was removed")
         }
         let invitee = try view.keyPackage(of: victim)
         var welcome: [UInt8]?
@@ -118,7 +118,7 @@ enum AdminAct: String, CaseIterable {
     /// A malicious group of the adversary, which harms its joiners.
     private func invite(_ account: inout HostileAccount, _ id: GroupID, _ view: HostileView) throws -> [Event] {
         guard let victim = view.victims.randomElement(using: &account.random) else {
-            throw MarmotError(.notFound, "nobody may be led astray now")
+            throw MarmotError(.notFound, "no member can be lured away now")
         }
         let known = account.groups[id]?.current
         let edges: [Epoch] = [

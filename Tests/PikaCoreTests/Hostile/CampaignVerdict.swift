@@ -74,14 +74,14 @@ struct CampaignVerdict {
                     continue
                 }
                 for receiver in honest where receiver !== sender && members.contains(receiver.publicKey) {
-                    let times = receiver.timesHeard(message.id, in: chat)
+                    let times = receiver.deliveryCount(of: message.id, in: chat)
                     if times == 1 { continue }
                     // The protocol cannot save messages that arrive after their keys were deleted, nor those from and
                     // to a member that was removed or lured away, which may have another state of the group.
                     let isTooLate = try await receiver.hasTooLate(message, now: reference.epoch)
                     let isHarmed = self.isHarmed(receiver, in: chat) || self.isHarmed(sender, in: chat)
                     self.add(
-                        "\(receiver.name) has heard \(message.rumor.content) of \(sender.name) in epoch "
+                        "\(receiver.name) received \(message.rumor.content) of \(sender.name) in epoch "
                             + "\(message.epoch) of \(self.name(of: chat)) \(times) times",
                         isLoss: times == 0 && (isTooLate || isHarmed))
                 }
@@ -95,22 +95,24 @@ struct CampaignVerdict {
         for event in member.events {
             guard case .message(let message) = event.content, message.kind == .chatMessage else { continue }
             if honest.contains(message.sender) {
-                guard let said = self.run.said[message.content] else {
-                    self.faults.append("\(member.name) was told words that nobody said: \(message.content.prefix(80))")
+                guard let sent = self.run.sent[message.content] else {
+                    self.faults.append(
+                        "\(member.name) received a text that was never sent: \(message.content.prefix(80))")
                     continue
                 }
-                if said.chat != event.chatID || said.sender != message.sender {
-                    self.faults.append("\(member.name) has heard \(message.content) in the wrong group or of another")
+                if sent.chat != event.chatID || sent.sender != message.sender {
+                    self.faults.append(
+                        "\(member.name) received \(message.content) in a wrong group or from a wrong sender")
                 }
             } else if let text = HostileText(message.content) {
                 if text.chatID != event.chatID {
-                    self.faults.append("\(member.name) has heard \(text.number) in the wrong group")
+                    self.faults.append("\(member.name) received \(text.number) in a wrong group")
                 }
                 if message.role == .admin, text.role != "admin" {
-                    self.faults.append("\(member.name) takes the sender of \(text.number) for an admin")
+                    self.faults.append("\(member.name) treats the sender of \(text.number) as an admin")
                 }
             } else {
-                self.faults.append("\(member.name) was told something unknown: \(message.content.prefix(80))")
+                self.faults.append("\(member.name) received an unknown text: \(message.content.prefix(80))")
             }
         }
     }
@@ -122,9 +124,9 @@ struct CampaignVerdict {
             for event in member.events where event.chatID == self.run.quiet {
                 switch event.content {
                 case .message(let message) where !honest.contains(message.sender):
-                    self.faults.append("\(member.name) has heard an outsider in the quiet group")
+                    self.faults.append("\(member.name) received a message of an outsider in the quiet group")
                 case .commit(let commit) where !honest.contains(commit.committer):
-                    self.faults.append("\(member.name) has seen a commit of an outsider in the quiet group")
+                    self.faults.append("\(member.name) received a commit of an outsider in the quiet group")
                 default: break
                 }
             }

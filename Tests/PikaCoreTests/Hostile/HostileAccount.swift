@@ -12,7 +12,7 @@ struct HostileAccount {
     private(set) var groups: [GroupID: HostileGroup] = [:]
     private let bundle: KeyPackageBundle
     private var known: Set<EventID> = []
-    private var said = 0
+    private var textCount = 0
 
     init(_ name: String, seed: UInt64, now: Int64) throws {
         self.name = name
@@ -71,9 +71,11 @@ struct HostileAccount {
     }
 
     mutating func rumor(in id: GroupID, isAdmin: Bool, createdAt: Int64, padding: Int = 0) -> UnsignedEvent {
-        self.said += 1
-        let text = HostileText(chatID: id.hex, role: isAdmin ? "admin" : "member", number: "\(self.name) \(self.said)")
-            .content
+        self.textCount += 1
+        let text = HostileText(
+            chatID: id.hex, role: isAdmin ? "admin" : "member", number: "\(self.name) \(self.textCount)"
+        )
+        .content
         return UnsignedEvent(
             pubkey: self.keys.publicKey, createdAt: createdAt, kind: .chatMessage,
             content: text + String(repeating: "x", count: padding))

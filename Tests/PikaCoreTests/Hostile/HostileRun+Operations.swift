@@ -72,8 +72,8 @@ extension HostileRun {
 
     func say(_ member: LabMember, _ chat: String) {
         guard !member.hasCrashed else { return }
-        let text = "\(self.said.count)"
-        self.said[text] = (chat, member.publicKey)
+        let text = "\(self.sent.count)"
+        self.sent[text] = (chat, member.publicKey)
         self.begin(member, chat, .sendMessage(chatID: chat, .text(text)), "says \(text) in")
     }
 

@@ -43,7 +43,7 @@ final class HostileRun {
     /// Events that only the hostile relay has, with the number of the operation that discloses them.
     var withheld: [(event: Event, until: Int)] = []
     /// Messages of honest accounts: the chat and the sender of each text.
-    var said: [String: (chat: String, sender: PublicKey)] = [:]
+    var sent: [String: (chat: String, sender: PublicKey)] = [:]
     /// Dispatched actions of each honest account.
     var actions: [String: Int] = [:]
     private(set) var operations = 0

@@ -69,7 +69,7 @@ enum StrangerAct: String, CaseIterable {
 
     private func wrap(_ stranger: inout HostileAccount, _ view: HostileView) throws -> Event {
         guard let victim = view.victims.randomElement(using: &stranger.random) else {
-            throw MarmotError(.notFound, "nobody is known")
+            throw MarmotError(.notFound, "no account is known")
         }
         return self.sign(
             .giftWrap, [Nostr.Tag("p", victim.hex)],

@@ -251,7 +251,7 @@ extension String {
         #expect(DisplayText.name("\u{202E}evil\u{2066}\u{200F}") == "evil")
         #expect(DisplayText.name("\u{0}\u{1B}[31mred\u{7F}\u{85}") == "[31mred")
         #expect(DisplayText.name("👨‍👩‍👧 é") == "👨‍👩‍👧 é")
-        for nothing in ["", " \n", "\u{200B}\u{FEFF}", "\u{202E}", nil] { #expect(DisplayText.name(nothing) == nil) }
+        for empty in ["", " \n", "\u{200B}\u{FEFF}", "\u{202E}", nil] { #expect(DisplayText.name(empty) == nil) }
         let long = String(repeating: "é", count: 1_000_000)
         #expect(DisplayText.name(long)?.count == DisplayText.nameLimit)
         let marks = "e" + String(repeating: "\u{0301}", count: 1_000_000)
@@ -267,8 +267,8 @@ extension String {
 
     @Test func refusesUnsafeAddresses() {
         #expect(DisplayText.address("https://x.example/é.png") == "https://x.example/é.png")
-        for nothing in ["", "a b", "a\nb", "\u{202E}a", String(repeating: "x", count: 2049), nil] {
-            #expect(DisplayText.address(nothing) == nil)
+        for invalid in ["", "a b", "a\nb", "\u{202E}a", String(repeating: "x", count: 2049), nil] {
+            #expect(DisplayText.address(invalid) == nil)
         }
     }
 }

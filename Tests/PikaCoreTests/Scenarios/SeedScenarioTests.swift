@@ -286,7 +286,7 @@ import Testing
         var state = AppState()
         var dropped = 0
 
-        mutating func take(_ update: AppState) {
+        mutating func receive(_ update: AppState) {
             guard update.rev > self.state.rev else {
                 self.dropped += 1
                 return
@@ -309,7 +309,7 @@ import Testing
         for _ in 0..<20 {
             var reader = Reader()
             // Late, repeated, and out of order.
-            for update in (updates + updates).shuffled(using: &generator) { reader.take(update) }
+            for update in (updates + updates).shuffled(using: &generator) { reader.receive(update) }
             #expect(reader.state == newest)
             #expect(reader.dropped >= updates.count)
         }

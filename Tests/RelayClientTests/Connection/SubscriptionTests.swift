@@ -44,7 +44,7 @@ struct SubscriptionTests {
         _ = machine.subscribe("s", Filter(kinds: [7]))
         #expect(machine.receive(event("wrong kind", at: 1), on: "1") == [Machine.unrequested])
         #expect(machine.receive(event("never opened", at: 1), on: "2") == [Machine.unrequested])
-        #expect(machine.receive(event("no name of ours", at: 1), on: "01") == [Machine.unrequested])
+        #expect(machine.receive(event("unassigned id", at: 1), on: "01") == [Machine.unrequested])
         #expect(machine.receive(event("the core's name", at: 1), on: "s") == [Machine.unrequested])
     }
 

@@ -7,12 +7,12 @@ import Testing
 struct WrongSettingsTests {
     struct Wrong: CustomTestStringConvertible, Sendable {
         let rule: BotSettings
-        let said: String
-        var testDescription: String { said }
+        let message: String
+        var testDescription: String { message }
 
-        init(_ rule: BotSettings, _ said: String) {
+        init(_ rule: BotSettings, _ message: String) {
             self.rule = rule
-            self.said = said
+            self.message = message
         }
     }
 
@@ -143,7 +143,7 @@ struct WrongSettingsTests {
 
     @Test(arguments: all)
     func reportsEachProblem(_ wrong: Wrong) {
-        #expect(problems(settings(wrong.rule)) == [wrong.said])
+        #expect(problems(settings(wrong.rule)) == [wrong.message])
     }
 
     @Test func checksBotWideSettings() {

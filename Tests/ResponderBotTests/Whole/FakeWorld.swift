@@ -12,8 +12,8 @@ final class FakeWorld: BotHTTP, BotPrograms, BotSecrets, BotFiles {
     private let ran = Mutex<[BotProgramRun]>([])
 
     init(
-        web: @escaping Web = { _, _ throws(BotError) in throw BotError(.requestFailed, "nobody is there") },
-        shell: @escaping Shell = { _ throws(BotError) in throw BotError(.programFailed, "there is no such program") }
+        web: @escaping Web = { _, _ throws(BotError) in throw BotError(.requestFailed, "connection refused") },
+        shell: @escaping Shell = { _ throws(BotError) in throw BotError(.programFailed, "program not found") }
     ) {
         self.web = web
         self.shell = shell

@@ -2,7 +2,7 @@ import MLS
 import Marmot
 import Nostr
 
-/// Other people with published key packages.
+/// Other accounts with published key packages.
 struct Crowd {
     static let relay = "wss://relay.example.com"
     static let slot = String(repeating: "5e", count: 32)

@@ -243,12 +243,12 @@ struct CoreLab {
         self.model.reduce(input, &step)
         self.model.storeChanges(&step)
         for change in step.changes { self.store.apply(change) }
-        for effect in step.effects { self.take(effect) }
+        for effect in step.effects { self.perform(effect) }
         self.checkBounds()
         self.hasEnded = self.model.failure != nil
     }
 
-    private mutating func take(_ effect: AppEffect) {
+    private mutating func perform(_ effect: AppEffect) {
         switch effect {
         case .publish(let row, let event, let relays):
             self.relayed.append(event)
