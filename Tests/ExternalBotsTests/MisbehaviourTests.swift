@@ -136,9 +136,9 @@ import Testing
                 for number in range(5000): sys.stderr.write(f"line {number}\\n")
                 """))
         #expect(try await stage.run { try await stage.ask("fine") } == "fine")
-        let said = stage.log.lines.filter { $0.contains("Program output") }
-        #expect(said.contains { $0.hasSuffix("line=" + String(repeating: "y", count: 1000) + "…") })
-        #expect(said.count < 1500 && said.allSatisfy { $0.contains("bot.name=tested") })
+        let output = stage.log.lines.filter { $0.contains("Program output") }
+        #expect(output.contains { $0.hasSuffix("line=" + String(repeating: "y", count: 1000) + "…") })
+        #expect(output.count < 1500 && output.allSatisfy { $0.contains("bot.name=tested") })
     }
 
     // MARK: Shutdown

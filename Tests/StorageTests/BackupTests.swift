@@ -160,8 +160,8 @@ import Testing
         _ = try self.backup()
         try FileManager.default.createDirectory(atPath: self.target, withIntermediateDirectories: true)
         #expect(chmod(self.target, 0o700) == 0)
-        let left = "\(self.target)/restored.\(getpid()).sqlite"
-        try Data([1]).write(to: URL(fileURLWithPath: left))
+        let leftover = "\(self.target)/restored.\(getpid()).sqlite"
+        try Data([1]).write(to: URL(fileURLWithPath: leftover))
         try self.restore()
         try self.openRestored().close()
         let key = self.directory.path + "/sealing.key"

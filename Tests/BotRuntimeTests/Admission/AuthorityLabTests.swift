@@ -55,10 +55,10 @@ struct AuthorityLabTests {
         let chat = try await alice.create("zoo", inviting: [first, second])
         try await alice.say("hello", in: chat)
         try await lab.settle()
-        let heard = alice.heard(in: chat)
+        let answers = alice.heard(in: chat)
         // Both answer Alice, and each other once or twice.
-        #expect(heard.filter { $0 == "re: hello" }.count == 2)
-        #expect((2...8).contains(heard.count), "\(heard)")
+        #expect(answers.filter { $0 == "re: hello" }.count == 2)
+        #expect((2...8).contains(answers.count), "\(answers)")
         #expect(one.ignored(.loop) + two.ignored(.loop) >= 1)
         // A person speaks, so the bots answer again.
         try await alice.say("again", in: chat)

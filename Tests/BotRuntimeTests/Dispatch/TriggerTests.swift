@@ -50,7 +50,7 @@ struct TriggerTests {
     }
 
     @Test func errorHandlersRunUntilOneHandles() async {
-        let asked = Mutex<[String]>([])
+        let calls = Mutex<[String]>([])
         let bot = ListedBot {
             OnMessage(.containing("misuse")) { _, context in
                 context.send("lost")
@@ -60,7 +60,7 @@ struct TriggerTests {
             OnMessage { _, _ in throw Refusal() }
         }.with(errorHandlers: [
             BotErrorHandler { error, context in
-                asked.withLock { $0.append("first \(error)") }
+                calls.withLock { $0.append("first \(error)") }
                 context.send("seen")
                 return .passOn
             },
@@ -70,7 +70,7 @@ struct TriggerTests {
             },
             .reply(to: Misuse.self) { _ in "so not" },
             BotErrorHandler { error, _ in
-                asked.withLock { $0.append("last \(error)") }
+                calls.withLock { $0.append("last \(error)") }
                 return .passOn
             },
         ])
@@ -81,7 +81,7 @@ struct TriggerTests {
             #expect(
                 completions[0].effects.map(\.id)
                     == ["bot0/\(eventID(1).hex)/error-0/0", "bot0/\(eventID(1).hex)/error-2/0"])
-            #expect(asked.withLock { $0 } == ["first Misuse()", "first Refusal()", "last Refusal()"])
+            #expect(calls.withLock { $0 } == ["first Misuse()", "first Refusal()", "last Refusal()"])
         }
     }
 
@@ -144,11 +144,11 @@ struct TriggerTests {
             #expect(stage.dispatcher.hangingHandlers == ["bot0": 16])
             // Other bots are not blocked, and nothing is lost.
             stage.core.deliver(arrived("", 100), arrived("", 101))
-            let held = await stage.core.performed(2)
-            #expect(held.map(\.request) == ["bots/held/100", "bots/held/101"])
-            #expect(held.map { texts($0.effects) } == [["other"], ["other"]])
+            let effects = await stage.core.performed(2)
+            #expect(effects.map(\.request) == ["bots/held/100", "bots/held/101"])
+            #expect(effects.map { texts($0.effects) } == [["other"], ["other"]])
             #expect(
-                held[0].effects.last?.operation
+                effects[0].effects.last?.operation
                     == .putValue(scope: "pikabot/held", key: "100", value: Array("bot0".utf8)))
             gates[3].open()
             try await eventually("one handler ends") { stage.dispatcher.hangingHandlers != ["bot0": 16] }

@@ -90,7 +90,7 @@ struct CallLiveTests {
         try await withTwo { alice, bob in
             let session = CallSession(moqURL: "loopback:here", broadcastBase: "pika/calls", tracks: [.audio])
             let (speaking, listening) = try await connect(alice, bob, session)
-            let heard = Task { () -> [CallAudioChunk] in
+            let reader = Task { () -> [CallAudioChunk] in
                 var chunks: [CallAudioChunk] = []
                 for await case .audio(let chunk) in listening.received { chunks.append(chunk) }
                 return chunks
@@ -113,7 +113,7 @@ struct CallLiveTests {
             #expect(call.peer == bob.core.account && call.isOutgoing)
             alice.core.dispatch(.endCall(chatID: call.chatID, callID: call.callID, reason: "user_hangup"))
             for account in [alice, bob] { _ = try await account.callPhase(.ended(reason: "user_hangup")) }
-            let chunks = await heard.value
+            let chunks = await reader.value
             // A busy machine may lose frames, but never mixes them up.
             for chunk in chunks where !chunk.isConcealed {
                 #expect(chunk.pcm == (chunk.sequence < lead ? silence : frames[Int(chunk.sequence - lead)]))

@@ -61,11 +61,11 @@ import Testing
 
     @Test func refusesSlowResponses() async throws {
         try await HTTPServer.run { (server) async throws in
-            let said = await failure {
+            let message = await failure {
                 try await send("\(server.url)/slow", timeout: .milliseconds(300))
             }
-            #expect(said.hasPrefix("request_failed: 127.0.0.1"))
-            #expect(!said.contains("/slow"))
+            #expect(message.hasPrefix("request_failed: 127.0.0.1"))
+            #expect(!message.contains("/slow"))
         }
     }
 
@@ -83,11 +83,11 @@ import Testing
     @Test(arguments: ["127.0.0.1", "127.1", "2130706433", "0x7f000001", "localhost", "[::ffff:127.0.0.1]"])
     func refusesPrivateAddresses(_ host: String) async throws {
         try await HTTPServer.run { (server) async throws in
-            let said = await failure {
+            let message = await failure {
                 try await send("http://\(host):\(server.port)/secret", isPrivate: false)
             }
-            #expect(said.hasPrefix("request_failed: "))
-            #expect(said.hasSuffix("only if the settings list the host as private") || said.contains("no such host"))
+            #expect(message.hasPrefix("request_failed: "))
+            #expect(message.hasSuffix("only if the settings list the host as private") || message.contains("no such host"))
             #expect(server.requests.withLock { $0 } == [])
         }
     }
@@ -146,9 +146,9 @@ import Testing
     }
 
     @Test func reportsUnknownHosts() async {
-        let said = await failure {
+        let message = await failure {
             try await HTTPRequests { _ in [] }.send(BotHTTPRequest(url: "https://a.example/?secret=1"))
         }
-        #expect(said == "request_failed: a.example: unknown host")
+        #expect(message == "request_failed: a.example: unknown host")
     }
 }

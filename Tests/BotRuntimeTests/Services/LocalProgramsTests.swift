@@ -70,10 +70,10 @@ import Testing
     @Test func timeoutKillsProgramAndChildren() async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("pid-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
-        let said = await failure {
+        let message = await failure {
             try await run("sleep 600 & echo $! > '\(file.path)'; wait", timeout: .seconds(1))
         }
-        #expect(said == "program_failed: sh took longer than 1.0 seconds and was killed")
+        #expect(message == "program_failed: sh took longer than 1.0 seconds and was killed")
         let text = try String(contentsOf: file, encoding: .utf8).filter(\.isNumber)
         let child = try #require(Int32(text))
         try await processEnds(child)

@@ -163,7 +163,7 @@ struct SupervisorChannelTests {
     @Test func livenessChecksHaveOwnQuota() async throws {
         let (clock, gate) = (ManualClock(), Gate())
         var requests = requests(gate)
-        let (asked, count) = AsyncStream.makeStream(of: Void.self)
+        let (questions, count) = AsyncStream.makeStream(of: Void.self)
         requests.on("health") { question in
             guard question["signOfLife"] == nil else { return "well" }
             count.yield()
@@ -173,7 +173,7 @@ struct SupervisorChannelTests {
         try await serving(requests, clock: clock) { input, next in
             try input.write(contentsOf: ask("mute", 0..<16))
             try input.write(contentsOf: ask("health", 16..<32))
-            var iterator = asked.makeAsyncIterator()
+            var iterator = questions.makeAsyncIterator()
             for _ in 0..<16 { await iterator.next() }
             try input.write(contentsOf: ask("health", [32]))
             #expect(await next() == #"{"answer":32,"error":"too many concurrent questions"}"#)

@@ -121,9 +121,9 @@ import Testing
         let sent = try await scene.daemon.result("send_message", ["nostr_group_id": group, "content": "hello"])
         #expect(scene.bob.heard() == ["hello"])
         let answer = try await scene.bob.say("hi", in: scene.chat)
-        let came = try #require(scene.daemon.events("message_received").last)
-        #expect(came["message_id"]?.string == answer.hex && came["event_id"]?.string == answer.hex)
-        #expect(came["content"] == "hi" && came["kind"] == 9 && came["media"] == nil && came["cursor"] == nil)
+        let received = try #require(scene.daemon.events("message_received").last)
+        #expect(received["message_id"]?.string == answer.hex && received["event_id"]?.string == answer.hex)
+        #expect(received["content"] == "hi" && received["kind"] == 9 && received["media"] == nil && received["cursor"] == nil)
         #expect(scene.daemon.account.store.inbox.isEmpty)
         let reacted = try await scene.daemon.result(
             "react", ["nostr_group_id": group, "event_id": .string(answer.hex), "emoji": " + "])
@@ -191,8 +191,8 @@ import Testing
         #expect(scene.daemon.types(from: first) == ["group_updated", "ok", "group_updated", "ok"])
         let kinds = scene.daemon.events("group_updated").compactMap { $0["update"]?["kind"]?.string }
         #expect(kinds == ["created", "members_added", "members_removed"])
-        let left = try await scene.daemon.result("leave_group", ["nostr_group_id": .string(scene.chat)])
-        #expect(left == ["nostr_group_id": .string(scene.chat)])
+        let reply = try await scene.daemon.result("leave_group", ["nostr_group_id": .string(scene.chat)])
+        #expect(reply == ["nostr_group_id": .string(scene.chat)])
         // The chat is left at once, not only when the peer has removed the account.
         _ = try await scene.bob.say("between ourselves", in: scene.chat)
         #expect(scene.daemon.events("message_received").isEmpty)

@@ -85,7 +85,7 @@ import Testing
 
     @Test func followsRelayLists() async throws {
         let queried = QueriedRelays()
-        let held = [
+        let stored = [
             relays[0]: [
                 maker.list(.keyPackageRelays, relays[2], at: Self.now - 5), maker.list(.inboxRelays, relays[1]),
             ],
@@ -93,7 +93,7 @@ import Testing
             // A newer list, which only this relay has, names another relay.
             relays[2]: [maker.list(.keyPackageRelays, relays[3])], relays[3]: [try maker.good()],
         ]
-        let report = await report(held, queried: queried)
+        let report = await report(stored, queried: queried)
         #expect(queried.rounds == [Set(relays.prefix(2)), [relays[2]], [relays[3]]])
         #expect(report.relays.map(\.relay) == relays)
         #expect(report.relays.map(\.state) == [.missing, .missing, .missing, .present])

@@ -143,10 +143,10 @@ struct RelayProbeTests {
     @Test func reportsUnreachableServers() async throws {
         // A port that was free a moment ago.
         let address = try await withEmbeddedRelay { _, address in address }
-        let gone = try await probe(address)
-        #expect(faults(gone) == [.unreachable])
-        #expect(!gone.isReachable)
-        #expect(gone.verdict.hasPrefix("Unreachable: accepts no connections at port "))
+        let report = try await probe(address)
+        #expect(faults(report) == [.unreachable])
+        #expect(!report.isReachable)
+        #expect(report.verdict.hasPrefix("Unreachable: accepts no connections at port "))
         #expect(faults(try await probe("wss://relay.invalid")) == [.nameUnknown])
         try await withPlainServer { port in
             let report = try await probe("ws://127.0.0.1:\(port)")

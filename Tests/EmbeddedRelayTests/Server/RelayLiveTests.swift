@@ -30,10 +30,10 @@ struct RelayLiveTests {
             _ = try await client.request("other", Filter(tags: ["h": ["two"]]))
             let event = Author.bob.event(kind: 445, tags: [Tag("h", "one")])
             try await client.send(.event(event))
-            var heard: Set<RelayMessage> = []
-            for _ in 0..<3 { heard.insert(try await client.next()) }
+            var received: Set<RelayMessage> = []
+            for _ in 0..<3 { received.insert(try await client.next()) }
             #expect(
-                heard == [
+                received == [
                     .ok(event.id, accepted: true, message: ""), .event(subscription: "room", event),
                     .event(subscription: "kind", event),
                 ])
@@ -128,12 +128,12 @@ struct RelayLiveTests {
             async let sending: Void = publisher.send(events)
             for _ in 0..<10 {
                 let reader = try await TestClient.connect(address)
-                var heard = try await reader.request("all", Filter()).map(\.id)
-                while heard.count < events.count {
+                var received = try await reader.request("all", Filter()).map(\.id)
+                while received.count < events.count {
                     guard case .event(_, let event) = try await reader.next() else { break }
-                    heard.append(event.id)
+                    received.append(event.id)
                 }
-                #expect(heard.count == events.count && Set(heard).count == events.count)
+                #expect(received.count == events.count && Set(received).count == events.count)
                 try await reader.close()
             }
             try await sending

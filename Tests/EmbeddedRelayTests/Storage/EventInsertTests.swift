@@ -109,14 +109,14 @@ struct EventInsertTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appendingPathComponent("deeper/relay.sqlite").path
         let kept = Author.alice.event("kept")
-        let gone = Author.alice.event("gone")
-        let deletion = Author.alice.event(kind: .deletion, tags: [.event(gone.id)])
+        let deleted = Author.alice.event("gone")
+        let deletion = Author.alice.event(kind: .deletion, tags: [.event(deleted.id)])
         let first = try StoreAccess(.file(path))
-        _ = await first.insert([kept, gone, deletion])
+        _ = await first.insert([kept, deleted, deletion])
         try first.store.close()
 
         let second = try StoreAccess(.file(path))
-        let outcomes = await second.insert([kept, gone, Author.alice.event("new")])
+        let outcomes = await second.insert([kept, deleted, Author.alice.event("new")])
         #expect(outcomes == [.duplicate, .deleted, .stored(sequence: 4)])
         #expect(try await second.count(Filter()) == 3)
         try second.store.close()

@@ -76,35 +76,35 @@ struct SyntheticRun {
             let start = 3.2 + Double(group) * 0.35
             success(.createGroup, start, start + latency(22))
             for member in 0..<9 {
-                let asked = start + 0.1 + Double(member) * 0.02
-                let fetched = asked + latency(12)
+                let requested = start + 0.1 + Double(member) * 0.02
+                let fetched = requested + latency(12)
                 if group == 4, member == 7 {
                     recorder.failure(.fetchKeyPackage, reason: "no key package found", at: .seconds(fetched))
                     recorder.lost(before: .keyPackage, reason: "no key package found", at: .seconds(fetched))
                     continue
                 }
-                success(.fetchKeyPackage, asked, fetched)
-                join(asked: asked, fetched: fetched, isLost: group == 2 && member == 3)
+                success(.fetchKeyPackage, requested, fetched)
+                join(requested: requested, fetched: fetched, isLost: group == 2 && member == 3)
             }
         }
     }
 
-    private mutating func join(asked: Double, fetched: Double, isLost: Bool) {
+    private mutating func join(requested: Double, fetched: Double, isLost: Bool) {
         recorder.reached(.keyPackage)
         let added = fetched + latency(60)
         success(.add, fetched, added)
         success(.commit, fetched, added - 0.004)
         recorder.reached(.added)
-        let seen = added + latency(35)
-        success(.welcomeSeen, added, seen)
+        let welcomed = added + latency(35)
+        success(.welcomeSeen, added, welcomed)
         recorder.reached(.welcomeSeen)
         guard !isLost else {
-            recorder.lost(before: .joined, reason: "welcome refused: unsupported extension", at: .seconds(seen))
-            recorder.failure(.join, reason: "welcome refused: unsupported extension", at: .seconds(seen))
+            recorder.lost(before: .joined, reason: "welcome refused: unsupported extension", at: .seconds(welcomed))
+            recorder.failure(.join, reason: "welcome refused: unsupported extension", at: .seconds(welcomed))
             return
         }
-        let joined = seen + latency(18)
-        success(.join, asked, joined)
+        let joined = welcomed + latency(18)
+        success(.join, requested, joined)
         recorder.reached(.joined)
         success(.firstMessage, joined, joined + latency(300))
         recorder.reached(.firstMessage)

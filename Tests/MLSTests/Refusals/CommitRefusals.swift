@@ -101,9 +101,9 @@ struct CommitRefusals {
 
     @Test func s12_4_2_refusesPathKeyAlreadyInTree() throws {
         let others = try #require(self.party.members[0].member(LeafIndex(2))?.encryptionKey)
-        var taken = self.honest
-        taken.nodes[1].encryptionKey = others
-        try self.expect(.invalidCommit, path: taken)
+        var duplicate = self.honest
+        duplicate.nodes[1].encryptionKey = others
+        try self.expect(.invalidCommit, path: duplicate)
         var twice = self.honest
         twice.nodes[1].encryptionKey = twice.nodes[0].encryptionKey
         try self.expect(.invalidCommit, path: twice)
@@ -119,9 +119,9 @@ struct CommitRefusals {
         bytes[bytes.count - 1] ^= 1
         try self.expect(
             .badSignature, path: UpdatePath(leafNode: LeafNode(tlsEncoded: bytes), nodes: self.honest.nodes))
-        let taken = self.party.members[2].signatureKey
+        let usedKey = self.party.members[2].signatureKey
         try self.expect(
-            .invalidLeafNode, path: UpdatePath(leafNode: self.leaf(signatureKey: taken), nodes: self.honest.nodes))
+            .invalidLeafNode, path: UpdatePath(leafNode: self.leaf(signatureKey: usedKey), nodes: self.honest.nodes))
         try self.expect(
             .invalidLeafNode,
             path: UpdatePath(

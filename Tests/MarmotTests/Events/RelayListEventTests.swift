@@ -70,11 +70,11 @@ struct RelayListEventTests {
     @Test func deletionNamesEventsAndKind() throws {
         let keys = self.keys(1)
         var rng = SplitMix64(seed: 5)
-        let gone = try self.list(.keyPackage, [], by: keys)
-        let event = KeyPackageEvents.deletion(of: [gone.id], by: keys, now: Lab.start, using: &rng)
+        let empty = try self.list(.keyPackage, [], by: keys)
+        let event = KeyPackageEvents.deletion(of: [empty.id], by: keys, now: Lab.start, using: &rng)
         try event.verify()
         #expect(event.kind == .deletion && event.content == "")
-        #expect(event.tags.map(\.values) == [["e", gone.id.hex], ["k", "443"]])
-        #expect(try Deletion(event).covers(gone, author: keys.publicKey, requestedAt: event.createdAt))
+        #expect(event.tags.map(\.values) == [["e", empty.id.hex], ["k", "443"]])
+        #expect(try Deletion(event).covers(empty, author: keys.publicKey, requestedAt: event.createdAt))
     }
 }

@@ -31,9 +31,9 @@ struct MembershipTests {
         let (report, welcomes) = try lab.groups[0].mergePending()
         #expect(report.isOwn && welcomes.isEmpty && report.before.name == "Lab" && report.after.name == "Renamed")
         for member in 1...2 {
-            let seen = try #require(lab.deliver(rename, to: member).report)
-            #expect(seen.committer == lab.keys[0].publicKey && !seen.isOwn && seen.event == rename.id)
-            #expect(seen.epochBefore == 1 && seen.epochAfter == 2 && seen.after.name == "Renamed" && !seen.isSelfUpdate)
+            let received = try #require(lab.deliver(rename, to: member).report)
+            #expect(received.committer == lab.keys[0].publicKey && !received.isOwn && received.event == rename.id)
+            #expect(received.epochBefore == 1 && received.epochAfter == 2 && received.after.name == "Renamed" && !received.isSelfUpdate)
         }
         try lab.add(try lab.newcomer(), by: 0)
         #expect(lab.groups[3].epoch == 3 && lab.groups[1].members.count == 4)

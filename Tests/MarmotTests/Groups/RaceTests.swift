@@ -209,8 +209,8 @@ struct RaceTests {
             let abandoned = lab.groups[member].popAbandoned()
             var branch = try #require(abandoned)
             #expect(branch.epoch == 2 && branch.mls.epochAuthenticator == losing && branch.parts.isEmpty)
-            let said = try lab.say("on the branch that lost", from: 0)
-            #expect(branch.ingest(said, now: lab.now).message?.rumor.content == "on the branch that lost")
+            let message = try lab.say("on the branch that lost", from: 0)
+            #expect(branch.ingest(message, now: lab.now).message?.rumor.content == "on the branch that lost")
             let again = lab.groups[member].popAbandoned()
             #expect(again == nil)
         }

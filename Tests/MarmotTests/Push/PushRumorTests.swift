@@ -141,8 +141,8 @@ struct PushRumorTests {
         let answer = PushRumor.list([lab.groups[0].mls.ownLeafIndex: route], answering: received.id)
         let rumor = try answer.rumor(by: lab.keys[1].publicKey, now: lab.now)
         let back = try lab.groups[1].seal(rumor, now: lab.now, using: &lab.rng)
-        let heard = try #require(lab.deliver(back, to: 0).message)
-        #expect(try PushRumor(heard.rumor) == answer)
+        let reply = try #require(lab.deliver(back, to: 0).message)
+        #expect(try PushRumor(reply.rumor) == answer)
         #expect(received.id == request.id)
     }
 }

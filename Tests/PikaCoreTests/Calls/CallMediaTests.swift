@@ -117,11 +117,11 @@ import Testing
                 ? [UInt8](repeating: 0, count: Self.frameBytes) : Self.frame(chunk.sequence, of: sound)
             #expect(chunk.pcm == expected)
         }
-        let heard = chunks.count { !$0.isConcealed }
+        let received = chunks.count { !$0.isConcealed }
         let statistics = bob.media.statistics
-        #expect(statistics.received == heard + statistics.late)
+        #expect(statistics.received == received + statistics.late)
         #expect(statistics.lost == chunks.count { $0.isConcealed })
-        #expect((400...480).contains(heard), "about a tenth must be lost")
+        #expect((400...480).contains(received), "about a tenth must be lost")
         #expect((20...100).contains(statistics.dropped), "about a tenth must arrive twice")
         #expect(alice.media.statistics.sent == 500)
     }
@@ -218,9 +218,9 @@ import Testing
         try await pair.alice.perform(.acceptCall(chatID: pair.chat, callID: callID))
         let again = try await pair.alice.call()
         #expect(again.media.publishPath != alice.media.publishPath)
-        let heard = try await pair.bob.call()
+        let callee = try await pair.bob.call()
         try await again.say(Self.sound(frames: 5), taking: .seconds(1))
-        #expect(heard.chunks.count == 5)
+        #expect(callee.chunks.count == 5)
     }
 
     @Test func relayFailureEndsCall() async throws {

@@ -22,13 +22,13 @@ import Testing
 
     @Test mutating func dropsLeftStatesBeyondRaces() throws {
         var world = try ReducerWorld.group(2)
-        let left = try #require(world[1].group)
-        self.branches.leave(left, &self.step)
-        #expect(self.branches.hasRivals(of: left.groupID) && self.step.changes.count == 2)
+        let abandoned = try #require(world[1].group)
+        self.branches.leave(abandoned, &self.step)
+        #expect(self.branches.hasRivals(of: abandoned.groupID) && self.step.changes.count == 2)
         let known = try self.advance(&world)
         let invites = self.branches.dropOldRivals(of: known, &self.step)
         #expect(invites.isEmpty && self.step.changes.count == 3)
-        let key = StoredGroupKey.leftBranch(left.groupID, isActive: true)
+        let key = StoredGroupKey.leftBranch(abandoned.groupID, isActive: true)
         #expect(self.step.changes.contains { if case .deleteGroup(key) = $0 { true } else { false } })
     }
 
@@ -45,17 +45,17 @@ import Testing
 
     @Test mutating func findsBranchInUseByItsMessages() throws {
         var world = try ReducerWorld.group(2)
-        let left = try #require(world[1].group)
+        let abandoned = try #require(world[1].group)
         world.say(0, "on the other branch")
         world.settle(offline: [1])
         let event = try #require(world.relayed.last)
-        self.branches.leave(left, &self.step)
+        self.branches.leave(abandoned, &self.step)
         self.step = CoreStep(nowMilliseconds: world.now, random: self.step.random)
         let found = (0..<2).map { _ in
             self.branches.branchInUse(
-                of: left.groupID, [event], besides: world[1].key, waiting: { [event] }, &self.step)?.group.epoch
+                of: abandoned.groupID, [event], besides: world[1].key, waiting: { [event] }, &self.step)?.group.epoch
         }
-        #expect(found == [left.epoch, nil])
+        #expect(found == [abandoned.epoch, nil])
     }
 
     @Test func decisionsFollowDispositions() {

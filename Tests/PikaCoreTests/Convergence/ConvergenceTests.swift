@@ -43,10 +43,10 @@ import Testing
         guard let reference = try await founder.storedGroups().first(where: { $0.groupID.hex == chat }) else {
             return fail("\(founder.name) has lost its group")
         }
-        let wanted = Set(reference.members)
+        let expected = Set(reference.members)
         for member in run.members {
             let group = try await member.storedGroups().first { $0.groupID == reference.groupID && $0.isActive }
-            guard wanted.contains(member.publicKey) else {
+            guard expected.contains(member.publicKey) else {
                 // A newcomer is alone if its adding lost a race and the committer then lost its admin role: no other
                 // member is in that state of the group, and the protocol cannot detect it.
                 if let group, try await run.isShared(group) {

@@ -6,10 +6,10 @@ import PikaCore
 extension RandomRun {
     /// The operations, and each member's view of a chat.
     func story(of chat: String) -> String {
-        let seen = self.members.map { member in
+        let views = self.members.map { member in
             "\(member.name): " + member.events.filter { $0.chatID == chat }.map(self.line).joined(separator: " ")
         }
-        return "\n" + ([self.trace.joined(separator: "; ")] + seen).joined(separator: "\n")
+        return "\n" + ([self.trace.joined(separator: "; ")] + views).joined(separator: "\n")
     }
 
     private func line(_ event: CoreEvent) -> String {

@@ -189,9 +189,9 @@ import Testing
                 world.accept(index, try #require(commits[index]?.row))
                 // Each sends a message in its own branch, and a relay accepts it.
                 world.say(index, "\(round) by \(index)")
-                let said = try #require(world[index].publishing.last)
-                world.answer(index, said.row, .accepted)
-                world.relayed.append(said.event)
+                let message = try #require(world[index].publishing.last)
+                world.answer(index, message.row, .accepted)
+                world.relayed.append(message.event)
             }
             for index in 0..<3 { for commit in commits { world.receive(index, try #require(commit?.event)) } }
             for event in world.relayed.suffix(2) { for index in 0..<3 { world.receive(index, event) } }

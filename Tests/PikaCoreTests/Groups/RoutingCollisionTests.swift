@@ -63,7 +63,7 @@ import Testing
 
         /// The chat and role of each text that the bot received; inbox rows are redelivered after a restart.
         func receivedTexts() -> [String: String] {
-            var heard: [String: String] = [:]
+            var received: [String: String] = [:]
             var rows: Set<Int64> = []
             for event in self.world[Self.bot].delivered where rows.insert(event.inboxID).inserted {
                 guard case .message(let message) = event.content else { continue }
@@ -73,10 +73,10 @@ import Testing
                     case self.bobs.hex: "bob"
                     default: event.chatID
                     }
-                let known = heard[message.content]
-                heard[message.content] = (known.map { "\($0), " } ?? "") + "\(group) \(message.role?.rawValue ?? "?")"
+                let known = received[message.content]
+                received[message.content] = (known.map { "\($0), " } ?? "") + "\(group) \(message.role?.rawValue ?? "?")"
             }
-            return heard
+            return received
         }
 
         var collisions: Int {
@@ -97,11 +97,11 @@ import Testing
         scene.say(Scene.mallory, "new tag")
         scene.say(Scene.bob, "genuine")
         #expect(scene.world.relayed.suffix(2).allSatisfy { $0.firstTag("h")?.value == scene.bobsID.hex })
-        let wanted = ["old tag": "mallory admin", "new tag": "mallory admin", "genuine": "bob admin"]
-        #expect(scene.receivedTexts() == wanted)
+        let expected = ["old tag": "mallory admin", "new tag": "mallory admin", "genuine": "bob admin"]
+        #expect(scene.receivedTexts() == expected)
         // Repeated events have no effect.
         for event in scene.world.relayed { scene.world.receive(Scene.bot, event) }
-        #expect(scene.receivedTexts() == wanted && scene.world[Scene.bot].durable.state.waiting.isEmpty)
+        #expect(scene.receivedTexts() == expected && scene.world[Scene.bot].durable.state.waiting.isEmpty)
     }
 
     @Test func restartKeepsChats() throws {

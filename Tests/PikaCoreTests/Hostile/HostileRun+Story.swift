@@ -6,13 +6,13 @@ import PikaCore
 extension HostileRun {
     /// The operations, and each honest member's view of the groups.
     var story: String {
-        let seen = self.honest.flatMap { member in
+        let views = self.honest.flatMap { member in
             [self.attacked, self.quiet].map { chat in
                 "\(member.name) \(chat == self.quiet ? "quiet" : "attacked"): "
                     + member.events.filter { $0.chatID == chat }.map(self.line).joined(separator: " ")
             }
         }
-        return ([self.trace.joined(separator: "; ")] + seen).joined(separator: "\n")
+        return ([self.trace.joined(separator: "; ")] + views).joined(separator: "\n")
     }
 
     /// The operations, the used share of each bound, and the losses.

@@ -215,16 +215,16 @@ import Testing
         let events = try (1...6).map { try self.event($0) }
         var held = HeldLiveEvents()
         for event in events { held.append(event, from: nil) }
-        var asked = 0
+        var trials = 0
         let junk = held.releaseJunk {
-            asked += 1
+            trials += 1
             return $0.createdAt.isMultiple(of: 2)
         }
-        #expect(junk.map(\.createdAt) == [1, 3, 5] && asked == 6)
+        #expect(junk.map(\.createdAt) == [1, 3, 5] && trials == 6)
         #expect(
             held.releaseJunk { _ in
-                asked += 1; return true
-            }.isEmpty && asked == 6)
+                trials += 1; return true
+            }.isEmpty && trials == 6)
     }
 
     // MARK: Invitations

@@ -206,8 +206,8 @@ import Testing
         #expect(home == [.init(relay: Self.home, peers: peers.map(\.key))])
         #expect(search.nextRequests().isEmpty)
         search.receive(.events(events), from: Self.home)
-        let asked = search.nextRequests().map(\.relay)
-        #expect(asked == [0, 4, 8, 12, 1, 5].map { Self.far[$0] })
+        let queried = search.nextRequests().map(\.relay)
+        #expect(queried == [0, 4, 8, 12, 1, 5].map { Self.far[$0] })
         #expect(search.nextRequests().isEmpty)
     }
 

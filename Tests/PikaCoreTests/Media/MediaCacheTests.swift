@@ -22,8 +22,8 @@ import Testing
         let name = MediaFile(chatID: chat, messageID: id, index: 1)
         #expect(bob.cache.bytes(of: name) == self.file.bytes)
         #expect(try await bob.messages().first?.downloads == [1: .stored(location: "lab:\(id)/1")])
-        let seen = bob.snapshots.joined().compactMap { $0.currentChat?.messages.first?.downloads[1] }
-        #expect(seen.first == .loading && seen.last == .stored(location: "lab:\(id)/1"))
+        let states = bob.snapshots.joined().compactMap { $0.currentChat?.messages.first?.downloads[1] }
+        #expect(states.first == .loading && states.last == .stored(location: "lab:\(id)/1"))
         // The same holds when the chat is opened again.
         try await bob.perform(.popScreen)
         #expect(try await bob.messages().first?.downloads == [1: .stored(location: "lab:\(id)/1")])

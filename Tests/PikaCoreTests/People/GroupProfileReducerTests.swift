@@ -172,9 +172,9 @@ import Testing
         world.settle()
         #expect(world.names(3) == ["alice", "bob", nil, nil])
         // Alice sent her own and Bob's profile, Bob his own, Carol none.
-        let told = world[3].durable.messages.filter { $0.rumor.kind == .metadata }
-        #expect(told.count == 3)
-        #expect(told.filter { $0.rumor.pubkey == world[0].key }.map(\.rumor.tags).contains([.user(world[1].key)]))
+        let profiles = world[3].durable.messages.filter { $0.rumor.kind == .metadata }
+        #expect(profiles.count == 3)
+        #expect(profiles.filter { $0.rumor.pubkey == world[0].key }.map(\.rumor.tags).contains([.user(world[1].key)]))
         // A commit without added members: the other members announce their profiles again, as Pika does.
         let before = self.profiles(world, 3).count
         world.act(0, .renameGroup(chatID: world[0].chatID, name: "New"))

@@ -51,14 +51,14 @@ import Testing
 
     @Test func answersMayComeInAnyOrder() throws {
         var world = try self.pair()
-        let asked = world[1].signerRequests
+        let requests = world[1].signerRequests
         world.accounts[1].due.removeAll { if case .useKey = $0 { true } else { false } }
-        for (job, operation) in asked.reversed() { world.sign(1, job, operation) }
+        for (job, operation) in requests.reversed() { world.sign(1, job, operation) }
         #expect(Set(world[1].publishing.map(\.event.kind)).count == 4)
         // A repeated answer, and an unrequested one.
         let before = world[1].durable.state.outbox
-        for (job, operation) in asked { world.sign(1, job, operation) }
-        world.sign(1, 999, asked[0].operation)
+        for (job, operation) in requests { world.sign(1, job, operation) }
+        world.sign(1, 999, requests[0].operation)
         #expect(world[1].durable.state.outbox == before)
     }
 

@@ -99,8 +99,8 @@ import Testing
             _ = try SealingKey.loadOrCreate(file: state + "/sealing.key")
             #expect(levels()["sealing key"] == .ok)
             let lock = try StateDirectoryLock(directory: state, program: "test")
-            let held = StateFindings(directory: state).run(subject: "a").first { $0.check == "lock" }
-            let text = held?.text ?? ""
+            let finding = StateFindings(directory: state).run(subject: "a").first { $0.check == "lock" }
+            let text = finding?.text ?? ""
             #expect(text.hasPrefix("process \(getpid()) (test) on ") && text.hasSuffix(") uses \(state)"))
             lock.release()
             #expect(StateDirectoryLock.holder(of: state) == nil)

@@ -19,14 +19,14 @@ import Testing
     @Test func reportsAsJSONAndText() throws {
         let (one, two) = (try RelayURL("wss://one.example"), try RelayURL("wss://two.example"))
         let event = try EventID(hex: String(repeating: "ab", count: 32))
-        let held = ProbedKeyPackage(
+        let package = ProbedKeyPackage(
             event: event, kind: .addressableKeyPackage, createdAt: 5, notBefore: 1, notAfter: 9, remarks: ["odd"])
         let report = KeyPackageReport(
             account: try PublicKey(parsing: Self.npub),
             relays: [
                 RelayKeyPackageResult(
                     relay: one, isConfigured: true, lists: [.keyPackageRelays], state: .present, reason: "valid",
-                    package: held),
+                    package: package),
                 RelayKeyPackageResult(
                     relay: two, isConfigured: false, lists: [], state: .unknown, reason: "no connection"),
             ],

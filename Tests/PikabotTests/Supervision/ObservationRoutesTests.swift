@@ -59,18 +59,18 @@ struct ObservationRoutesTests {
     @Test func startingWorkerIsUnreadyButAlive() async throws {
         let starting = observatory([("a", .success(#"{"phase":"starting"}"#))])
         #expect(try await statuses(starting) == [200, 503, 503])
-        let gone = observatory([
+        let stopped = observatory([
             ("a", .success(Self.well)), ("b", .failure(SupervisorError(.notRunning, "b does not run"))),
         ])
-        #expect(try await statuses(gone) == [200, 503, 503])
-        #expect(String(decoding: try await get("/startupz", of: gone).body, as: UTF8.self) == "not started yet: b\n")
-        let body = String(decoding: try await get("/readyz", of: gone).body, as: UTF8.self)
+        #expect(try await statuses(stopped) == [200, 503, 503])
+        #expect(String(decoding: try await get("/startupz", of: stopped).body, as: UTF8.self) == "not started yet: b\n")
+        let body = String(decoding: try await get("/readyz", of: stopped).body, as: UTF8.self)
         #expect(body.contains("b does not run"))
     }
 
     @Test func endedAccountDoesNotBlockReadiness() async throws {
-        let gone = SupervisorError(.notRunning, "b does not run")
-        let over = observatory([("a", .success(Self.well)), ("b", .failure(gone))], ended: ["b"])
+        let notRunning = SupervisorError(.notRunning, "b does not run")
+        let over = observatory([("a", .success(Self.well)), ("b", .failure(notRunning))], ended: ["b"])
         #expect(try await statuses(over) == [200, 200, 200])
         let body = String(decoding: try await get("/readyz", of: over).body, as: UTF8.self)
         #expect(body.contains("exited as expected") && body.hasSuffix("\"ready\" : true\n}\n"))
@@ -78,7 +78,7 @@ struct ObservationRoutesTests {
         #expect(metrics.contains(#"bot_worker_up{account="a"} 1"#) && !metrics.contains(#"account="b""#))
         // Failures of the other accounts still count.
         #expect(
-            try await statuses(observatory([("a", .success(Self.ill)), ("b", .failure(gone))], ended: ["b"]))
+            try await statuses(observatory([("a", .success(Self.ill)), ("b", .failure(notRunning))], ended: ["b"]))
                 == [200, 503, 200])
     }
 

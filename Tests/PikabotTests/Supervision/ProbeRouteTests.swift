@@ -17,15 +17,15 @@ import Testing
     private func get(_ query: String, _ answers: [Result<String, SupervisorError>], scrapeTimeout: String? = nil)
         async throws -> (response: HTTPResponse, asked: [Duration])
     {
-        let asked = Mutex<[Duration]>([])
+        let timeouts = Mutex<[Duration]>([])
         let answers = Dictionary(uniqueKeysWithValues: answers.enumerated().map { ("\($0.offset)", $0.element) })
         let route = ProbeRoute(accounts: { answers.keys.sorted() }) {
             (account, _, limit) throws(SupervisorError) in
-            asked.withLock { $0.append(limit) }
+            timeouts.withLock { $0.append(limit) }
             return Data((try answers[account]?.get() ?? "").utf8)
         }
         let request = try #require(HTTPRequest(target: "/probe?\(query)", scrapeTimeout: scrapeTimeout))
-        return (await route.answer(request), asked.withLock { $0 })
+        return (await route.answer(request), timeouts.withLock { $0 })
     }
 
     private func text(_ response: HTTPResponse) -> String { String(decoding: response.body, as: UTF8.self) }

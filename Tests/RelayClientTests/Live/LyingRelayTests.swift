@@ -153,9 +153,9 @@ struct LyingRelayTests {
             let found = await withTaskGroup(of: [RelayURL: FetchOutcome].self) { group in
                 group.addTask { await pool.fetch([Filter(kinds: [7])], from: relays, timeout: .seconds(60)) }
                 _ = await client.text()
-                let asked = try? await other.nextClient()
-                _ = await asked?.text()
-                asked?.say(#"["EOSE","1"]"#)
+                let second = try? await other.nextClient()
+                _ = await second?.text()
+                second?.say(#"["EOSE","1"]"#)
                 // The stored events of both requests never end.
                 for number in 1...30 {
                     client.say(message(Author.alice.event("\(number)", at: Int64(1_000 + number))))

@@ -98,8 +98,8 @@ struct RuleLabTests {
                 "when": ["schedule": ["cron": "30 * * * *"]], "chats": [.string(String(repeating: "0", count: 64))],
                 "send": "nobody hears this",
             ])
-        let heard = try await room.heard(in: .seconds(2 * 3600))
-        #expect(heard == ["it is 2027-01-15 09:00 in the room", "it is 2027-01-15 10:00 in the room"])
+        let texts = try await room.heard(in: .seconds(2 * 3600))
+        #expect(texts == ["it is 2027-01-15 09:00 in the room", "it is 2027-01-15 10:00 in the room"])
     }
 
     @Test func cooldownsLastAsConfigured() async throws {
@@ -122,9 +122,9 @@ struct RuleLabTests {
         var rounds: [[String]] = []
         for seed in [1, 2] as [UInt64] {
             let room = try await Room(["when": ["any": true], "reply": ["1", "2", "3", "4", "5", "6"]], seed: seed)
-            var heard: [String] = []
-            for _ in 0..<12 { heard += try await room.answers(to: "roll") }
-            rounds.append(heard)
+            var texts: [String] = []
+            for _ in 0..<12 { texts += try await room.answers(to: "roll") }
+            rounds.append(texts)
         }
         #expect(rounds[0] == rounds[1])
         #expect(rounds[0].count == 12 && Set(rounds[0]).count > 2)

@@ -100,7 +100,7 @@ struct Account {
         guard let groupID = self.groupIDs[try GroupEvents.nostrGroupID(of: event)],
             let disposition = self.groups[groupID]?.ingest(event, now: now)
         else { throw Unexpected.outcome("no such group") }
-        let seen = StoreChange.putSeen(event.id, at: now)
+        let seenChange = StoreChange.putSeen(event.id, at: now)
         switch disposition {
         case .message(let received):
             let rumor = received.rumor.rumorJSON()
@@ -110,11 +110,11 @@ struct Account {
                 epoch: received.epoch, isOwn: false)
             try await self.save(
                 [groupID],
-                [seen, .putSeen(try Self.messageKey(received.id, groupID), at: now), .putMessage(message)]
+                [seenChange, .putSeen(try Self.messageKey(received.id, groupID), at: now), .putMessage(message)]
                     + self.inbox(rumor))
             return rumor
         case .commit(let report):
-            try await self.save([groupID], [seen] + self.inbox(Array(report.committer.hex.utf8)))
+            try await self.save([groupID], [seenChange] + self.inbox(Array(report.committer.hex.utf8)))
             return []
         default: throw Unexpected.outcome("\(disposition)")
         }
