@@ -87,7 +87,8 @@ import Testing
                 try await send("http://\(host):\(server.port)/secret", isPrivate: false)
             }
             #expect(message.hasPrefix("request_failed: "))
-            #expect(message.hasSuffix("only if the settings list the host as private") || message.contains("no such host"))
+            #expect(
+                message.hasSuffix("only if the settings list the host as private") || message.contains("no such host"))
             #expect(server.requests.withLock { $0 } == [])
         }
     }

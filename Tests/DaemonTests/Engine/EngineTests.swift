@@ -123,7 +123,9 @@ import Testing
         let answer = try await scene.bob.say("hi", in: scene.chat)
         let received = try #require(scene.daemon.events("message_received").last)
         #expect(received["message_id"]?.string == answer.hex && received["event_id"]?.string == answer.hex)
-        #expect(received["content"] == "hi" && received["kind"] == 9 && received["media"] == nil && received["cursor"] == nil)
+        #expect(
+            received["content"] == "hi" && received["kind"] == 9 && received["media"] == nil
+                && received["cursor"] == nil)
         #expect(scene.daemon.account.store.inbox.isEmpty)
         let reacted = try await scene.daemon.result(
             "react", ["nostr_group_id": group, "event_id": .string(answer.hex), "emoji": " + "])

@@ -33,7 +33,9 @@ struct MembershipTests {
         for member in 1...2 {
             let received = try #require(lab.deliver(rename, to: member).report)
             #expect(received.committer == lab.keys[0].publicKey && !received.isOwn && received.event == rename.id)
-            #expect(received.epochBefore == 1 && received.epochAfter == 2 && received.after.name == "Renamed" && !received.isSelfUpdate)
+            #expect(
+                received.epochBefore == 1 && received.epochAfter == 2 && received.after.name == "Renamed"
+                    && !received.isSelfUpdate)
         }
         try lab.add(try lab.newcomer(), by: 0)
         #expect(lab.groups[3].epoch == 3 && lab.groups[1].members.count == 4)

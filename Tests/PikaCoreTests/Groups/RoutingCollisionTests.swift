@@ -74,7 +74,8 @@ import Testing
                     default: event.chatID
                     }
                 let known = received[message.content]
-                received[message.content] = (known.map { "\($0), " } ?? "") + "\(group) \(message.role?.rawValue ?? "?")"
+                received[message.content] =
+                    (known.map { "\($0), " } ?? "") + "\(group) \(message.role?.rawValue ?? "?")"
             }
             return received
         }
