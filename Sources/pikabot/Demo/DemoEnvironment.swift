@@ -1,5 +1,6 @@
 import BotConfiguration
 import BotProgram
+import BotRuntime
 import EmbeddedRelay
 import Logging
 import Nostr

@@ -137,7 +137,7 @@ struct BotDispatcherTests {
         }
         await withDispatcher(bot, core: core, clock: clock) {
             core.deliver(arrived("stuck", 1), arrived("hi", 2))
-            await clock.sleeperCame()
+            await clock.waitForSleeper()
             clock.advance(by: .milliseconds(29_999))
             clock.advance(by: .milliseconds(1))
             // The handler ignores cancellation and still runs, but its chat continues.

@@ -87,9 +87,9 @@ struct ConversationTests {
             #expect(await stage.core.completed(1).flatMap { texts($0.effects) } == ["How many?"])
             #expect(stage.dispatcher.memory.nextTimer(of: ["bot0"]) == clock.nowMilliseconds + 300_000)
             // Two handlers and the first wake-up; then the second one.
-            for _ in 0..<3 { await clock.sleeperCame() }
+            for _ in 0..<3 { await clock.waitForSleeper() }
             clock.advance(by: .seconds(100))
-            await clock.sleeperCame()
+            await clock.waitForSleeper()
             clock.advance(by: .seconds(200))
             #expect(await stage.core.performed(1).flatMap { texts($0.effects) } == ["No soup, then."])
             stage.core.deliver(arrived("hi", 10))
@@ -101,7 +101,7 @@ struct ConversationTests {
         let clock = StandingClock()
         await Stage(BrittleBot(), clock: clock).run { stage in
             await play([Line(text: "/talk", answer: ["Go on."])], on: stage)
-            for _ in 0..<2 { await clock.sleeperCame() }
+            for _ in 0..<2 { await clock.waitForSleeper() }
             clock.advance(by: .seconds(60))
             // This deletes the last chat with stored state.
             #expect(

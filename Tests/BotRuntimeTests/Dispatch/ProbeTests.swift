@@ -52,7 +52,7 @@ struct ProbeTests {
     @Test func slowHandlerFailsProbe() async {
         await Stage(Self.bot).run { stage in
             async let outcome = stage.dispatcher.probe(ask("slow"))
-            await stage.clock.sleeperCame()
+            await stage.clock.waitForSleeper()
             stage.clock.advance(by: .milliseconds(1))
             #expect(await outcome == .answered(ProbeAnswer(isSuccess: false)))
         }

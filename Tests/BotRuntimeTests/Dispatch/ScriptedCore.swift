@@ -125,7 +125,7 @@ final class StandingClock: CoreClock {
     }
 
     /// Waits for the next sleeper; each call waits for another one.
-    func sleeperCame() async {
+    func waitForSleeper() async {
         for await _ in sleeping { return }
     }
 

@@ -95,7 +95,7 @@ struct TriggerTests {
         ])
         await Stage(bot, clock: clock).run { stage in
             stage.core.deliver(arrived("", 1))
-            await clock.sleeperCame()
+            await clock.waitForSleeper()
             clock.advance(by: .seconds(30))
             #expect(await stage.core.completed(1).map { texts($0.effects) } == [["sorry: timed_out"]])
             stuck.open()
@@ -133,11 +133,11 @@ struct TriggerTests {
             stage in
             for number in 0..<16 {
                 stage.core.deliver(arrived("hang\(number)", Int64(number + 1), chat: "c\(number)"))
-                await clock.sleeperCame()
+                await clock.waitForSleeper()
                 clock.advance(by: .seconds(30))
                 #expect(await stage.core.completed(1).map { texts($0.effects) } == [["other"]])
                 // The other bot's.
-                await clock.sleeperCame()
+                await clock.waitForSleeper()
             }
             #expect(stage.dispatcher.hangingHandlers == ["bot0": 15])
             clock.advance(by: .seconds(10))
@@ -177,7 +177,7 @@ struct TriggerTests {
         try await Stage(bot, other, clock: clock).run { stage in
             for number in 1...16 {
                 stage.core.deliver(arrived("hang", Int64(number), chat: "c\(number)"))
-                await clock.sleeperCame()
+                await clock.waitForSleeper()
                 clock.advance(by: .seconds(30))
                 _ = await stage.core.completed(1)
             }
@@ -201,7 +201,7 @@ struct TriggerTests {
         try await Stage(ListedBot { OnMessage { _, _ in await stuck.passed() } }, clock: clock).run { stage in
             for number in 1...16 {
                 stage.core.deliver(arrived("", Int64(number), chat: "c\(number)"))
-                await clock.sleeperCame()
+                await clock.waitForSleeper()
                 clock.advance(by: .seconds(30))
                 _ = await stage.core.completed(1)
             }
@@ -249,7 +249,7 @@ struct TriggerTests {
         }
         await Stage(bot, clock: clock).run { stage in
             stage.core.deliver(arrived("", 1))
-            await clock.sleeperCame()
+            await clock.waitForSleeper()
             #expect(await stage.dispatcher.isResponsive())
             clock.advance(by: .seconds(30))
             #expect(await stage.core.completed(1).map { texts($0.effects) } == [["here"]])
@@ -281,7 +281,7 @@ struct TriggerTests {
             #expect(stop.request == "bots/bot0/stop-1700000000000")
             #expect(texts(stop.effects) == ["bye, seen"])
             // The event's timeout, then those of the two stops.
-            for _ in 0..<3 { await clock.sleeperCame() }
+            for _ in 0..<3 { await clock.waitForSleeper() }
             clock.advance(by: .seconds(3))
             try await tasks.waitForAll()
         }
@@ -305,7 +305,7 @@ struct TriggerTests {
                     .putValue(scope: "bot0/schedules", key: "tick", value: Array("1700000030000".utf8))
                 ])
             for time in [1_700_000_040_000, 1_700_000_100_000] as [Int64] {
-                await clock.sleeperCame()
+                await clock.waitForSleeper()
                 clock.advance(by: .milliseconds(time - clock.nowMilliseconds))
                 let run = await stage.core.performed(1)[0]
                 #expect(run.request == "bots/bot0/schedule-tick-\(time)")
@@ -317,7 +317,7 @@ struct TriggerTests {
                         ScheduleMark.effect(ScheduleID(bot: "bot0", name: "tick"), time),
                     ])
                 // The handler's own timeout.
-                await clock.sleeperCame()
+                await clock.waitForSleeper()
             }
         }
     }
@@ -327,7 +327,7 @@ struct TriggerTests {
         let bot = ListedBot { OnSchedule("tick", .every(.seconds(60))) { _ in throw Refusal() } }
         await Stage(bot, clock: clock).run { stage in
             _ = await stage.core.performed(1)
-            await clock.sleeperCame()
+            await clock.waitForSleeper()
             clock.advance(by: .seconds(10))
             #expect(
                 await stage.core.performed(1)[0].effects
@@ -350,7 +350,7 @@ struct TriggerTests {
         await Stage(bot, clock: clock).run { stage in
             stage.core.deliver(arrived("/remind tea", 1), arrived("/never", 2))
             #expect(await stage.core.completed(2).map { $0.effects.count } == [2, 0])
-            for _ in 0..<3 { await clock.sleeperCame() }
+            for _ in 0..<3 { await clock.waitForSleeper() }
             clock.advance(by: .seconds(5))
             let run = await stage.core.performed(1)[0]
             #expect(texts(run.effects) == ["remember tea"])

@@ -106,7 +106,7 @@ struct EventJournalTests {
         first.note(entry(2, reason: "done", fate: .handled))
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await first.run(with: core, clock: clock) }
-            await clock.sleeperCame()
+            await clock.waitForSleeper()
             // Batched and delayed, but written before the end.
             #expect(core.storedKeys.isEmpty)
             group.cancelAll()

@@ -9,7 +9,7 @@ import Testing
 
 /// Misbehaving programs, and chats that are withdrawn from them.
 @Suite(.bounded) struct ProgramFailureTests {
-    @Test func detectsAProgramThatReadsNoReplies() async throws {
+    @Test func detectsProgramReadingNoReplies() async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 31)
         let program = try await world.start(limit: 2_000, reads: false)
         try await world.say(#"{"cmd":"hello","protocol":2,"acks":true}"#, program)

@@ -150,7 +150,7 @@ import Testing
         #expect(program.contents == ["fine"])
     }
 
-    @Test func detectsAProgramThatConsumesNothing() async throws {
+    @Test func detectsProgramConsumingNothing() async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 9)
         let program = try await world.start()
         try await world.hello(program)

@@ -25,7 +25,7 @@ import Testing
         #expect(delays.dropFirst(8).allSatisfy { $0 == 300_000 })
     }
 
-    @Test func successStartsAnew() {
+    @Test func successResetsRetries() {
         var retries = ReadRetries()
         for _ in 1...9 { _ = retries.fail(.relay(self.relay)) }
         retries.succeed(.relay(self.relay))

@@ -22,7 +22,7 @@ import Testing
     }()
 
     @Test(arguments: Self.seeds)
-    func everybodyAgreesAfterwards(seed: UInt64) async throws {
+    func membersConvergeAfterFaults(seed: UInt64) async throws {
         let run = try await RandomRun(seed: seed)
         do {
             try await run.run(operations: 60)

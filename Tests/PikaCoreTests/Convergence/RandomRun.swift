@@ -78,18 +78,18 @@ final class RandomRun {
     private func operate() async throws {
         let chat = self.chats[Int.random(in: 0..<self.chats.count, using: &self.random)]
         let relay = self.lab.relays[Int.random(in: 0..<self.lab.relays.count, using: &self.random)]
-        let anybody = self.members[Int.random(in: 0..<self.members.count, using: &self.random)]
+        let target = self.members[Int.random(in: 0..<self.members.count, using: &self.random)]
         guard let actor = try await self.present(in: chat).randomElement(using: &self.random) else { return }
         switch Int.random(in: 0..<35, using: &self.random) {
         case 0..<12: self.say(actor, chat)
         case 12..<14:
             self.begin(actor, .renameGroup(chatID: chat, name: "name \(self.trace.count)"), "renames")
         case 14..<17:
-            self.begin(actor, .addGroupMembers(chatID: chat, peers: [anybody.publicKey]), "adds \(anybody.name) to")
+            self.begin(actor, .addGroupMembers(chatID: chat, peers: [target.publicKey]), "adds \(target.name) to")
         case 17:
-            guard anybody !== self.founder(of: chat) else { return }
+            guard target !== self.founder(of: chat) else { return }
             self.begin(
-                actor, .removeGroupMembers(chatID: chat, peers: [anybody.publicKey]), "removes \(anybody.name) from")
+                actor, .removeGroupMembers(chatID: chat, peers: [target.publicKey]), "removes \(target.name) from")
         case 18:
             self.note("down \(relay)")
             self.lab.network.takeDown(relay)
@@ -97,11 +97,11 @@ final class RandomRun {
             self.note("up")
             for relay in self.lab.relays { self.lab.network.bringUp(relay) }
         case 20:
-            self.note("cut \(anybody.name) \(relay)")
-            self.lab.network.cutOff(anybody.name, from: relay)
+            self.note("cut \(target.name) \(relay)")
+            self.lab.network.cutOff(target.name, from: relay)
         case 21:
-            self.note("stall \(anybody.name) \(relay)")
-            self.lab.network.stall(anybody.name, at: relay)
+            self.note("stall \(target.name) \(relay)")
+            self.lab.network.stall(target.name, at: relay)
         case 22:
             self.note("heal")
             self.lab.network.heal()
@@ -109,12 +109,12 @@ final class RandomRun {
             self.note("repeat")
             self.lab.network.setRepeats(Int.random(in: 1...2, using: &self.random))
         case 24:
-            self.note("crash \(anybody.name)")
-            anybody.crash()
-        case 25 where !anybody.hasCrashed:
-            let commit = anybody.store.commitCount + Int.random(in: 1...4, using: &self.random)
-            self.note("crash \(anybody.name) at \(commit)")
-            anybody.crash(Bool.random(using: &self.random) ? .before(commit: commit) : .after(commit: commit))
+            self.note("crash \(target.name)")
+            target.crash()
+        case 25 where !target.hasCrashed:
+            let commit = target.store.commitCount + Int.random(in: 1...4, using: &self.random)
+            self.note("crash \(target.name) at \(commit)")
+            target.crash(Bool.random(using: &self.random) ? .before(commit: commit) : .after(commit: commit))
         case 26:
             self.note("restart all")
             for member in self.members where member.hasCrashed { try await member.restart() }

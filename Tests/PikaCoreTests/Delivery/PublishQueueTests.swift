@@ -123,7 +123,7 @@ import Testing
         #expect(queue.row("1/0") == nil && queue.backlog.count == 0)
     }
 
-    @Test func skipsRelaysThatAreAway() throws {
+    @Test func skipsOfflineRelays() throws {
         var row = try self.rows(1, relays: [self.a, self.b])[0]
         row.leftover = OutboxRow.Leftover(settledAt: 0, relays: [self.b])
         var queue = self.queue([row])

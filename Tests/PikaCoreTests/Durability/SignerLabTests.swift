@@ -20,7 +20,7 @@ import Testing
         #expect(bob.signer?.questions == before)
     }
 
-    @Test func continuesWhileSignerIsAway() async throws {
+    @Test func continuesWithoutSigner() async throws {
         let lab = try GroupLab(seed: 12)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob", remoteSigner: true)

@@ -19,7 +19,7 @@ import Testing
         #expect(bob.heard() == ["found you"])
     }
 
-    @Test func searchTellsMissingFromUnknown() async throws {
+    @Test func searchDistinguishesMissingFromUnknown() async throws {
         let lab = try GroupLab(seed: 101, relays: 2)
         let alice = try await lab.member("alice", relays: [lab.relays[0]])
         let bob = try await lab.member("bob", relays: [lab.relays[1]])

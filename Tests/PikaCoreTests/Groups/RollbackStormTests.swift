@@ -107,7 +107,7 @@ import Testing
         try await scene.expectAgreement()
     }
 
-    @Test func removalStandsOnceAttackEnds() async throws {
+    @Test func removalSurvivesAttack() async throws {
         var scene = try await Scene(seed: 43)
         try await scene.alice.remove([scene.carol], from: scene.chat)
         _ = try await scene.alice.say("during the storm", in: scene.chat)

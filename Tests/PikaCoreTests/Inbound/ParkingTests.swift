@@ -171,7 +171,7 @@ import Testing
         #expect(world[1].group?.epoch == epoch)
     }
 
-    @Test func welcomeServesOnceAfterRemoval() throws {
+    @Test func welcomeWorksOnceAfterRemoval() throws {
         var world = try ReducerWorld.group(2)
         let welcome = try #require(world.relayed.last { $0.kind == .giftWrap })
         world.act(0, .removeGroupMembers(chatID: world[0].chatID, peers: [world[1].key]), "remove")

@@ -262,7 +262,7 @@ import Testing
         return (world, Array(world.relayed[sentBefore...]))
     }
 
-    @Test func removedMemberRejoinsWhateverTheEventOrder() throws {
+    @Test func removedMemberRejoinsInAnyEventOrder() throws {
         var (world, missed) = try self.worldWithReturn()
         // Gift wraps are read before group events, so the invitation precedes the removal.
         world.reduce(1, .fetched(.catchUp(ReducerWorld.relay), [ReducerWorld.relay: .events(missed)]))

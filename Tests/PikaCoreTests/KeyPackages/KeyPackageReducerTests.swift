@@ -154,7 +154,7 @@ import Testing
         #expect(search.nextRequests().map(\.relay) == [other, ReducerWorld.relay])
     }
 
-    @Test func signsAnnouncementAnewWhenRefusedAsOld() throws {
+    @Test func resignsAnnouncementRefusedAsOld() throws {
         var world = try self.started()
         let old = try #require(self.packages(world, 0, .keyPackage).first)
         world.now += 7_200_000

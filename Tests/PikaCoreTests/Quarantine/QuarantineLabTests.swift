@@ -66,7 +66,7 @@ struct QuarantineLabTests {
         #expect(world.answers(world.chat).last == "answer to ask poison")
     }
 
-    @Test func requarantinesReleasedEventThatKillsAgain() async throws {
+    @Test func requarantinesEventThatCrashesAgain() async throws {
         let world = try await World(seed: 32)
         world.bob.crash()
         try await world.alice.say("ask poison", in: world.chat)
@@ -153,7 +153,7 @@ struct QuarantineLabTests {
         #expect(world.answers(world.chat) == ["answer to ask"])
     }
 
-    @Test func droppedGroupCanBeJoinedAnew() async throws {
+    @Test func droppedGroupCanBeRejoined() async throws {
         let world = try await World(seed: 36)
         let groupID = try #require(world.bob.store.groupKeys.first)
         let subject = CrashSubject.group(GroupID(groupID.dropFirst()))
@@ -181,7 +181,7 @@ struct QuarantineLabTests {
         #expect(world.answers(world.chat) == ["answer to ask two"])
     }
 
-    @Test func strangersCannotKillAgainAndAgain() async throws {
+    @Test func strangersCannotCrashRepeatedly() async throws {
         let world = try await World(seed: 38)
         let mallory = try await world.lab.member("mallory")
         var deaths = 0

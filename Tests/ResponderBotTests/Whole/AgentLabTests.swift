@@ -52,11 +52,11 @@ struct AgentLabTests {
         }
         let room = try await Room(Self.rule(), world: world)
         #expect(try await room.answers(to: "/ask") == [])
-        #expect(try await room.heard(in: .milliseconds(2_900)) == [])
+        #expect(try await room.botMessages(in: .milliseconds(2_900)) == [])
         #expect(world.requests.count == 1)
-        #expect(try await room.heard(in: .seconds(1)) == [])
+        #expect(try await room.botMessages(in: .seconds(1)) == [])
         #expect(world.requests.count == 2)
-        #expect(try await room.heard(in: .seconds(2)) == ["at last"])
+        #expect(try await room.botMessages(in: .seconds(2)) == ["at last"])
         #expect(world.requests.map(\.timeout) == [.seconds(25), .seconds(22), .seconds(20)])
     }
 
@@ -64,7 +64,7 @@ struct AgentLabTests {
         let broken = FakeWorld { _, _ throws(BotError) in BotHTTPResponse(status: 503, body: []) }
         let room = try await Room(Self.rule(), world: broken)
         _ = try await room.answers(to: "/ask")
-        #expect(try await room.heard(in: .seconds(10)) == ["I cannot."])
+        #expect(try await room.botMessages(in: .seconds(10)) == ["I cannot."])
         #expect(broken.requests.count == 3)
         let far = FakeWorld { _, _ throws(BotError) in BotHTTPResponse(status: 429, body: [], retryAfter: .seconds(60))
         }

@@ -28,7 +28,7 @@ struct Room {
     }
 
     /// Returns the bot's messages that Ann receives in this time.
-    func heard(in duration: Duration) async throws -> [String] {
+    func botMessages(in duration: Duration) async throws -> [String] {
         let before = ann.heard(in: chat, from: bot).count
         try await lab.advance(by: duration)
         return Array(ann.heard(in: chat, from: bot).dropFirst(before))

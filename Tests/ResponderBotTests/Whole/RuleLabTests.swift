@@ -98,7 +98,7 @@ struct RuleLabTests {
                 "when": ["schedule": ["cron": "30 * * * *"]], "chats": [.string(String(repeating: "0", count: 64))],
                 "send": "nobody hears this",
             ])
-        let texts = try await room.heard(in: .seconds(2 * 3600))
+        let texts = try await room.botMessages(in: .seconds(2 * 3600))
         #expect(texts == ["it is 2027-01-15 09:00 in the room", "it is 2027-01-15 10:00 in the room"])
     }
 
