@@ -175,7 +175,7 @@ struct ConfigurationTests {
     @Test func readsSettingsAsValueTree() throws {
         let bot = try parse(wholeConfiguration).accounts[0].bots[0]
         guard case .included("responder", let settings) = bot.source else {
-            Issue.record("not the responder")
+            Issue.record("expected the responder")
             return
         }
         #expect(settings["rules"]?.arrayValue?.first?["when"]?["command"]?.stringValue == "ping")

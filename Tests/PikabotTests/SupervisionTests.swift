@@ -17,7 +17,7 @@ struct WorkerFailureTests {
         let lock = try StateDirectoryLock(directory: folder, program: "one")
         do {
             _ = try StateDirectoryLock(directory: folder, program: "two")
-            Issue.record("locked twice")
+            Issue.record("expected the second lock to be refused")
         } catch {
             let failure = WorkerFailure(error)
             #expect(failure.status == .stateInUse)

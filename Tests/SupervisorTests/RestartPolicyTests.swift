@@ -39,7 +39,7 @@ struct RestartPolicyTests {
             #expect(!expected)
             #expect(history.restarts.isEmpty)
         case .quarantine:
-            Issue.record("quarantined at the first exit")
+            Issue.record("expected no quarantine at the first exit")
         }
     }
 
@@ -47,7 +47,7 @@ struct RestartPolicyTests {
         var history = RestartPolicy.History()
         for second in 0..<3 {
             guard case .restart = verdict(.exited(1), .permanent, &history, now: .seconds(second)) else {
-                Issue.record("restart \(second) was refused")
+                Issue.record("expected restart \(second) to be allowed")
                 return
             }
         }
@@ -115,7 +115,7 @@ struct RestartPolicyTests {
             let verdict = policy.verdict(
                 after: .exited(75), of: worker, history: &history, now: .seconds(attempt), using: &generator)
             guard case .restart(let after) = verdict else {
-                Issue.record("attempt \(attempt): \(verdict)")
+                Issue.record("expected restart \(attempt), found \(verdict)")
                 return
             }
             if attempt > 3 { #expect((Duration.milliseconds(2500) ... .seconds(5)).contains(after)) }

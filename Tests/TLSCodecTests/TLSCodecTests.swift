@@ -125,7 +125,7 @@ import Testing
         var reader = TLSReader([0, 1, 5, 1])
         do {
             _ = try Pair(from: &reader)
-            Issue.record("decoded a truncated value")
+            Issue.record("expected a truncated value to be refused")
         } catch {
             #expect(error.offset == 3)
             #expect(error.description == "at byte 3: 5 bytes are needed, 1 are left")

@@ -14,7 +14,7 @@ import Testing
     ])
     func escapesControls(text: String, expected: String) {
         #expect(text.terminalLine == expected)
-        #expect(expected.terminalLine == expected, "escaping twice changes nothing")
+        #expect(expected.terminalLine == expected, "escaping must be idempotent")
     }
 
     @Test(arguments: ["", "plain text", "żółć 日本 🦊", "👩\u{200d}👩\u{200d}👧", "ن\u{200c}ا", "e\u{301}", #"\n"#])

@@ -68,7 +68,7 @@ struct CanaryTests {
         _ = canary.elapsed(.secondForm(1), now: 5000)
         canary.sent(second, .stored, now: 5000)
         guard case .finish(.failed(.silent, _)) = canary.elapsed(.deadline(1), now: 10_000).first else {
-            Issue.record("no failure")
+            Issue.record("expected a failure")
             return
         }
         let actions = canary.elapsed(.round(2), now: 60_000)
@@ -88,7 +88,7 @@ struct CanaryTests {
         var canary = canary()
         _ = canary.begin(now: 0)
         guard case .finish(.failed(.notListening, _)) = canary.elapsed(.deadline(1), now: 10_000).first else {
-            Issue.record("no failure")
+            Issue.record("expected a failure")
             return
         }
     }

@@ -65,6 +65,6 @@ struct FullInboxLabTests {
         #expect(bot.messages == ["first", "hello"])
         bot.release()
         try await lab.settle()
-        #expect(bot.messages.count == 10, "no event is dropped below the limit")
+        #expect(bot.messages.count == 10, "no event may be dropped below the limit")
     }
 }

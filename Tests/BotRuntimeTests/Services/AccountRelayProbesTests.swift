@@ -95,7 +95,7 @@ struct AccountRelayProbesTests {
             let found = await pool.fetch(
                 [Filter(authors: [account], kinds: [.relayDiscovery])], from: [relay], timeout: .seconds(20))
             guard case .events(let events)? = found[relay] else {
-                Issue.record("the relay did not answer")
+                Issue.record("expected the relay to answer")
                 return
             }
             #expect(events == [])
@@ -113,7 +113,7 @@ struct AccountRelayProbesTests {
             let filter = Filter(authors: [account], kinds: [.relayDiscovery, .relayMonitor])
             guard case .events(let events)? = await pool.fetch([filter], from: [relay], timeout: .seconds(20))[relay]
             else {
-                Issue.record("the relay did not answer")
+                Issue.record("expected the relay to answer")
                 return
             }
             #expect(Set(events.map(\.kind)) == [.relayDiscovery, .relayMonitor])

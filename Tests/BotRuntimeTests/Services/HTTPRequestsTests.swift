@@ -140,7 +140,7 @@ import Testing
     ])
     func refusesInvalidURLs(_ url: String) async {
         let http = HTTPRequests { _ in
-            Issue.record("looked up")
+            Issue.record("expected no lookup")
             return []
         }
         await #expect(throws: BotError.self) { try await http.send(BotHTTPRequest(url: url)) }

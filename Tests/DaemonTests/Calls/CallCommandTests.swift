@@ -123,7 +123,7 @@ import Testing
         #expect(try await scene.daemon.result("reject_call", ["call_id": call]) == ["call_id": call])
         #expect(try await scene.bob.state().activeCall?.phase == .ended(reason: "declined"))
         #expect(try await scene.daemon.failure("reject_call", ["call_id": call]) == "not_found")
-        #expect(scene.daemon.events("call_session_ended").isEmpty, "the call had not started")
+        #expect(scene.daemon.events("call_session_ended").isEmpty, "a call that never started must not end")
     }
 
     @Test func transfersDataBothWays() async throws {

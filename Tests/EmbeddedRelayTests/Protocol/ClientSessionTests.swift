@@ -152,7 +152,7 @@ struct ClientSessionTests {
         let login = try Author.alice.login(challenge, at: address, now: now)
         let action = session.received(.authenticate(login), now: now + late)
         guard case .reply(let messages) = action, case .ok(login.id, false, let text)? = messages.first else {
-            Issue.record("accepted: \(action)")
+            Issue.record("expected a refusal, found \(action)")
             return
         }
         #expect(text.hasPrefix("restricted: "))

@@ -59,17 +59,17 @@ private final class Lines: Sendable {
     }
 
     @Test func logsOnlyWhenConfigured() async throws {
-        for isAsked in [true, false] {
+        for isConfigured in [true, false] {
             let lines = Lines()
             var configuration = RelayConfiguration()
-            configuration.logsEvents = isAsked
+            configuration.logsEvents = isConfigured
             try await withEmbeddedRelay(configuration: configuration, logger: lines.logger()) { _, address in
                 let client = try await TestClient.connect(address)
                 #expect(try await client.publish(Author.alice.event()).accepted)
                 try await client.close()
             }
             let kinds = lines.all.filter { $0.hasPrefix("[relay/ws]") }.map { $0.split(separator: " ")[1] }
-            #expect(kinds == (isAsked ? ["connect", "event_recv", "event_saved", "disconnect"] : []))
+            #expect(kinds == (isConfigured ? ["connect", "event_recv", "event_saved", "disconnect"] : []))
         }
     }
 }

@@ -23,13 +23,13 @@ struct MessageOrderTests {
         #expect(try party.members[1].process(sent[0], now: nil).text == "0")
         #expect(before.place(of: sent[0]) == party.members[1].place(of: sent[0]))
         try party.commit(by: 0)
-        #expect(party.members[1].place(of: sent[2])?.generation == 2, "a kept past epoch")
+        #expect(party.members[1].place(of: sent[2])?.generation == 2, "a kept past epoch must have a place")
         let later = try MLSMessage(party.members[0].protect([1], using: &party.rng))
         #expect(party.members[1].place(of: later)?.generation == 0)
-        #expect(before.place(of: later) == nil, "a future epoch")
+        #expect(before.place(of: later) == nil, "a future epoch must have no place")
         let proposal = try MLSMessage(party.members[0].proposeUpdate(using: &party.rng).message)
         #expect(party.members[1].place(of: proposal) == nil)
-        #expect(try Party(2, seed: 2).members[1].place(of: sent[1]) == nil, "another group's secrets")
+        #expect(try Party(2, seed: 2).members[1].place(of: sent[1]) == nil, "another group must have no place")
     }
 
     @Test func opensMessagesUpTo100GenerationsBack() throws {

@@ -96,8 +96,8 @@ import Testing
         let upper = Tag("p", self.alice.hex.uppercased())
         var list = try FollowList(
             Samples.event(kind: 3, tags: [Tag("p", self.alice.hex), upper, Tag("p", self.alice.hex, "", "x")]))
-        let isGone = list.unfollow(self.alice)
-        #expect(isGone)
+        let isRemoved = list.unfollow(self.alice)
+        #expect(isRemoved)
         #expect(!list.tags.contains(Tag("p", self.alice.hex)) && !list.follows(self.alice))
     }
 

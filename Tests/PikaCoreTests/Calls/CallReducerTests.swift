@@ -322,7 +322,7 @@ import Testing
         world.answer(0, invite.row, .unreachable("away"))
         world.now += 31_000
         let step = world.reduce(0, .timer(.outbox))
-        #expect(world[0].publishing.isEmpty, "neither the invite nor an end for a call unknown to the peer")
+        #expect(world[0].publishing.isEmpty, "a call unknown to the peer must send nothing")
         #expect(world[0].model.state.activeCall?.phase == .ended(reason: "publish_failed"))
         #expect(step.effects.contains { if case .report(_, _, .failed) = $0 { true } else { false } })
         // It is not published after a restart either.

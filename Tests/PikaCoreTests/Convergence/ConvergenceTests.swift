@@ -34,14 +34,14 @@ import Testing
     }
 
     private func check(_ chat: String, _ run: RandomRun) async throws {
-        var isTold = false
+        var isReported = false
         func fail(_ text: String) {
-            Issue.record("seed \(run.lab.seed): \(text)\(isTold ? "" : run.story(of: chat))")
-            isTold = true
+            Issue.record("seed \(run.lab.seed): \(text)\(isReported ? "" : run.story(of: chat))")
+            isReported = true
         }
         let founder = run.founder(of: chat)
         guard let reference = try await founder.storedGroups().first(where: { $0.groupID.hex == chat }) else {
-            return fail("\(founder.name) has lost its group")
+            return fail("\(founder.name) must have the group")
         }
         let expected = Set(reference.members)
         for member in run.members {
@@ -50,12 +50,12 @@ import Testing
                 // A newcomer is alone if its adding lost a race and the committer then lost its admin role: no other
                 // member is in that state of the group, and the protocol cannot detect it.
                 if let group, try await run.isShared(group) {
-                    fail("\(member.name) thinks it is in \(chat.prefix(4)), epoch \(group.epoch)")
+                    fail("\(member.name) must not be in \(chat.prefix(4)), epoch \(group.epoch)")
                 }
                 continue
             }
             guard let group else {
-                fail("\(member.name) is not in \(chat.prefix(4)), where the others see it")
+                fail("\(member.name) must be in \(chat.prefix(4)), as the others state")
                 continue
             }
             if group.mls.epochAuthenticator != reference.mls.epochAuthenticator

@@ -231,7 +231,7 @@ import Testing
         var queue = self.queue(try self.rows(1, relays: [self.a, self.b], purpose: .proposal))
         _ = self.start(&queue)
         guard case .settled(let row, _) = self.report(&queue, "1/0", self.a, .accepted) else {
-            Issue.record("settled")
+            Issue.record("expected the row to be settled")
             return
         }
         #expect(row.leftover?.relays == [] && queue.row("1/0") == nil)
@@ -242,7 +242,7 @@ import Testing
     @Test func settledRowStillReachesEveryRelay() throws {
         var queue = self.queue(try self.rows(1, relays: [self.a, self.b]))
         guard case .settled(let row, _) = queue.settle("1/0", now: 7) else {
-            Issue.record("settled")
+            Issue.record("expected the row to be settled")
             return
         }
         #expect(row.leftover == OutboxRow.Leftover(settledAt: 7, relays: [self.a, self.b]))

@@ -24,7 +24,7 @@ import Testing
         return (world, events)
     }
 
-    private func isHeard(_ world: ReducerWorld) -> Bool {
+    private func hasReceivedMessage(_ world: ReducerWorld) -> Bool {
         world[1].texts == ["hello"] && world[1].group?.data.name == "later"
             && world[1].model.inbound.waiting.total.events == 0
     }
@@ -38,7 +38,7 @@ import Testing
         world.advance(seconds: 99, offline: [0])
         #expect(world[1].texts.isEmpty)
         world.advance(seconds: 60, offline: [0])
-        #expect(self.isHeard(world))
+        #expect(self.hasReceivedMessage(world))
     }
 
     /// A due event may wait for something else, such as a commit, so there is no polling.
@@ -62,7 +62,7 @@ import Testing
         var (world, _) = try self.world(receiving: -400)
         world.now += 400_000
         try world.restart(1)
-        #expect(self.isHeard(world))
+        #expect(self.hasReceivedMessage(world))
         world.say(0, "again")
         world.settle()
         #expect(world[1].texts == ["hello", "again"])
@@ -76,7 +76,7 @@ import Testing
         let wake = world[1].timers.filter { $0.timer == .clock }.map(\.time).max()
         #expect(try #require(wake) <= ReducerWorld.start * 1000 - 90 * 86_400_000 + 60_000)
         world.reduce(1, .timer(.clock))
-        #expect(self.isHeard(world))
+        #expect(self.hasReceivedMessage(world))
     }
 
     @Test func fastClockLosesNoEvents() throws {
@@ -85,7 +85,7 @@ import Testing
         #expect(!world[1].durable.state.seen.contains { id in events.contains { $0.id == id } })
         world.now -= 46 * 86_400_000
         for event in events { world.receive(1, event) }
-        #expect(self.isHeard(world))
+        #expect(self.hasReceivedMessage(world))
     }
 
     // MARK: Comparing clocks

@@ -69,7 +69,7 @@ import Testing
         try await lab.settle()
         #expect(session.outcomes(of: rename).map(\.failure) == [.sessionEnded])
         guard case .queued? = session.outcomes(of: send).first else {
-            Issue.record("what was dispatched before the logout is stored: \(session.outcomes(of: send))")
+            Issue.record("expected the message to be queued, found \(session.outcomes(of: send))")
             return
         }
         #expect(session.outcomes(of: logout) == [.done(chatID: nil)])

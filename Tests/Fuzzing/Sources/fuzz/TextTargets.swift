@@ -131,7 +131,7 @@ extension Target {
                     let written = HypernoteAction(content: action.content)
                     precondition(
                         written == action || action.content.utf8.count > HypernoteDocument.maximumBytes,
-                        "an answer to a hypernote does not round-trip")
+                        "a response to a hypernote must round-trip")
                 },
                 Reader([Array(call.content.utf8)]) { bytes in
                     guard let call = CallSignal(content: String(decoding: bytes, as: UTF8.self)) else { return }
