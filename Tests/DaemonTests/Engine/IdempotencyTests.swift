@@ -98,7 +98,9 @@ import Testing
         func revive() async throws {
             for line in daemon.lines {
                 guard let number = line["cursor"]?.integer else { continue }
-                if let known = events[number] { #expect(known == line, "event \(number) must be the same in every replay") }
+                if let known = events[number] {
+                    #expect(known == line, "event \(number) must be the same in every replay")
+                }
                 events[number] = line
                 cursor = max(cursor, number)
             }

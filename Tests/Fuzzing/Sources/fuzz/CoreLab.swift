@@ -223,7 +223,7 @@ struct CoreLab {
             self.model = try CoreModel(
                 account: self.keys, configuration: self.configuration, stored: self.store.state)
         } catch {
-            precondition(self.isDamaged, "the core refuses its own stored rows: \(error)")
+            precondition(self.isDamaged, "the core must accept its own stored rows: \(error)")
             self.hasEnded = true
             return
         }
@@ -264,7 +264,7 @@ struct CoreLab {
         if !self.unhandled.contains(event.inboxID) { self.unhandled.append(event.inboxID) }
         guard !self.isDamaged, case .message(let message) = event.content else { return }
         let key = "\(event.chatID) \(message.id.hex)"
-        precondition(self.delivered[key] ?? event.inboxID == event.inboxID, "a message was delivered twice")
+        precondition(self.delivered[key] ?? event.inboxID == event.inboxID, "a message must be delivered once")
         self.delivered[key] = event.inboxID
     }
 
@@ -294,7 +294,7 @@ struct CoreLab {
             guard let event = try? self.admin.seal(rumor, now: self.now, using: &self.rng) else { return }
             self.receive(event)
         }
-        precondition(self.delivered.count == before + 1, "a member cannot read a valid message of its epoch")
+        precondition(self.delivered.count == before + 1, "a member must read a valid message of its epoch")
     }
 }
 

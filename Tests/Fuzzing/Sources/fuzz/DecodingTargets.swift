@@ -27,7 +27,7 @@ extension Target {
                     RequiredCapabilities.self, [RequiredCapabilities(extensions: [1], proposals: [2]).tlsEncoded()]),
                 Reader([group.encodedRatchetTree]) { bytes in
                     let tree = try RatchetTree(cipherSuite: .x25519AES128GCM, encoded: bytes)
-                    precondition(tree.encoded() == bytes, "a ratchet tree does not round-trip")
+                    precondition(tree.encoded() == bytes, "a ratchet tree must round-trip")
                 },
                 Reader([package.encoded]) { bytes in
                     _ = try KeyPackage(tlsEncoded: bytes).verified(now: UInt64(world.now))
@@ -40,7 +40,7 @@ extension Target {
     ) -> Reader {
         Reader(seeds) { bytes in
             let value = try Value(tlsEncoded: bytes)
-            precondition(value.tlsEncoded() == bytes, "a \(Value.self) does not round-trip")
+            precondition(value.tlsEncoded() == bytes, "a \(Value.self) must round-trip")
         }
     }
 
@@ -55,7 +55,7 @@ extension Target {
                     // Encoding sorts lists and removes duplicates.
                     let written = data.encoded()
                     precondition(
-                        (try? GroupData(encoded: written))?.encoded() == written, "group data does not round-trip")
+                        (try? GroupData(encoded: written))?.encoded() == written, "group data must round-trip")
                     try data.validateForWriting()
                 },
                 Reader(seeds) { bytes in
@@ -67,7 +67,7 @@ extension Target {
                     var mls = world.groups[0].mls
                     var rng = SeededGenerator(seed: 3)
                     let group = world.deliver(try world.wrap(try mls.commit(request, using: &rng).message))
-                    precondition(group.data.admins.contains { group.members.contains($0) }, "no admin is left")
+                    precondition(group.data.admins.contains { group.members.contains($0) }, "an admin must remain")
                 },
             ])
     }

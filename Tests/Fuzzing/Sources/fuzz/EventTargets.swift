@@ -96,7 +96,7 @@ extension Target {
                 },
                 Reader([NIP44.pad(Array("hello".utf8)), NIP44.pad([UInt8](repeating: 1, count: 65_536))]) {
                     let text = try NIP44.unpad($0)
-                    precondition(NIP44.pad(text).count == $0.count, "padding of a wrong length was accepted")
+                    precondition(NIP44.pad(text).count == $0.count, "padding of a wrong length must be refused")
                 },
             ])
     }

@@ -47,7 +47,7 @@ extension Target {
                 },
                 Reader(["wss://[::1]:4848/p?q", "ws://h.example"].map { Array($0.utf8) }) { bytes in
                     let url = try RelayURL(String(decoding: bytes, as: UTF8.self))
-                    precondition((try? RelayURL(url.string)) == url, "an address does not round-trip")
+                    precondition((try? RelayURL(url.string)) == url, "an address must round-trip")
                 },
                 Reader([event.json()]) { json in
                     let event = try Event(json: json)
@@ -64,7 +64,7 @@ extension Target {
     ) -> Reader {
         Reader(seeds) { bytes in
             let value = try read(bytes)
-            precondition((try? read(write(value))) == value, "a \(Value.self) does not round-trip")
+            precondition((try? read(write(value))) == value, "a \(Value.self) must round-trip")
         }
     }
 
@@ -104,7 +104,7 @@ extension Target {
                 Reader([image.tag].map { self.lines([$0]) }) { bytes in
                     for tag in self.tags(bytes) {
                         let image = try MediaReference(tag)
-                        precondition((try? MediaReference(image.tag)) == image, "imeta does not round-trip")
+                        precondition((try? MediaReference(image.tag)) == image, "imeta must round-trip")
                     }
                 },
                 self.push(pushes[0], world), self.push(pushes[1], world),
@@ -123,7 +123,7 @@ extension Target {
                     Array("# Hi\n<Card a={1} b=\"&lt;\"><SubmitButton action='x'>`<y>`</SubmitButton></Card>".utf8)
                 ]) { bytes in
                     let document = HypernoteDocument(String(decoding: bytes, as: UTF8.self))
-                    precondition(document.nodes.count <= HypernoteDocument.maximumNodes + 3, "too many nodes")
+                    precondition(document.nodes.count <= HypernoteDocument.maximumNodes + 3, "the number of nodes must be bounded")
                     _ = (document.actions, document.plainText)
                 },
                 Reader([Array(#"{"action":"x","form":{"a":"1"}}"#.utf8)]) { bytes in
@@ -135,7 +135,7 @@ extension Target {
                 },
                 Reader([Array(call.content.utf8)]) { bytes in
                     guard let call = CallSignal(content: String(decoding: bytes, as: UTF8.self)) else { return }
-                    precondition(CallSignal(content: call.content) == call, "a call signal does not round-trip")
+                    precondition(CallSignal(content: call.content) == call, "a call signal must round-trip")
                 },
             ])
     }
@@ -146,7 +146,7 @@ extension Target {
             rumor.tags = self.tags(bytes)
             let value = try PushRumor(rumor)
             let written = try value.rumor(by: sample.pubkey, now: 0)
-            precondition((try? PushRumor(written)) == value, "kind \(sample.kind) does not round-trip")
+            precondition((try? PushRumor(written)) == value, "kind \(sample.kind) must round-trip")
             guard case .request(let routes) = value else { return }
             var rng = SeededGenerator(seed: 14)
             for batch in PushNotifications.batches(routes) {

@@ -91,7 +91,7 @@ struct World: Sendable {
     private func requireAlive(_ group: MarmotGroup) {
         var copy = group
         guard case .message(let message) = copy.ingest(self.genuine, now: self.now) else {
-            preconditionFailure("the group cannot read a valid event after a refused one")
+            preconditionFailure("the group must read a valid event after a refused one")
         }
         precondition(message.rumor.content == "genuine")
     }
