@@ -123,7 +123,9 @@ extension Target {
                     Array("# Hi\n<Card a={1} b=\"&lt;\"><SubmitButton action='x'>`<y>`</SubmitButton></Card>".utf8)
                 ]) { bytes in
                     let document = HypernoteDocument(String(decoding: bytes, as: UTF8.self))
-                    precondition(document.nodes.count <= HypernoteDocument.maximumNodes + 3, "the number of nodes must be bounded")
+                    precondition(
+                        document.nodes.count <= HypernoteDocument.maximumNodes + 3,
+                        "the number of nodes must be bounded")
                     _ = (document.actions, document.plainText)
                 },
                 Reader([Array(#"{"action":"x","form":{"a":"1"}}"#.utf8)]) { bytes in
