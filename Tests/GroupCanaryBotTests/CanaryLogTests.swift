@@ -57,7 +57,7 @@ import Testing
         #expect(heard.mirrors["bob"]?.differsSince == nil)
     }
 
-    /// A gap of any length counts, such as a mirror that has not answered since.
+    /// This holds for any age of the difference, as when the mirror has not answered since.
     @Test mutating func ignoresMomentaryDifferences() throws {
         send(5)
         let there = GroupView(epoch: 2, members: [])

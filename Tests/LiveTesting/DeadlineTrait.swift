@@ -8,8 +8,8 @@ public import Testing
 /// the whole run ends instead of hanging.
 ///
 /// A live test uses real sockets, processes or time. Swift Testing starts every test at once, and its tests share a
-/// thread for each core, as do their timers. A live test beside CPU-bound ones would be resumed only after all tests that
-/// were started before it, again at each step, and the deadlines of what it tests would pass meanwhile. Therefore
+/// thread for each core, as do their timers. Beside CPU-bound tests, each step of a live test would wait for all tests
+/// started before it, and the tested deadlines would pass meanwhile. Therefore
 /// - live tests start when the others have ended (``Idleness``);
 /// - they hold a process-wide lock, so that they run one at a time. The cases of one test function run together, unless
 ///   it is also `.serialized`;

@@ -92,7 +92,7 @@ import Testing
         try await bob.say("kept", in: chat)
         for _ in 0..<4 {
             let broken = try await world.start()
-            #expect(broken.contents == ["kept"], "events must be kept until the program sends `hello`")
+            #expect(broken.contents == ["kept"], "a program without `hello` must not consume events")
             #expect(try await world.finish(broken, because: .ended).blamed == nil)
         }
         let repaired = try await world.start()

@@ -58,8 +58,8 @@ struct MessageTests {
         #expect(lab.deliver(far, to: 1).label == "message")
     }
 
-    /// MLS has proved the sender, so the key is gone: the sender spends its own ratchet, and the same ciphertext does
-    /// not open a second time.
+    /// MLS has proved the sender, so the key is consumed: the sender spends its own ratchet, and the same ciphertext
+    /// does not open a second time.
     @Test func refusedInnerAuthorConsumesTheKey() throws {
         var lab = try Lab(3)
         let forged = try lab.say(raw: lab.rumor("I am 2", from: 2).rumorJSON(), from: 0)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Marmot
 
-/// What a kind 445 event must look like before MLS sees it (MIP-03, docs/protocol/marmot.md §5.1, §5.2).
+/// Requirements of a kind 445 event that are checked before MLS (MIP-03, docs/protocol/marmot.md §5.1, §5.2).
 struct OuterLayerTests {
     private func expect(
         _ label: String, _ event: Event, _ lab: inout Lab, sourceLocation: SourceLocation = #_sourceLocation

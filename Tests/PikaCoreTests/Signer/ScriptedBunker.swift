@@ -17,7 +17,7 @@ final class ScriptedBunker: RelayTransport, CoreClock {
         static func result(_ text: String) -> Reply { .outcome(.result(text)) }
     }
 
-    /// Returns the reply to the nth request of a method, counted from 1; nil for no reply.
+    /// Returns the replies to a request; `time` counts its transmissions from 1. An empty list sends no reply.
     typealias Script = @Sendable (_ request: NIP46.Request, _ time: Int) -> [Reply]
 
     private struct State {
