@@ -89,7 +89,7 @@ import Testing
     @Test func connectionsDuringShutdownAreClosed() async throws {
         for _ in 0..<20 {
             let clients = try await Self.serving { path in
-                // They continue when the server begins to shut down.
+                // Connections keep arriving after the server has begun to shut down.
                 let ends = DispatchSemaphore(value: 0)
                 Thread.detachNewThread {
                     var clients: [Connection] = []
