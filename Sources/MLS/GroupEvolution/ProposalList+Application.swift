@@ -144,6 +144,7 @@ extension RatchetTree {
                     .invalidProposals, "a new leaf's encryption_key appears twice in the tree (RFC 9420 §7.3)")
             }
         }
+        // V7.3-10: The signature_key is unique among the members.
         // V12.2-4: No client is added twice, or again.
         for (position, last) in self.keyBytes.signature.enumerated() where signatureKeys.mayContain(lastByte: last) {
             if let key = self.nodes[position].signatureKey, signatureKeys.meetsAgain(key) {

@@ -130,6 +130,7 @@ extension RatchetTree {
                 throw MLSError(.invalidCommit, "an encryption_key appears twice in the update path (RFC 9420 §12.4.2)")
             }
         }
+        // V7.3-11: The encryption_key is unique among the members.
         for (position, last) in self.keyBytes.encryption.enumerated() where fresh.mayContain(lastByte: last) {
             if let key = self.nodes[position].encryptionKey, fresh.contains(key) {
                 throw MLSError(
