@@ -24,7 +24,7 @@ extension ConfigurationSchema {
                 "restart", .choice(RestartKind.allCases.map(\.rawValue)), .standard("permanent"), example: "transient",
                 effect: .restartsWorker,
                 "When the account's worker is restarted: always (`permanent`), after a failure (`transient`) "
-                    + "or never (`temporary`)."),
+                    + "or never (`temporary`). How often and how fast: `supervisor.restart`."),
             SchemaKey(
                 "selfUpdate", .mapping(selfUpdate), .meaning("its defaults"),
                 "When the account rotates its keys in its groups."),

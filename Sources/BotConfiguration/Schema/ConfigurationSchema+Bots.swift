@@ -36,7 +36,9 @@ extension ConfigurationSchema {
                 "Its complete environment besides `PATH`, `HOME` and `LANG`; secrets are given as references."),
             SchemaKey(
                 "restart", .choice(RestartKind.allCases.map(\.rawValue)), .standard("permanent"), example: "transient",
-                effect: .restartsWorker, "When the program is restarted; values as for an account."),
+                effect: .restartsWorker,
+                "When the program is restarted; values as for an account. How often and how fast: "
+                    + "`supervisor.restart`."),
         ])
 
     private static func name(_ standard: String, example: String) -> SchemaKey {
@@ -105,7 +107,9 @@ extension ConfigurationSchema {
                 effect: .restartsWorker, "The daemon commands that the program may use."),
             SchemaKey(
                 "groups", .either([.choice(["all"]), .list(of: .text(.chatID), atLeast: 0)]), .standard("all"),
-                example: "[\(exampleChatID)]", effect: .restartsWorker, "The chats that its commands may address."),
+                example: "[\(exampleChatID)]", effect: .restartsWorker,
+                "The chats that its commands may address. Limits commands; which events the bot receives: "
+                    + "`groups`."),
         ])
 
     static let exampleChatID = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"

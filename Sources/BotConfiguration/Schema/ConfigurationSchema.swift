@@ -57,7 +57,9 @@ enum ConfigurationSchema {
     static let supervisor = SchemaMapping(
         "supervisor", "Supervisor",
         [
-            SchemaKey("restart", .mapping(restart), .meaning("its defaults"), "Limits and delays of worker restarts."),
+            SchemaKey(
+                "restart", .mapping(restart), .meaning("its defaults"),
+                "Limits and delays of the restarts of workers and of external bots' programs."),
             SchemaKey(
                 "drain", .text(.duration), .standard("10s"), example: "20s", effect: .restartsSupervisor,
                 "Time from SIGTERM to SIGKILL when a worker is stopped."),
@@ -82,15 +84,17 @@ enum ConfigurationSchema {
                     + "the file."),
             SchemaKey(
                 "intensity", .integer(0...1000), .standard("5"), example: "3", effect: .restartsSupervisor,
-                "Number of restarts tolerated within `period`; one more quarantines the account, which then "
-                    + "stays stopped."),
+                "Number of restarts of a worker, or of an external bot's program, tolerated within `period`; one "
+                    + "more quarantines the account or the external bot, which then stays stopped."),
             SchemaKey(
                 "period", .text(.duration), .standard("60s"), example: "2m", effect: .restartsSupervisor,
                 "Time window of `intensity`."),
             SchemaKey(
                 "backoff", .text(.durationRange), .standard("1s..30s"), example: "250ms..5s",
                 effect: .restartsSupervisor,
-                "Shortest and longest delay before a restart; the delay doubles with each restart."),
+                "Shortest and longest delay before a restart. Each delay is random, from the upper half of a bound "
+                    + "that doubles with each restart; growth starts again once the earlier restarts are older "
+                    + "than `period`."),
         ])
 
     static let observe = SchemaMapping(
