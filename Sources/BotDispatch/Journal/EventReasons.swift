@@ -112,6 +112,10 @@ enum EventReasons {
             "it is quarantined, because workers crashed on it",
             "pikabot quarantine lists the entries; release it after an update."
         ),
+        "no_welcome": (
+            "it is a gift wrap that contains no Welcome (kind 444)",
+            "Gift wraps only carry invitations: invite the account to a group, and write there."
+        ),
         "unexpected_kind": ("the account did not subscribe to its kind", ""),
         "too_many_invites": ("too many pending invitations", "Accept or decline the pending ones."),
         "stale_call": ("the call invitation arrived too late", "Call again."),

@@ -28,7 +28,8 @@ public enum GiftWrap {
 
     /// Opens a wrap for `recipient`, verifying both signatures and that the seal's author wrote the rumor.
     ///
-    /// Returns the rumor's stated id without comparing it with the content.
+    /// Returns the rumor's stated id without comparing it with the content. For callers that hold the key: `PikaCore`
+    /// performs the same steps one by one, because a remote signer may decrypt between them.
     ///
     /// - Throws: ``NostrError/Code/unexpectedKind``; ``NostrError/Code/authorMismatch``; errors of ``Event/verify()``,
     ///   ``NIP44/decrypt(_:_:)`` and the event parsers.

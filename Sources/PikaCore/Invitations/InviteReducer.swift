@@ -38,7 +38,7 @@ extension CoreModel {
     /// Handles the rumor of an opened gift wrap.
     mutating func receiveRumor(_ rumor: UnsignedEvent, in wrapper: EventID, _ step: inout CoreStep) throws {
         guard rumor.kind == .welcome else {
-            return step.refuse("unexpected_kind", "a gift wrap without a Welcome", wrapper)
+            return step.refuse("no_welcome", "a gift wrap without a Welcome: kind \(rumor.kind.rawValue)", wrapper)
         }
         guard self.admitsInvitation(from: rumor.pubkey, &step) else { return }
         let invite = StoredInvite(wrapper: wrapper, rumor: rumor)
