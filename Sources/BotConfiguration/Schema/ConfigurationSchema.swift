@@ -84,8 +84,9 @@ enum ConfigurationSchema {
                     + "the file."),
             SchemaKey(
                 "intensity", .integer(0...1000), .standard("5"), example: "3", effect: .restartsSupervisor,
-                "Number of restarts of a worker, or of an external bot's program, tolerated within `period`; one "
-                    + "more quarantines the account or the external bot, which then stays stopped."),
+                "Number of restarts tolerated within `period`, counted for each worker (for all together unless "
+                    + "`strategy` is `one_for_one`) and for each external bot's program. One more quarantines the "
+                    + "accounts or the external bot, which then stay stopped."),
             SchemaKey(
                 "period", .text(.duration), .standard("60s"), example: "2m", effect: .restartsSupervisor,
                 "Time window of `intensity`."),
