@@ -127,7 +127,7 @@ enum ConfigurationSchema {
         [
             SchemaKey(
                 "every", .text(.duration), .standard("60s"), example: "2m", effect: .restartsWorker,
-                "Interval between canaries."),
+                "Interval between canaries, at least `budget`."),
             SchemaKey(
                 "budget", .text(.duration), .standard("10s"), example: "5s", effect: .restartsWorker,
                 "Deadline for the event to come back; the account counts as not ready if it is missed."),
