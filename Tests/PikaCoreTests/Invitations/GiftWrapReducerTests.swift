@@ -16,7 +16,7 @@ import Testing
     /// Lets account 0 invite account 1, which does not receive the gift wrap. Returns its rumor.
     private func invite(_ world: inout ReducerWorld) throws -> UnsignedEvent {
         world.act(0, .createGroupChat(name: "Lab", peers: [world[1].key]), "create")
-        world.settle(deaf: [1])
+        world.settle(offline: [1])
         let wrap = try #require(world.relayed.last { $0.kind == .giftWrap })
         return try GiftWrap.unwrap(wrap, by: world[1].keys).rumor
     }
@@ -80,16 +80,16 @@ import Testing
             id: wrap.id, pubkey: wrap.pubkey, createdAt: wrap.createdAt, kind: wrap.kind, tags: wrap.tags,
             content: wrap.content, signature: other.signature)
         world.receive(1, forgedWrap)
-        #expect(world[1].asked.isEmpty)
+        #expect(world[1].signerRequests.isEmpty)
         #expect(self.refusals(of: forgedWrap, world) == ["bad_gift_wrap"])
 
         // The signer opens the wrap, but is not asked to open a seal that its stated author did not sign.
         let forgedSeal = try self.wrap(welcome, sealedWith: world[2].keys, inNameOf: world[0].key, &world)
         world.receive(1, forgedSeal)
-        let (job, operation) = try #require(world[1].asked.first)
+        let (job, operation) = try #require(world[1].signerRequests.first)
         world.accounts[1].due = []
         world.sign(1, job, operation)
-        #expect(world[1].asked.isEmpty)
+        #expect(world[1].signerRequests.isEmpty)
         #expect(self.refusals(of: forgedSeal, world) == ["bad_gift_wrap"])
         #expect(world[1].model.groups.isEmpty && world[1].model.state.invites.isEmpty)
     }
