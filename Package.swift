@@ -122,7 +122,8 @@ var targets: [Target] = [
     .executableTarget(
         name: "pikabot-lab",
         dependencies: [
-            "BotConfiguration", "BotProgram", "BotRuntime", "NetworkAddresses", "PikaCore", "Nostr", arguments, lifecycle,
+            "BotConfiguration", "BotProgram", "BotRuntime", "NetworkAddresses", "PikaCore", "Nostr", arguments,
+            lifecycle,
             logging,
         ],
         path: "Tests/LabMember", swiftSettings: settings),
