@@ -17,6 +17,6 @@ package struct BotRegistry: Sendable {
     /// The registered names, sorted.
     package var names: [String] { types.keys.sorted() }
 
-    /// The bot with this name; nil if there is none.
+    /// The bot with this name; nil if absent.
     package subscript(name: String) -> (any Bot.Type)? { types[name] }
 }

@@ -262,11 +262,11 @@ extension BotDispatcher {
     private static let endingMilliseconds: Int64 = 10_000
 
     /// Pauses a bot; the pause survives restarts. Its events complete without it, its schedules are skipped, and its
-    /// timers wait. Returns false if there is no such bot.
+    /// timers wait. Returns false if no bot has this name.
     @discardableResult
     package func pause(_ bot: String) -> Bool { set(bot, paused: true) }
 
-    /// Resumes a paused bot. Returns false if there is no such bot.
+    /// Resumes a paused bot. Returns false if no bot has this name.
     @discardableResult
     package func resume(_ bot: String) -> Bool { set(bot, paused: false) }
 

@@ -23,7 +23,7 @@ public protocol Bot: Sendable {
     /// The bot's name after `use:` in a configuration: 1 to 32 of a-z, 0-9 and "-".
     static var name: String { get }
 
-    /// Creates a bot from its settings under `with:`; an empty object if there are none.
+    /// Creates a bot from its settings under `with:`; an empty object if `with:` is absent.
     ///
     /// ``SettingsReader`` reads them and reports every problem at once; throw ``BotError/Code/invalidSettings`` for
     /// other failures.

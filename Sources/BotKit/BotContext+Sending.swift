@@ -31,7 +31,7 @@ extension BotContext {
         dispatch(.typingStarted(chatID: chatID))
     }
 
-    /// Reacts to the handled message (kind 7). Throws ``BotError/Code/noMessage`` if there is none.
+    /// Reacts to the handled message (kind 7). Throws ``BotError/Code/noMessage`` if the event is not a message.
     public func react(_ emoji: String) throws(BotError) {
         guard let message else {
             throw BotError(.noMessage, "only a message can be reacted to; use this in a message handler")

@@ -11,7 +11,7 @@ public enum AppAction: Sendable, Hashable {
     case popScreen
     /// Replaces the whole stack.
     case setScreens([AppState.Screen])
-    /// Pushes the chat's screen; fails with ``AppCoreError/Code/unknownChat`` if there is no such chat.
+    /// Pushes the chat's screen; fails with ``AppCoreError/Code/unknownChat`` if no chat has this id.
     case openChat(chatID: String)
     /// Loads up to `limit` older messages into the open chat.
     case loadOlderMessages(chatID: String, limit: Int = 50)
@@ -132,7 +132,7 @@ public enum AppAction: Sendable, Hashable {
     case startVideoCall(chatID: String, session: CallSession, callID: String? = nil, peer: PublicKey? = nil)
     /// Accepts the ringing call; fails with ``AppCoreError/Code/unknownCall`` if the ids name another call.
     case acceptCall(chatID: String, callID: String)
-    /// Mutes or unmutes this account's audio in the current call; fails if there is none.
+    /// Mutes or unmutes this account's audio in the current call; fails without a call.
     case toggleMute
     /// Starts or stops sending this account's video; fails if the call has no video track.
     case toggleCamera

@@ -41,7 +41,7 @@ package actor Supervisor<WorkerClock: Clock>: Service where WorkerClock.Duration
     private var hasRun = false
 
     /// - Parameters:
-    ///   - notify: The service manager's socket; nil if there is none.
+    ///   - notify: The service manager's socket; nil if absent.
     ///   - generator: Source of the restart jitter.
     ///   - writeDiagnostics: Receives each line of the workers' standard error, prefixed with the worker's name when
     ///     there are several.

@@ -35,7 +35,7 @@ struct LoopBreaker: Sendable {
         var humanTurn = 0
         /// Consecutive quick replies to our replies.
         var quick = 0
-        /// Unix seconds of this account's last reply; nil if there is none.
+        /// Unix seconds of this account's last reply; nil before the first one.
         var answeredAt: Int64?
         /// The newest event received at the time of this account's last reply: earlier events cannot be responses to
         /// it.

@@ -129,7 +129,7 @@ public struct PublishedRelayList: Sendable, Hashable {
     public var kind: Kind
     /// The relays in the list; nil if no relay has the list.
     public var relays: [RelayURL]?
-    /// The fault of the list, as text; nil if there is none.
+    /// The fault of the list, as text; nil if absent.
     public var problem: String?
 
     /// Creates the summary of a list.
@@ -148,7 +148,7 @@ public struct TrialInvitation: Sendable, Hashable {
     public var kind: Kind
     /// The reason why the invitation failed; nil if it succeeded.
     public var failure: String?
-    /// The size of the gift wrap's JSON in bytes; 0 if there is none.
+    /// The size of the gift wrap's JSON in bytes; 0 if absent.
     public var wrapBytes: Int
     /// Whether the client supports the SelfRemove proposal, by which a member leaves a group.
     public var supportsSelfRemove: Bool

@@ -15,7 +15,7 @@ public enum BotSettings: Hashable, Sendable {
     /// A YAML mapping.
     case object([String: BotSettings])
 
-    /// The value for a key of an object; nil if there is none or this is not an object.
+    /// The value for a key of an object; nil if absent or this is not an object.
     public subscript(key: String) -> BotSettings? {
         if case .object(let members) = self { members[key] } else { nil }
     }

@@ -66,7 +66,7 @@ public final class SettingsReader {
     /// Returns whether a key is present, without counting it as read.
     public func has(_ key: String) -> Bool { members[key] != nil }
 
-    /// Returns the value unchanged; nil if there is none, which is a problem if it is required.
+    /// Returns the value unchanged; nil if absent, which is a problem if it is required.
     public func value(_ key: String, required: Bool = false) -> BotSettings? {
         if !readKeys.contains(key) { readKeys.append(key) }
         guard let value = members[key] else {

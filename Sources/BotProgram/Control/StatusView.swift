@@ -43,7 +43,7 @@ struct StatusView {
         ]
     }
 
-    /// The table of external bots; empty if there are none.
+    /// The table of external bots; empty if absent.
     private var programs: [String] {
         let rows = workers.flatMap { worker in
             (worker["worker"]?["programs"]?.array ?? []).map { program in

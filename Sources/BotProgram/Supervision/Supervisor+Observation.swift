@@ -4,7 +4,7 @@ import Supervisor
 import Telemetry
 
 extension Supervisor {
-    /// Returns the endpoint for health and metrics at the configured address; nil if there is none.
+    /// Returns the endpoint for health and metrics at the configured address; nil if absent.
     nonisolated func observation(of configuration: Configuration, registry: MetricRegistry) -> HTTPEndpoint? {
         guard let address = configuration.observe.listen else { return nil }
         let observation = ObservationRoutes(

@@ -16,7 +16,7 @@ package enum SignerAnswer: Sendable, Equatable {
 /// Checks a remote signer as an account's worker would, but never introduces a client: the URL's secret may be valid
 /// only once.
 package struct SignerProbe: Sendable {
-    /// The account whose key it must hold, according to the stored identity; nil if there is none.
+    /// The account whose key it must hold, according to the stored identity; nil if absent.
     package let account: PublicKey?
     private let url: BunkerURL
     private let identity: BunkerIdentity

@@ -113,7 +113,7 @@ extension LabMember {
         return try await self.lab.run { await core.state }
     }
 
-    /// Returns a chat's entry in the chat list, named as by ``AppState/chat(named:)``; nil if there is none.
+    /// Returns a chat's entry in the chat list, named as by ``AppState/chat(named:)``; nil if absent.
     public func summary(of chatID: String) async throws -> AppState.ChatSummary? {
         try await self.state().chat(named: chatID)
     }

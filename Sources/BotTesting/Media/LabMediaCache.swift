@@ -14,6 +14,6 @@ package final class LabMediaCache: MediaCache {
         return "lab:\(file.messageID)/\(file.index)"
     }
 
-    /// Returns the kept content of a file; nil if there is none.
+    /// Returns the kept content of a file; nil if absent.
     package func bytes(of file: MediaFile) -> [UInt8]? { self.files.withLock { $0[file] } }
 }

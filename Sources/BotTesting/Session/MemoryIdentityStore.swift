@@ -23,7 +23,7 @@ package final class MemoryIdentityStore: IdentityStore {
         self.state = Mutex(State(identity: identity))
     }
 
-    /// The stored identity; nil if there is none. Reading it is not a call.
+    /// The stored identity; nil if absent. Reading it is not a call.
     package var identity: AccountIdentity? { self.state.withLock { $0.identity } }
 
     /// All calls of the store, in order.
@@ -34,7 +34,7 @@ package final class MemoryIdentityStore: IdentityStore {
         self.state.withLock { $0.failing = calls }
     }
 
-    /// Returns the stored identity; nil if there is none.
+    /// Returns the stored identity; nil if absent.
     package func load() async throws -> AccountIdentity? { try self.note(.load) { $0 } }
     /// Replaces the stored identity.
     package func save(_ identity: AccountIdentity) async throws { try self.note(.save) { $0 = identity } }

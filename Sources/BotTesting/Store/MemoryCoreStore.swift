@@ -125,7 +125,7 @@ package final class MemoryCoreStore: CoreStore {
         try self.read { $0.surplus(rule, limit: limit).count }
     }
 
-    /// Returns a stored value, nil if there is none; throws ``LabError/Code/stopped``.
+    /// Returns a stored value, nil if absent; throws ``LabError/Code/stopped``.
     package func value(scope: String, key: String) async throws -> [UInt8]? {
         try self.read { $0.value(scope: scope, key: key) }
     }

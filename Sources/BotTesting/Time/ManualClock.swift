@@ -27,7 +27,7 @@ public final class ManualClock: CoreClock {
     /// The current time, Unix milliseconds.
     public var nowMilliseconds: Int64 { self.state.withLock { $0.now } }
 
-    /// The earliest deadline of all sleepers, Unix milliseconds; nil if there are none.
+    /// The earliest deadline of all sleepers, Unix milliseconds; nil without sleepers.
     public var nextDeadline: Int64? { self.state.withLock { $0.sleepers.values.map(\.deadline).min() } }
 
     /// The number of tasks that sleep now.

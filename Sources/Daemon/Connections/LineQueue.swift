@@ -78,7 +78,7 @@ package final class LineQueue: Sendable {
         }
     }
 
-    /// Appends a line if there is room. Returns nil if there is none, and false if the queue was closed.
+    /// Appends a line if there is room. Returns nil if the queue is full, and false if it was closed.
     func putNow(_ line: String) -> Bool? {
         self.change { state in
             guard !state.isClosed else { return false }

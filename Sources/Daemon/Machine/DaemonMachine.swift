@@ -51,7 +51,7 @@ struct DaemonMachine: Sendable {
 
     // MARK: Lookups
 
-    /// Returns the chat that a client's reference names, by ``AppState/chat(named:)``; nil if there is none.
+    /// Returns the chat that a client's reference names, by ``AppState/chat(named:)``; nil if absent.
     func chat(_ reference: String) throws(DaemonFailure) -> AppState.ChatSummary? {
         do throws(AppCoreError) { return try self.state.chat(named: reference) } catch {
             throw DaemonFailure(.badGroupID, error.message)

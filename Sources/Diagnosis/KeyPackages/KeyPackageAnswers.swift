@@ -59,7 +59,7 @@ struct KeyPackageAnswers: Sendable {
         for relay in relays { failures[relay] = reason }
     }
 
-    /// Returns the newest list of a kind on any relay; nil if there is none.
+    /// Returns the newest list of a kind on any relay; nil if absent.
     func listed(_ kind: Kind) -> [RelayURL]? {
         let all = events.values.flatMap { $0 }.filter { $0.kind == kind }
         guard kind == .relayList else { return RelayListEvents.relays(kind, of: request.account, in: all) }

@@ -15,7 +15,7 @@ struct RateLimit: Hashable, Sendable {
         perSecond > Int.max / 2 ? Int.max : perSecond * 2
     }
 
-    /// Consumes one token; returns false if there is none.
+    /// Consumes one token; returns false if none is left.
     mutating func consume(at now: Int64) -> Bool {
         refill(at: now)
         guard tokens > 0 else { return false }

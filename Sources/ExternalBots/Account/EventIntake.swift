@@ -21,7 +21,7 @@ final class EventIntake: Sendable {
     /// The events handed over, in order; for a single reader.
     var events: AsyncStream<CoreEvent> { AsyncStream { await self.next() } }
 
-    /// The inbox row of the newest event handed over; 0 if there is none.
+    /// The inbox row of the newest event handed over; 0 before the first one.
     var newest: Int64 { state.withLock { $0.newest } }
 
     /// The number of events that the daemon has not fetched.

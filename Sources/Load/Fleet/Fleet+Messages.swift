@@ -87,7 +87,7 @@ extension Fleet {
         try? await ContinuousClock().sleep(until: timeline.instant(end))
     }
 
-    /// Returns a random group and one of its members; nil if there is none.
+    /// Returns a random group and one of its members; nil if no group has members.
     func randomMember(_ members: (Int) -> [Int]) -> (group: Int, agent: Int)? {
         let groups = createdGroups
         guard let group = draw({ groups.randomElement(using: &$0) }) else { return nil }

@@ -18,7 +18,7 @@ struct PendingSend {
 }
 
 extension FleetMonitor {
-    /// Registers a message that an agent is about to send; returns nil if there is no such group or the agent is not a
+    /// Registers a message that an agent is about to send; returns nil if the group is unknown or the agent is not a
     /// member.
     func beginSend(_ agent: Int, to group: Int, intended: Duration?) -> (stamp: MessageStamp, times: SendTimes)? {
         let now = timeline.now

@@ -39,7 +39,7 @@ public struct RequiredCapabilities: Hashable, Sendable, TLSEncodable, TLSDecodab
     /// The extension that carries these requirements.
     public var asExtension: Extension { Extension(type: .requiredCapabilities, data: self.tlsEncoded()) }
 
-    /// Reads the requirements from `extensions`; nil if there are none.
+    /// Reads the requirements from `extensions`; nil if absent.
     init?(in extensions: [Extension]) throws(MLSError) {
         guard let data = extensions.data(of: .requiredCapabilities) else { return nil }
         do { try self.init(tlsEncoded: data) } catch { throw MLSError(decoding: "required_capabilities", error) }

@@ -1,6 +1,6 @@
 /// Adding, updating and removing leaves (RFC 9420 §7.7, §12.1.1 to §12.1.3).
 extension RatchetTree {
-    /// Adds a leaf at the leftmost blank position, doubling the tree if there is none, and marks it unmerged above.
+    /// Adds a leaf at the leftmost blank position, doubling a full tree, and marks it unmerged above.
     @discardableResult
     mutating func add(_ leaf: LeafNode, searchingFrom start: Int = 0) -> LeafIndex {
         let blank = (start..<self.shape.leafCount).first { self.nodes[$0 * 2].isBlank }

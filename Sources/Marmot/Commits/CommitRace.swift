@@ -59,7 +59,7 @@ extension MarmotGroup {
         self.changedParts.insert(.snapshot(epoch: self.snapshots.removeFirst().epoch))
     }
 
-    /// First epoch whose starting commit can still be replaced by a better one; the current epoch if there is none.
+    /// First epoch whose starting commit can still be replaced by a better one; the current epoch if no commit can be.
     public var firstUndecidedEpoch: Epoch { self.snapshots.first.map { $0.epoch.later(by: 1) } ?? self.epoch }
 
     /// Returns whether `key` was an admin in the current epoch or one of the few before it; false for older epochs.

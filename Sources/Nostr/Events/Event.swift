@@ -49,7 +49,7 @@ public struct Event: Hashable, Sendable {
         UnsignedEvent(pubkey: pubkey, createdAt: createdAt, kind: kind, tags: tags, content: content)
     }
 
-    /// Returns the first tag with that name; nil if there is none.
+    /// Returns the first tag with that name; nil if absent.
     public func firstTag(_ name: String) -> Tag? { tags.first(named: name) }
     /// Returns all tags with that name, in order.
     public func tags(named name: String) -> [Tag] { tags.all(named: name) }

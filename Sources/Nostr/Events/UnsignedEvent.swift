@@ -31,7 +31,7 @@ public struct UnsignedEvent: Hashable, Sendable {
             signature: key.sign(id, using: &generator))
     }
 
-    /// Returns the first tag with that name; nil if there is none.
+    /// Returns the first tag with that name; nil if absent.
     public func firstTag(_ name: String) -> Tag? { tags.first(named: name) }
     /// Returns all tags with that name, in order.
     public func tags(named name: String) -> [Tag] { tags.all(named: name) }

@@ -1,6 +1,6 @@
 /// Scanning of string contents, shared by reader and writer.
 enum JSONText {
-    /// Returns the index of the next quote, backslash or control character, or the count if there is none.
+    /// Returns the index of the next quote, backslash or control character, or the count if absent.
     static func nextSpecial(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
         let raw = UnsafeRawBufferPointer(bytes)
         var index = start

@@ -14,7 +14,7 @@ public enum RelayMonitoring {
         public var supportedNIPs: [Int]
         /// Whether the relay requests authentication (NIP-42).
         public var wantsLogin: Bool
-        /// The relay's NIP-11 document as received; nil if there is none.
+        /// The relay's NIP-11 document as received; nil if absent.
         public var information: String?
 
         /// Creates the findings about a relay.

@@ -26,7 +26,7 @@ public struct MessagePrefix: Hashable, Sendable, CustomStringConvertible {
 
     private init(description: String) { self.description = description }
 
-    /// Parses the prefix of a message: one word up to the first colon; nil if there is none.
+    /// Parses the prefix of a message: one word up to the first colon; nil if absent.
     public init?(of message: String) {
         guard let colon = message.utf8.firstIndex(of: UInt8(ascii: ":")), colon != message.startIndex else {
             return nil

@@ -77,7 +77,7 @@ struct CallMachine: Sendable, Hashable {
 
     init() {}
 
-    /// The current call; nil if there is none.
+    /// The current call; nil if absent.
     var live: Call? {
         switch self.state {
         case .offering(let call, _), .ringing(let call, _), .connecting(let call), .active(let call): call

@@ -39,10 +39,10 @@ struct Delivery: Sendable {
         self.queue.publish(except: held, away: away, &step)
     }
 
-    /// Removes a row, regardless of which relays have it; false if there is none.
+    /// Removes a row, regardless of which relays have it; false if absent.
     mutating func remove(_ id: String, _ step: inout CoreStep) -> Bool { self.queue.remove(id, &step) != nil }
 
-    /// Removes the row of a typing notice, which is not stored; false if there is none.
+    /// Removes the row of a typing notice, which is not stored; false if absent.
     mutating func removeTyping(_ id: String) -> Bool { self.queue.remove(id) != nil }
 
     /// Makes delayed rows due, since a relay has reconnected.
@@ -160,7 +160,7 @@ struct Delivery: Sendable {
     /// The groups whose own messages of rolled-back epochs are to be sealed again.
     var resealing: [GroupID] { self.reseals.groups }
 
-    /// Returns the task of a group; nil if there is none.
+    /// Returns the task of a group; nil if absent.
     func reseal(of groupID: GroupID) -> Reseals.Reseal? { self.reseals[groupID] }
 
     /// Begins to seal the messages of abandoned epochs again; a memo records the task until it is finished.
@@ -176,7 +176,7 @@ struct Delivery: Sendable {
     /// Records that a message was sealed in the group's current state.
     mutating func noteSealed(_ message: EventID, in groupID: GroupID) { self.reseals.noteSent(message, in: groupID) }
 
-    /// Ends a group's task, since its messages were loaded; nil if there is none.
+    /// Ends a group's task, since its messages were loaded; nil if absent.
     mutating func finishReseal(of groupID: GroupID, _ step: inout CoreStep) -> Reseals.Reseal? {
         self.reseals.finish(groupID, &step)
     }

@@ -311,7 +311,7 @@ extension PublishQueue {
         }
     }
 
-    /// Removes a row, regardless of which relays have it; nil if there is none.
+    /// Removes a row, regardless of which relays have it; nil if absent.
     mutating func remove(_ id: String, _ step: inout CoreStep) -> OutboxRow? {
         guard let row = self.remove(id) else { return nil }
         step.changes.append(.deleteOutbox(id: id))

@@ -36,7 +36,7 @@ struct Reseals: Sendable {
     /// Records that a message was sent on the current branch.
     mutating func noteSent(_ message: EventID, in groupID: GroupID) { self.reseals[groupID]?.sent.insert(message) }
 
-    /// Ends a reseal, since its messages were loaded; nil if there is none.
+    /// Ends a reseal, since its messages were loaded; nil if absent.
     mutating func finish(_ groupID: GroupID, _ step: inout CoreStep) -> Reseal? {
         guard let reseal = self.reseals.removeValue(forKey: groupID) else { return nil }
         step.changes.append(.putMemo(MemoName(.reseal, groupID), nil))

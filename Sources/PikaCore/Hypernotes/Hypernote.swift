@@ -4,7 +4,7 @@ public import Nostr
 public struct Hypernote: Sendable, Hashable {
     /// Text with components of the catalogue (``HypernoteCatalog``).
     public var content: String
-    /// The `title` tag's value; nil if there is none.
+    /// The `title` tag's value; nil if absent.
     public var title: String?
     /// A JSON object with the initial values of the components.
     public var state: String?

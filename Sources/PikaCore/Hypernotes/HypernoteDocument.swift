@@ -110,19 +110,19 @@ public struct HypernoteComponent: Sendable, Hashable {
     /// The component of the catalogue; nil for an unknown name.
     public var kind: Kind? { Kind(rawValue: self.name) }
 
-    /// Returns the value of the first attribute with this name; nil if there is none.
+    /// Returns the value of the first attribute with this name; nil if absent.
     public subscript(attribute: String) -> HypernoteAttribute.Value? {
         self.attributes.first { $0.name == attribute }?.value
     }
 
-    /// The action that a button names; nil if there is none.
+    /// The action that a button names; nil if absent.
     public var action: String? {
         guard case .string(let action)? = self["action"] else { return nil }
         let name = action.trimmingBlanks
         return name.isEmpty ? nil : String(name)
     }
 
-    /// The form field that an input or a checklist item fills; nil if there is none.
+    /// The form field that an input or a checklist item fills; nil if absent.
     public var field: String? {
         guard case .string(let name)? = self["name"], !name.isEmpty else { return nil }
         return name

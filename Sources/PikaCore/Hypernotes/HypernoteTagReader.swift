@@ -24,7 +24,7 @@ struct HypernoteTagReader {
         self.bytes = bytes
     }
 
-    /// Reads the tag that begins with the `<` at this position; nil if there is none.
+    /// Reads the tag that begins with the `<` at this position; nil if absent.
     mutating func tag(at start: Int) -> Tag? {
         self.position = start + 1
         self.limit = min(self.bytes.count, start + HypernoteDocument.maximumTagBytes)

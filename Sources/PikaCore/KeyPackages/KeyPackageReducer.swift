@@ -14,7 +14,7 @@ extension CoreModel {
         return nil
     }
 
-    /// Announces the current key package, or a fresh one if there is none, with the relay lists that lead to it.
+    /// Announces the current key package, or a fresh one if absent, with the relay lists that lead to it.
     mutating func publishKeyPackage(_ step: inout CoreStep) throws {
         guard !self.configuration.announcementRelays.isEmpty else { return }
         self.state.keyPackage.begin()

@@ -43,7 +43,7 @@ enum CoreInput: Sendable {
     /// An operator releases or drops a quarantined subject.
     case quarantine(QuarantineOrder, CrashSubject, RequestID)
 
-    /// The subject to quarantine if the input crashes the process; nil if there is none.
+    /// The subject to quarantine if the input crashes the process; nil if absent.
     var crashSubject: CrashSubject? {
         switch self {
         case .handled(let inboxID, _): .row(table: "inbox", key: "\(inboxID)")

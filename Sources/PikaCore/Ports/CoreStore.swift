@@ -27,7 +27,7 @@ package protocol CoreStore: Sendable {
     /// Returns the number of messages that a rule would delete, counted up to `limit`.
     func surplus(_ rule: MessageSurplus, limit: Int) async throws -> Int
 
-    /// Returns a value that ``StoreChange/putValue(scope:key:value:)`` wrote; nil if there is none.
+    /// Returns a value that ``StoreChange/putValue(scope:key:value:)`` wrote; nil if absent.
     func value(scope: String, key: String) async throws -> [UInt8]?
 
     /// Returns the files of a message that ``StoreChange/putMedia(_:)`` wrote, by index; empty if the message is

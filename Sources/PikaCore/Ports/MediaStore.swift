@@ -102,7 +102,7 @@ public struct MediaURL: Sendable, Hashable, CustomStringConvertible {
     /// Returns the address of a blob on the server (BUD-01).
     public func blob(_ hash: Bytes32) -> MediaURL { MediaURL(self, path: "/\(hash.hex)") }
 
-    /// The hash at the beginning of the last path component, as Blossom servers write it; nil if there is none.
+    /// The hash at the beginning of the last path component, as Blossom servers write it; nil if absent.
     var blobHash: Bytes32? {
         let path = self.description.prefix { $0 != "?" }
         guard let slash = path.lastIndex(of: "/") else { return nil }

@@ -78,7 +78,7 @@ struct SignerQueue: Sendable {
         step.effects.append(.useKey(job: job.number, operation))
     }
 
-    /// Ends the request in flight of a job; nil if there is none.
+    /// Ends the request in flight of a job; nil if absent.
     mutating func endRequest(of number: Int) -> (job: KeyJob, operation: KeyOperation)? {
         guard let operation = self.jobs[number]?.inFlight else { return nil }
         self.jobs[number]?.inFlight = nil

@@ -40,7 +40,7 @@ extension AppState {
         /// False once this account was removed or has left. A departure counts when a relay has it, not only when
         /// another member has committed it.
         public internal(set) var isActive: Bool
-        /// The text of the newest chat message or hypernote; nil if there is none, or it has expired.
+        /// The text of the newest chat message or hypernote; nil if absent, or it has expired.
         public internal(set) var lastMessage: String?
         /// Unix seconds: the message's time, or its arrival if the sender's clock is ahead.
         public internal(set) var lastMessageAt: Int64?

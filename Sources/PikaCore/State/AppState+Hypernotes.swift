@@ -3,7 +3,7 @@ public import Nostr
 extension AppState {
     /// A message with components, and the answers to it.
     public struct HypernoteView: Sendable, Hashable {
-        /// The message's title; nil if there is none.
+        /// The message's title; nil if absent.
         public let title: String?
         /// The message's content as a tree.
         public let document: HypernoteDocument

@@ -1,6 +1,6 @@
 /// References to chats by users: a chat id, or the group's nostrGroupID, which groups can change and share.
 extension AppState {
-    /// Returns the chat that a reference names, its hexadecimal digits in either case; nil if there is none.
+    /// Returns the chat that a reference names, its hexadecimal digits in either case; nil if absent.
     ///
     /// Throws ``AppCoreError/Code/ambiguousChat`` for a nostrGroupID that several groups claim.
     package func chat(named reference: String) throws(AppCoreError) -> ChatSummary? {

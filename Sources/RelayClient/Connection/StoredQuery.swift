@@ -91,7 +91,7 @@ struct StoredQuery: Hashable {
         return page.ids.count >= min(smallestCap, max(1, asked))
     }
 
-    /// Moves to the next filter; returns false if there is none.
+    /// Moves to the next filter; returns false after the last one.
     private mutating func nextFilter() -> Bool {
         (until, accepted, seenAtUntil) = (nil, [], 0)
         guard let rest = remaining?.dropFirst(), !rest.isEmpty else { return false }

@@ -34,7 +34,7 @@ package final class JournalPage: Sendable {
 
     deinit { close(self.descriptor) }
 
-    /// Returns the note written last; nil if there is none, or it cannot be read.
+    /// Returns the note written last; nil if absent, or it cannot be read.
     package func read() -> [UInt8]? {
         var page = [UInt8](repeating: 0, count: Self.size)
         guard pread(self.descriptor, &page, page.count, 0) == page.count else { return nil }

@@ -51,7 +51,7 @@ package final class StateDirectoryLock: Sendable {
         }
     }
 
-    /// Returns a description of the process that holds a directory's lock; nil if there is none, or it cannot be
+    /// Returns a description of the process that holds a directory's lock; nil if absent, or it cannot be
     /// determined.
     ///
     /// Acquires a shared lock for a moment: a program that starts in that moment finds the directory locked.

@@ -93,7 +93,7 @@ struct Client: Sendable {
         return chat
     }
 
-    /// Returns the chat with only `peer` as the other member, and creates it if there is none.
+    /// Returns the chat with only `peer` as the other member, and creates it if absent.
     func directChat(with peer: PublicKey) async throws -> (chatID: String, isNew: Bool) {
         guard peer != key.publicKey else {
             throw CommandError("--to is this account itself; `pikabot identity` shows its key")

@@ -6,7 +6,7 @@ import Nostr
 enum ResultView: Sendable {
     /// One name and value per line.
     case record
-    /// A table of one member's elements; `none` is printed if there are none.
+    /// A table of one member's elements; prints `none` for an empty list.
     case list(of: String, [Column], none: String)
 
     struct Column: Sendable {

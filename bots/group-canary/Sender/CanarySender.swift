@@ -95,7 +95,7 @@ struct CanaryKey: Sendable {
 }
 
 extension BotContext {
-    /// Returns a stored value; nil if there is none, or another version wrote it.
+    /// Returns a stored value; nil if absent, or another version wrote it.
     func stored<Value: Decodable>(_ type: Value.Type, _ key: CanaryKey) async throws -> Value? {
         try await value(key.text).flatMap { try? JSONDecoder().decode(type, from: Data($0)) }
     }
