@@ -156,7 +156,8 @@ class OurRelay:
     async def start(self):
         with self.log.open("ab") as log:
             self.process = await asyncio.create_subprocess_exec(
-                str(self.binary), "relay", "--listen", "127.0.0.1:0", "--data", ":memory:", *self.flags,
+                str(self.binary), "relay", "--listen", "127.0.0.1:0", "--data", ":memory:",
+                "--media", str(self.log.parent / "our-media"), *self.flags,
                 start_new_session=True, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=asyncio.subprocess.PIPE)
         while line := (await self.process.stderr.readline()).decode():
             if line.startswith("PIKA_RELAY_PORT="):
