@@ -65,6 +65,23 @@ import Testing
         _ = try StateDirectoryLock(directory: self.directory.path, program: "four")
     }
 
+    #if os(Linux)
+        /// A child shares the lock between fork and exec, like a copy of the descriptor.
+        @Test func releaseUnlocksCopiedDescriptors() throws {
+            let lock = try StateDirectoryLock(directory: self.directory.path, program: "one")
+            let file = URL(fileURLWithPath: self.directory.path + "/lock").resolvingSymlinksInPath().path
+            let files = FileManager.default
+            let descriptors = try files.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
+            let copies = descriptors.filter {
+                (try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == file
+            }.map { dup($0) }
+            defer { for copy in copies { close(copy) } }
+            #expect(copies.count == 1)
+            lock.release()
+            _ = try StateDirectoryLock(directory: self.directory.path, program: "two")
+        }
+    #endif
+
     @Test func describesTheLockHolder() throws {
         let lock = try StateDirectoryLock(directory: self.directory.path, program: "one")
         let file = try String(contentsOfFile: "\(self.directory.path)/lock", encoding: .utf8)

@@ -35,6 +35,7 @@ package final class StateDirectoryLock: Sendable {
         let line = LockHolder.bytes(program: program)
         guard ftruncate(descriptor, 0) == 0, pwrite(descriptor, line, line.count, 0) == line.count else {
             let reason = errno
+            flock(descriptor, LOCK_UN)
             close(descriptor)
             throw StoreError(errno: reason, "cannot write the lock file", path)
         }
@@ -44,9 +45,15 @@ package final class StateDirectoryLock: Sendable {
     deinit { self.release() }
 
     /// Releases the lock. A second call does nothing.
+    ///
+    /// Unlocks before closing: a child that this process has forked but that has not yet called exec shares the
+    /// lock, and would keep it for that moment.
     package func release() {
         self.descriptor.withLock { descriptor in
-            if let open = descriptor { close(open) }
+            if let open = descriptor {
+                flock(open, LOCK_UN)
+                close(open)
+            }
             descriptor = nil
         }
     }
@@ -59,7 +66,11 @@ package final class StateDirectoryLock: Sendable {
         let descriptor = open("\(directory)/lock", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        guard flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK else { return nil }
+        guard flock(descriptor, LOCK_SH | LOCK_NB) != 0 else {
+            flock(descriptor, LOCK_UN)
+            return nil
+        }
+        guard errno == EWOULDBLOCK else { return nil }
         return LockHolder(reading: descriptor).description
     }
 }
