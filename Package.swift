@@ -42,6 +42,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 var targets: [Target] = [
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CSecp256k1", pkgConfig: "libsecp256k1", providers: [.apt(["libsecp256k1-dev"])]),
+    library("ProcessSupport", []),
     library("TLSCodec", []),
     library("MLS", ["TLSCodec", "CSodium", crypto]),
     library("Nostr", ["CSodium", "CSecp256k1", crypto]),
@@ -54,25 +55,24 @@ var targets: [Target] = [
     library("EmbeddedRelay", ["Nostr", crypto, grdb, logging, lifecycle] + nio),
     library("BotKit", ["PikaCore", "Nostr", logging]),
     library("BotDispatch", ["BotKit", "PikaCore", "Nostr", lifecycle, logging, metrics]),
-    library("Restarts", []),
     library("Telemetry", [lifecycle, logging, metrics] + nio),
-    library("BotConfiguration", ["BotKit", "BotDispatch", "Restarts", "PikaCore", "Nostr", yams]),
+    library("BotConfiguration", ["BotKit", "BotDispatch", "ProcessSupport", "PikaCore", "Nostr", yams]),
     library(
         "ExternalBots",
         [
-            "BotKit", "BotDispatch", "Daemon", "Restarts", "PikaCore", "Nostr", subprocess, systemPackage, lifecycle,
-            logging, metrics,
+            "BotKit", "BotDispatch", "Daemon", "ProcessSupport", "PikaCore", "Nostr", subprocess, systemPackage,
+            lifecycle, logging, metrics,
         ]),
     library(
         "BotRuntime",
         [
             "BotConfiguration", "BotKit", "BotDispatch", "BlossomClient", "Diagnosis", "ExternalBots",
-            "NetworkAddresses", "Restarts", "Telemetry", "PikaCore", "Marmot", "Nostr", "RelayClient", "Storage",
+            "NetworkAddresses", "ProcessSupport", "Telemetry", "PikaCore", "Marmot", "Nostr", "RelayClient", "Storage",
             lifecycle, unixSignals, logging, metrics, httpClient, subprocess, systemPackage,
         ] + nio),
     library("BotTesting", ["BotKit", "BotDispatch", "PikaCore", "Marmot", "MLS", "Nostr", "EmbeddedRelay", logging]),
     library(
-        "Supervisor", ["Restarts", "Telemetry", subprocess, systemPackage, lifecycle, logging, metrics] + nio),
+        "Supervisor", ["ProcessSupport", "Telemetry", subprocess, systemPackage, lifecycle, logging, metrics] + nio),
     library("Daemon", ["PikaCore", "Nostr", crypto, logging, metrics, lifecycle] + nio),
     .target(
         name: "EchoBot", dependencies: ["BotKit"], path: "bots/echo", exclude: ["README.md"], swiftSettings: settings),
@@ -146,8 +146,8 @@ var targets: [Target] = [
     tests(
         "ExternalBotsTests",
         [
-            "ExternalBots", "BotKit", "BotDispatch", "BotTesting", "Daemon", "Restarts", "PikaCore", "MLS", "Nostr",
-            lifecycle, logging,
+            "ExternalBots", "BotKit", "BotDispatch", "BotTesting", "Daemon", "ProcessSupport", "PikaCore", "MLS",
+            "Nostr", lifecycle, logging,
         ]),
     tests(
         "KeyPackageProbeBotTests", ["KeyPackageProbeBot", "BotKit", "BotDispatch", "BotTesting", "PikaCore", "Nostr"]),
@@ -158,14 +158,14 @@ var targets: [Target] = [
         name: "BotConfigurationTests",
         dependencies: [
             "LiveTesting", "BotConfiguration", "BotKit", "BotDispatch", "EchoBot", "PikaCore", "Nostr", "ResponderBot",
-            "Restarts",
+            "ProcessSupport",
         ], exclude: ["Wrong"], swiftSettings: settings),
     tests(
         "BotRuntimeTests",
         [
             "BotRuntime", "BotConfiguration", "ExternalBots", "BotKit", "BotDispatch", "BotTesting", "EchoBot",
-            "Telemetry", "EmbeddedRelay", "NetworkAddresses", "RelayClient", "PikaCore", "Nostr", "Restarts", lifecycle,
-            logging, metrics,
+            "Telemetry", "EmbeddedRelay", "NetworkAddresses", "RelayClient", "PikaCore", "Nostr", "ProcessSupport",
+            lifecycle, logging, metrics,
         ] + nio),
     tests(
         "PikabotTests",
@@ -184,7 +184,8 @@ var targets: [Target] = [
         ["Load", "LoadReport", "BotKit", "BotConfiguration", "EmbeddedRelay", "PikaCore", "Nostr", lifecycle, logging]
             + nio),
     tests("DaemonTests", ["Daemon", "BotTesting", "PikaCore", "Nostr", crypto, lifecycle, logging] + nio),
-    tests("SupervisorTests", ["Supervisor", "Restarts", "Telemetry", lifecycle, logging, metrics]),
+    tests("ProcessSupportTests", ["ProcessSupport"]),
+    tests("SupervisorTests", ["Supervisor", "ProcessSupport", "Telemetry", lifecycle, logging, metrics]),
 ]
 
 // Benchmarks and the fuzzing program: built only when PIKABOT_ONLY names them.

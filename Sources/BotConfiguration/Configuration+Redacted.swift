@@ -2,7 +2,7 @@ import BotDispatch
 import BotKit
 import Nostr
 import PikaCore
-import Restarts
+import ProcessSupport
 
 extension Configuration {
     /// The resolved configuration as YAML, including all defaults, without secrets: keys are shown as references, and

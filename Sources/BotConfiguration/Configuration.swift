@@ -2,7 +2,7 @@ package import BotDispatch
 package import BotKit
 package import Nostr
 package import PikaCore
-package import Restarts
+package import ProcessSupport
 
 /// A complete configuration file, parsed, validated and with all defaults filled in.
 ///

@@ -1,2 +1,2 @@
 // The configuration's API uses RestartKind, so clients need its members too.
-@_exported public import Restarts
+@_exported public import ProcessSupport

@@ -1,5 +1,5 @@
 import BotDispatch
-package import Restarts
+package import ProcessSupport
 
 /// A program that runs as a bot, and its permissions.
 package struct ExternalBotProgram: Sendable, Hashable {

@@ -3,7 +3,7 @@ package import Daemon
 package import Logging
 import Metrics
 package import PikaCore
-package import Restarts
+package import ProcessSupport
 import ServiceLifecycle
 
 /// Runs the program of one external bot, restarting it as configured, and the daemon that it talks to.

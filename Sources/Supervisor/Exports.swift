@@ -1,2 +1,2 @@
 // WorkerSpecification uses RestartKind, so clients need its members too.
-@_exported public import Restarts
+@_exported public import ProcessSupport

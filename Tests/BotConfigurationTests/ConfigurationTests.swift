@@ -2,7 +2,7 @@ import BotDispatch
 import BotKit
 import LiveTesting
 import Nostr
-import Restarts
+import ProcessSupport
 import Testing
 
 @testable import BotConfiguration

@@ -1,7 +1,7 @@
 import BotDispatch
 import Foundation
 import LiveTesting
-import Restarts
+import ProcessSupport
 import Testing
 
 @testable import ExternalBots

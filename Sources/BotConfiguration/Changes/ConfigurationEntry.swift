@@ -2,7 +2,7 @@ import BotDispatch
 import BotKit
 import Nostr
 import PikaCore
-import Restarts
+import ProcessSupport
 
 /// One value of a configuration with its path, for comparing configurations.
 struct ConfigurationEntry: Hashable {

@@ -1,5 +1,5 @@
 import PikaCore
-import Restarts
+import ProcessSupport
 
 extension ConfigurationSchema {
     static let account = SchemaMapping(

@@ -1,5 +1,5 @@
 import BotDispatch
-import Restarts
+import ProcessSupport
 
 extension ConfigurationSchema {
     static let includedBot = SchemaMapping(

@@ -2,7 +2,7 @@ import BotDispatch
 import BotKit
 import Nostr
 import PikaCore
-import Restarts
+import ProcessSupport
 import Yams
 
 extension ConfigurationParser {

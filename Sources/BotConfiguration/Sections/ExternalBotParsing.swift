@@ -1,5 +1,5 @@
 import BotDispatch
-import Restarts
+import ProcessSupport
 import Yams
 
 extension ConfigurationParser {

@@ -3,7 +3,7 @@ import BotDispatch
 import ExternalBots
 import Nostr
 import PikaCore
-import Restarts
+import ProcessSupport
 import ServiceLifecycle
 
 /// The external bots of the configuration.

@@ -1,4 +1,4 @@
-import Restarts
+import ProcessSupport
 
 extension RestartPolicy {
     init(_ configuration: SupervisorConfiguration) {

@@ -1,4 +1,4 @@
-package import Restarts
+package import ProcessSupport
 
 /// One worker's program and restart rule.
 package struct WorkerSpecification: Hashable, Sendable {

@@ -2,7 +2,7 @@ import BotDispatch
 import Foundation
 import Logging
 import PikaCore
-import Restarts
+import ProcessSupport
 import ServiceLifecycle
 import Synchronization
 
