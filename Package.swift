@@ -73,7 +73,7 @@ var targets: [Target] = [
     library("BotTesting", ["BotKit", "BotDispatch", "PikaCore", "Marmot", "MLS", "Nostr", "EmbeddedRelay", logging]),
     library(
         "Supervisor", ["ProcessSupport", "Telemetry", subprocess, systemPackage, lifecycle, logging, metrics] + nio),
-    library("Daemon", ["PikaCore", "Nostr", crypto, logging, metrics, lifecycle] + nio),
+    library("Daemon", ["ProcessSupport", "PikaCore", "Nostr", crypto, logging, metrics, lifecycle] + nio),
     .target(
         name: "EchoBot", dependencies: ["BotKit"], path: "bots/echo", exclude: ["README.md"], swiftSettings: settings),
     .target(
@@ -113,8 +113,8 @@ var targets: [Target] = [
         dependencies: [
             "BotProgram", "BotConfiguration", "BotRuntime", "BotKit", "BlossomClient", "Daemon", "EchoBot",
             "GroupCanaryBot", "Load", "LoadReport", "KeyPackageProbeBot", "NetworkAddresses", "RelayProbeBot",
-            "ResponderBot", "Supervisor", "Telemetry", "EmbeddedRelay", "RelayClient", "Storage", "PikaCore", "Marmot",
-            "MLS", "Nostr", arguments, lifecycle, unixSignals, logging,
+            "ProcessSupport", "ResponderBot", "Supervisor", "Telemetry", "EmbeddedRelay", "RelayClient", "Storage",
+            "PikaCore", "Marmot", "MLS", "Nostr", arguments, lifecycle, unixSignals, logging,
         ],
         swiftSettings: settings),
     .target(name: "LiveTesting", path: "Tests/LiveTesting", swiftSettings: settings),
@@ -183,7 +183,9 @@ var targets: [Target] = [
         "LoadTests",
         ["Load", "LoadReport", "BotKit", "BotConfiguration", "EmbeddedRelay", "PikaCore", "Nostr", lifecycle, logging]
             + nio),
-    tests("DaemonTests", ["Daemon", "BotTesting", "PikaCore", "Nostr", crypto, lifecycle, logging] + nio),
+    tests(
+        "DaemonTests",
+        ["Daemon", "BotTesting", "ProcessSupport", "PikaCore", "Nostr", crypto, lifecycle, logging] + nio),
     tests("ProcessSupportTests", ["ProcessSupport"]),
     tests("SupervisorTests", ["Supervisor", "ProcessSupport", "Telemetry", lifecycle, logging, metrics]),
 ]

@@ -1,6 +1,7 @@
 package import Logging
 import NIOCore
 import NIOPosix
+import ProcessSupport
 import ServiceLifecycle
 
 /// Serves a daemon on a Unix socket that only its owner can open, to a bounded number of clients.
@@ -138,7 +139,7 @@ package struct SocketServer: Service {
         do {
             for try await buffer in inbound {
                 var pieces: [LineAssembler.Piece] = []
-                assembler.take(buffer.readableBytesView) { pieces.append($0) }
+                assembler.append(buffer.readableBytesView) { pieces.append($0) }
                 for piece in pieces {
                     guard !client.lines.isClosed else { return }
                     await self.engine.receive(piece, from: client)

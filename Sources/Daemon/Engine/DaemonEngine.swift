@@ -2,6 +2,7 @@ package import Logging
 import Metrics
 import Nostr
 package import PikaCore
+package import ProcessSupport
 
 /// Drives one account by the pikachat daemon protocol (docs/daemon.md): it reads commands as lines, and writes replies
 /// and events as lines. It is independent of the transport, which may be a process's standard streams or a socket.
@@ -185,7 +186,7 @@ package actor DaemonEngine {
     package func receive(_ piece: LineAssembler.Piece, from client: DaemonClient) async {
         let text: String
         switch piece {
-        case .line(let line): text = line.trimmed
+        case .line(let line): text = String(decoding: line, as: UTF8.self).trimmed
         case .tooLong: return await self.refuse(DaemonFailure(.parseError, "the line is too long"), client)
         }
         guard !text.isEmpty else { return }

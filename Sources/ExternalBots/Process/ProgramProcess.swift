@@ -1,6 +1,7 @@
 import Daemon
 import Foundation
 import PikaCore
+import ProcessSupport
 import Subprocess
 import SystemPackage
 
@@ -128,7 +129,7 @@ struct ProgramProcess: Sendable {
         do {
             for try await buffer in stream {
                 pieces.removeAll(keepingCapacity: true)
-                assembler.take(buffer.bytes()) { pieces.append($0) }
+                assembler.append(buffer.bytes()) { pieces.append($0) }
                 for piece in pieces { await receive(piece) }
             }
         } catch {}

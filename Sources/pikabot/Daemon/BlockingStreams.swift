@@ -1,6 +1,7 @@
 import Daemon
 import Dispatch
 import Foundation
+import ProcessSupport
 
 /// Reads and writes blocking descriptors, each on its own thread.
 enum BlockingStreams {
@@ -24,7 +25,7 @@ enum BlockingStreams {
                 let count = Foundation.read(descriptor, &buffer, buffer.count)
                 if count < 0, errno == EINTR { continue }
                 guard count > 0 else { break }
-                assembler.take(buffer[..<count], handOver)
+                assembler.append(buffer[..<count], handOver)
             }
             assembler.finish(handOver)
             continuation.finish()

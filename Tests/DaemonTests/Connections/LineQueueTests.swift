@@ -87,25 +87,3 @@ import Testing
         #expect(await queue.next() == nil)
     }
 }
-
-@Suite struct LineAssemblerTests {
-    private func lines(_ pieces: [String], limit: Int = 10) -> [LineAssembler.Piece] {
-        var assembler = LineAssembler(limit: limit)
-        var found: [LineAssembler.Piece] = []
-        for piece in pieces { assembler.take(Array(piece.utf8)) { found.append($0) } }
-        assembler.finish { found.append($0) }
-        return found
-    }
-
-    @Test func assemblesLinesFromPieces() {
-        #expect(self.lines(["ab", "c\nd", "\n\n", "e"]) == [.line("abc"), .line("d"), .line(""), .line("e")])
-        #expect(self.lines(["zażół\n"]) == [.line("zażół")])
-        #expect(self.lines([]) == [])
-    }
-
-    @Test func reportsOverlongLinesOnce() {
-        #expect(self.lines(["0123456789\n"]) == [.line("0123456789")])
-        #expect(self.lines(["0123456789", "0", "more\nnext\n"]) == [.tooLong, .line("next")])
-        #expect(self.lines(["0123456789abcdef"]) == [.tooLong])
-    }
-}

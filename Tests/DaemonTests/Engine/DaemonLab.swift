@@ -1,6 +1,7 @@
 import Logging
 import Nostr
 import PikaCore
+import ProcessSupport
 import Synchronization
 
 @testable import BotTesting
@@ -96,7 +97,7 @@ final class DaemonLab: Sendable {
     func say(_ line: String, from client: DaemonClient? = nil) async throws {
         let engine = self.engine
         let client = client ?? self.standard
-        Task(executorPreference: self.lab.executor) { await engine.receive(.line(line), from: client) }
+        Task(executorPreference: self.lab.executor) { await engine.receive(.line(Array(line.utf8)), from: client) }
         try await self.lab.settle()
     }
 

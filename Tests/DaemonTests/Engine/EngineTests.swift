@@ -1,5 +1,6 @@
 import Nostr
 import PikaCore
+import ProcessSupport
 import Testing
 
 @testable import BotTesting
@@ -270,7 +271,9 @@ import Testing
             let line = DaemonLab.line(
                 "send_message", "n\(number)", ["nostr_group_id": group, "content": .string("\(number)")])
             let source = number % 5 == 4 ? client : standard
-            Task(executorPreference: scene.daemon.lab.executor) { await engine.receive(.line(line), from: source) }
+            Task(executorPreference: scene.daemon.lab.executor) {
+                await engine.receive(.line(Array(line.utf8)), from: source)
+            }
         }
         try await scene.daemon.lab.settle()
         #expect(scene.bob.heard() == (0..<20).map(String.init))

@@ -3,6 +3,7 @@ import LiveTesting
 import Logging
 import Nostr
 import PikaCore
+import ProcessSupport
 import Testing
 
 @testable import Daemon
@@ -28,7 +29,7 @@ import Testing
             #expect(await engine.waitUntilReady())
             // `ready` fills the queue: these wait forever.
             let commands = (0..<3).map { _ in
-                Task { await engine.receive(.line(#"{"cmd":"list_groups"}"#), from: standard) }
+                Task { await engine.receive(.line(Array(#"{"cmd":"list_groups"}"#.utf8)), from: standard) }
             }
             await Task.yield()
             engine.end()

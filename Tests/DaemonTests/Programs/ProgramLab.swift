@@ -1,6 +1,7 @@
 import Logging
 import Nostr
 import PikaCore
+import ProcessSupport
 import Synchronization
 
 @testable import BotTesting
@@ -93,7 +94,7 @@ final class ProgramLab: Sendable {
 
     func say(_ line: String, _ program: Program) async throws {
         let engine = engine
-        Task(executorPreference: lab.executor) { await engine.receive(.line(line), from: program.client) }
+        Task(executorPreference: lab.executor) { await engine.receive(.line(Array(line.utf8)), from: program.client) }
         try await lab.settle()
     }
 
