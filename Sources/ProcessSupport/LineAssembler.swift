@@ -67,9 +67,12 @@ package struct LineAssembler: Sendable {
     }
 }
 
-extension LineAssembler {
-    /// Decodes a line as UTF-8, without a CR at its end; invalid bytes are replaced.
-    package static func text(of line: [UInt8]) -> String {
-        String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line[...], as: UTF8.self)
+extension LineAssembler.Piece {
+    /// The bytes as UTF-8, without a CR at their end; invalid bytes are replaced.
+    package var text: String {
+        switch self {
+        case .line(let bytes), .tooLong(let bytes):
+            String(decoding: bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes[...], as: UTF8.self)
+        }
     }
 }

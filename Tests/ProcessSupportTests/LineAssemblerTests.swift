@@ -9,8 +9,8 @@ import Testing
 
         init(_ piece: LineAssembler.Piece) {
             switch piece {
-            case .line(let bytes): self = .line(LineAssembler.text(of: bytes))
-            case .tooLong(let bytes): self = .tooLong(LineAssembler.text(of: bytes))
+            case .line: self = .line(piece.text)
+            case .tooLong: self = .tooLong(piece.text)
             }
         }
     }

@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import Nostr
 import PikaCore
+import ProcessSupport
 import Synchronization
 
 /// The channel from the supervisor: questions on standard input, answers among the lines of standard output.
@@ -56,13 +57,13 @@ final class SupervisorChannel: Sendable {
 
     /// Answers until the input ends or the task is cancelled; may be called once.
     func serve() async {
-        let (lines, continuation) = AsyncStream.makeStream(of: InputLine.self)
+        let (lines, continuation) = AsyncStream.makeStream(of: LineAssembler.Piece.self)
         // Raised from zero: releasing a semaphore below its initial value traps, and an abandoned reader leaves it low.
         let room = DispatchSemaphore(value: 0)
         for _ in 0..<Self.readAhead { room.signal() }
         let descriptor = descriptor
         Thread.detachNewThread {
-            InputLine.readAll(of: descriptor, limit: Self.maximumLineBytes) { line in
+            LineAssembler.readLines(of: descriptor, limit: Self.maximumLineBytes) { line in
                 room.wait()
                 continuation.yield(line)
             }
@@ -127,8 +128,8 @@ extension SupervisorChannel {
         case cancelled
     }
 
-    private func question(in line: InputLine) -> Question? {
-        guard case .text(let bytes) = line, let body = try? JSONValue(json: bytes), let id = body["id"]?.integer,
+    private func question(in line: LineAssembler.Piece) -> Question? {
+        guard case .line(let bytes) = line, let body = try? JSONValue(json: bytes), let id = body["id"]?.integer,
             let name = body["ask"]?.string
         else {
             logger.warning("Ignored an invalid line from the supervisor")

@@ -1,3 +1,4 @@
+import ProcessSupport
 import Subprocess
 import Synchronization
 import SystemPackage
@@ -129,12 +130,18 @@ struct WorkerProcess: Sendable {
     private static func read(
         _ stream: SubprocessOutputSequence, limit: Int = 256 * 1024, into receive: @Sendable (String) async -> Void
     ) async {
-        var splitter = LineSplitter(limit: limit)
+        // Truncates overlong lines, so that a worker cannot exhaust the supervisor's memory.
+        var assembler = LineAssembler(limit: limit, overlong: .truncated)
+        var pieces: [LineAssembler.Piece] = []
         do {
             for try await buffer in stream {
-                for line in buffer.withUnsafeBytes({ splitter.append($0) }) { await receive(line) }
+                pieces.removeAll(keepingCapacity: true)
+                buffer.withUnsafeBytes { bytes in assembler.append(bytes) { pieces.append($0) } }
+                for piece in pieces { await receive(piece.text) }
             }
         } catch {}
-        if let line = splitter.finish() { await receive(line) }
+        pieces = []
+        assembler.finish { pieces.append($0) }
+        for piece in pieces { await receive(piece.text) }
     }
 }

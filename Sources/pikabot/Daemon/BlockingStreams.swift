@@ -15,19 +15,10 @@ enum BlockingStreams {
         let room = DispatchSemaphore(value: 0)
         room.signal()
         Thread.detachNewThread {
-            var assembler = LineAssembler(limit: longestLine)
-            let handOver = { (piece: LineAssembler.Piece) in
+            LineAssembler.readLines(of: descriptor, limit: longestLine) { piece in
                 room.wait()
                 continuation.yield(piece)
             }
-            var buffer = [UInt8](repeating: 0, count: 65_536)
-            while true {
-                let count = Foundation.read(descriptor, &buffer, buffer.count)
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { break }
-                assembler.append(buffer[..<count], handOver)
-            }
-            assembler.finish(handOver)
             continuation.finish()
         }
         for await piece in pieces {
