@@ -104,8 +104,8 @@ var targets: [Target] = [
     library(
         "BotProgram",
         [
-            "BotConfiguration", "BotKit", "BotRuntime", "Diagnosis", "Supervisor", "Telemetry", "Storage", "PikaCore",
-            "Nostr", arguments, lifecycle, unixSignals, logging,
+            "BotConfiguration", "BotKit", "BotRuntime", "Diagnosis", "ProcessSupport", "Supervisor", "Telemetry",
+            "Storage", "PikaCore", "Nostr", arguments, lifecycle, unixSignals, logging,
         ]
     ),
     .executableTarget(

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessSupport
 
 /// A line-based connection to a Unix socket, with blocking calls.
 package final class LineSocket {
@@ -9,7 +10,8 @@ package final class LineSocket {
 
     private let path: String
     private let descriptor: Int32
-    private var pending: [UInt8] = []
+    private var assembler = LineAssembler(limit: LineSocket.maximumLine)
+    private var pending: [LineAssembler.Piece] = []
 
     /// Connects; nil when nothing listens at `path`.
     package init?(path: String) throws {
@@ -51,12 +53,12 @@ package final class LineSocket {
     /// Returns the next line without its line feed; nil when the peer has closed the connection.
     package func readLine() throws -> [UInt8]? {
         while true {
-            if let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
-                let line = Array(pending[..<end])
-                pending.removeFirst(end + 1)
+            if !pending.isEmpty {
+                guard case .line(let line) = pending.removeFirst() else {
+                    throw CommandError("\(path): the answer is too long")
+                }
                 return line
             }
-            guard pending.count <= Self.maximumLine else { throw CommandError("\(path): the answer is too long") }
             var buffer = [UInt8](repeating: 0, count: 65_536)
             let count = recv(descriptor, &buffer, buffer.count, 0)
             if count == 0 { return nil }
@@ -64,7 +66,7 @@ package final class LineSocket {
                 guard errno == EAGAIN else { throw Self.failure(path) }
                 throw CommandError("\(path): no answer within \(Self.patience) s")
             }
-            pending += buffer.prefix(count)
+            assembler.append(buffer.prefix(count)) { pending.append($0) }
         }
     }
 

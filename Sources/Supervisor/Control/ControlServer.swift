@@ -1,6 +1,7 @@
 package import Logging
 import NIOCore
 import NIOPosix
+import ProcessSupport
 import ServiceLifecycle
 
 /// Serves operator commands on a Unix socket that only its owner and root can use.
@@ -10,6 +11,11 @@ package struct ControlServer: Service {
     /// Most bytes of a command.
     private static let longestLine = 64 * 1024
     private static let maximumClients = 32
+
+    /// Ends a client's connection.
+    private struct OverlongLine: Error, CustomStringConvertible {
+        var description: String { "expected at most \(ControlServer.longestLine) bytes in a line" }
+    }
 
     private let path: String
     private let descriptor: Int32
@@ -41,9 +47,7 @@ package struct ControlServer: Service {
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .bind(descriptor) { channel in
                 PeerCredentials.check(channel).flatMapThrowing {
-                    try channel.pipeline.syncOperations.addHandler(
-                        ByteToMessageHandler(LineDecoder(), maximumBufferSize: Self.longestLine))
-                    return try Connection(wrappingChannelSynchronously: channel)
+                    try Connection(wrappingChannelSynchronously: channel)
                 }
             }
     }
@@ -70,18 +74,32 @@ package struct ControlServer: Service {
                     let failure = ControlReply.failure(code: "tooManyClients", message: "too many clients")
                     return try await write(failure, to: connection.channel, outbound)
                 }
-                for try await line in inbound {
-                    let request = ControlValue(json: String(buffer: line))
-                    let reply =
-                        if let request { await answer(request) } else {
-                            ControlReply.badRequest("expected one JSON object per line")
-                        }
-                    try await write(reply, to: connection.channel, outbound)
+                var assembler = LineAssembler(limit: Self.longestLine)
+                for try await buffer in inbound {
+                    var pieces: [LineAssembler.Piece] = []
+                    assembler.append(buffer.readableBytesView) { pieces.append($0) }
+                    for piece in pieces { try await serve(piece, of: connection.channel, outbound) }
                 }
+                // An unterminated last line counts too.
+                var rest: [LineAssembler.Piece] = []
+                assembler.finish { rest.append($0) }
+                for piece in rest { try await serve(piece, of: connection.channel, outbound) }
             }
         } catch {
             logger.debug("Control connection failed", metadata: ["reason": "\(error)"])
         }
+    }
+
+    private func serve(
+        _ piece: LineAssembler.Piece, of channel: any Channel,
+        _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+    ) async throws {
+        guard case .line = piece else { throw OverlongLine() }
+        let reply =
+            if let request = ControlValue(json: piece.text) { await answer(request) } else {
+                ControlReply.badRequest("expected one JSON object per line")
+            }
+        try await write(reply, to: channel, outbound)
     }
 
     private func write(
