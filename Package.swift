@@ -51,7 +51,7 @@ var targets: [Target] = [
     library("PikaCore", ["Marmot", "MLS", "Nostr", logging, metrics]),
     library("RelayClient", ["NetworkAddresses", "Nostr", "PikaCore", logging, metrics, lifecycle, nioSSL] + nio),
     library("BlossomClient", ["NetworkAddresses", "PikaCore", "Nostr", httpClient, logging] + nio),
-    library("Storage", ["PikaCore", "MLS", "Nostr", "CSodium", grdb]),
+    library("Storage", ["ProcessSupport", "PikaCore", "MLS", "Nostr", "CSodium", grdb]),
     library("EmbeddedRelay", ["Nostr", crypto, grdb, logging, lifecycle] + nio),
     library("BotKit", ["PikaCore", "Nostr", logging]),
     library("BotDispatch", ["BotKit", "PikaCore", "Nostr", lifecycle, logging, metrics]),

@@ -1,4 +1,5 @@
 import GRDB
+import ProcessSupport
 
 #if canImport(Glibc)
     import Glibc
@@ -8,9 +9,11 @@ import GRDB
     import Darwin
 #endif
 
-extension StoreError {
-    /// Maps a failed system call on `path` to an error; `number` is its `errno`.
-    init(errno number: Int32, _ doing: String, _ path: String) {
+/// The private files of a store and its key.
+typealias StoreFile = PrivateFile<StoreError>
+
+extension StoreError: SystemCallError {
+    package init(errno number: Int32, _ doing: String, _ path: String) {
         let reason = String(cString: strerror(number))
         switch number {
         case EACCES, EPERM, EROFS:
@@ -24,7 +27,9 @@ extension StoreError {
             self.init(.io, "\(path): \(doing): \(reason)")
         }
     }
+}
 
+extension StoreError {
     /// Maps a GRDB error to an error about the database at `path`; errors of this store are kept.
     init(_ error: any Error, database path: String) {
         if let error = error as? StoreError {

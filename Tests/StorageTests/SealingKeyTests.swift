@@ -38,12 +38,6 @@ import Testing
         #expect(SealingKey.random().secret != key.secret)
     }
 
-    @Test func createNeverReplacesAFile() throws {
-        #expect(try PrivateFile.create(self.file, [1]))
-        #expect(try !PrivateFile.create(self.file, [2]))
-        #expect(try PrivateFile.read(self.file) == [1])
-    }
-
     @Test func refusesFileReadableByOthers() throws {
         _ = try SealingKey.loadOrCreate(file: self.file)
         for mode in [0o640, 0o604, 0o620] {

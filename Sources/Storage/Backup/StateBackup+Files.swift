@@ -1,3 +1,5 @@
+import ProcessSupport
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -11,27 +13,27 @@ extension StateBackup {
 
     /// Writes header and database into `draft`, makes it durable, and renames it to `file`.
     static func pack(_ copy: String, into draft: String, _ file: String) throws(StoreError) -> Int {
-        let source = try PrivateFile.open(copy, O_RDONLY)
+        let source = try StoreFile.open(copy, O_RDONLY)
         defer { close(source) }
-        let target = try PrivateFile.open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+        let target = try StoreFile.open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
         defer { close(target) }
         // Reserves the space of the header, which is known only at the end.
-        try PrivateFile.write([UInt8](repeating: 0, count: BackupHeader.count), to: target, draft)
+        try StoreFile.write([UInt8](repeating: 0, count: BackupHeader.count), to: target, draft)
         var digest = BackupDigest()
         var length = 0
         while true {
-            let piece = try PrivateFile.read(upTo: Self.pieceLength, from: source, copy)
+            let piece = try StoreFile.read(upTo: Self.pieceLength, from: source, copy)
             if piece.isEmpty { break }
             digest.append(piece)
             length += piece.count
-            try PrivateFile.write(piece, to: target, draft)
+            try StoreFile.write(piece, to: target, draft)
         }
         guard lseek(target, 0, SEEK_SET) == 0 else { throw StoreError(errno: errno, "cannot write", draft) }
-        try PrivateFile.write(
+        try StoreFile.write(
             BackupHeader(length: UInt64(length), digest: digest.finish()).bytes, to: target, draft)
         guard fsync(target) == 0 else { throw StoreError(errno: errno, "cannot write", draft) }
         guard rename(draft, file) == 0 else { throw StoreError(errno: errno, "cannot rename", file) }
-        try PrivateFile.synchronizeDirectory(of: file)
+        try StoreFile.synchronizeDirectory(of: file)
         return BackupHeader.count + length
     }
 
@@ -42,9 +44,9 @@ extension StateBackup {
 
     /// Writes the database of a backup into a new file.
     static func unpack(_ file: String, into draft: String) throws(StoreError) {
-        let target = try PrivateFile.open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+        let target = try StoreFile.open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
         defer { close(target) }
-        try Self.read(file) { piece throws(StoreError) in try PrivateFile.write(piece, to: target, draft) }
+        try Self.read(file) { piece throws(StoreError) in try StoreFile.write(piece, to: target, draft) }
         guard fsync(target) == 0 else { throw StoreError(errno: errno, "cannot write", draft) }
     }
 
@@ -52,20 +54,20 @@ extension StateBackup {
         _ file: String, _ handle: ([UInt8]) throws(StoreError) -> Void
     ) throws(StoreError) {
         // Non-blocking, so that a FIFO at this path is refused instead of blocking.
-        let source = try PrivateFile.open(file, O_RDONLY | O_NONBLOCK)
+        let source = try StoreFile.open(file, O_RDONLY | O_NONBLOCK)
         defer { close(source) }
         var status = stat()
         guard fstat(source, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw StoreError(.badBackup, "\(file): not a regular file")
         }
         let header: BackupHeader
-        do { header = try BackupHeader(try PrivateFile.read(upTo: BackupHeader.count, from: source, file)) } catch {
+        do { header = try BackupHeader(try StoreFile.read(upTo: BackupHeader.count, from: source, file)) } catch {
             throw StoreError(error.code, "\(file): \(error.message)", cause: error.cause)
         }
         var digest = BackupDigest()
         var length: UInt64 = 0
         while true {
-            let piece = try PrivateFile.read(upTo: Self.pieceLength, from: source, file)
+            let piece = try StoreFile.read(upTo: Self.pieceLength, from: source, file)
             if piece.isEmpty { break }
             digest.append(piece)
             length += UInt64(piece.count)

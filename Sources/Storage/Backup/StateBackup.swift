@@ -1,4 +1,5 @@
 import GRDB
+import ProcessSupport
 
 #if canImport(Glibc)
     import Glibc
@@ -25,7 +26,7 @@ package enum StateBackup {
             throw StoreError(.noState, "\(directory): contains no state; name an account's directory")
         }
         // SQLite opens the copy by name, so it is created in a directory where other users cannot place a link.
-        let folder = try PrivateFile.makeFolder(beside: file)
+        let folder = try StoreFile.makeFolder(beside: file)
         let copy = "\(folder)/copy.sqlite"
         let draft = "\(folder)/backup"
         defer {
@@ -33,7 +34,7 @@ package enum StateBackup {
             rmdir(folder)
         }
         do {
-            close(try PrivateFile.open(copy, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW))
+            close(try StoreFile.open(copy, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW))
             try Self.copyDatabase(source, to: copy)
             return try Self.pack(copy, into: draft, file)
         } catch { throw (error as? StoreError) ?? StoreError(error, database: source) }
@@ -53,7 +54,7 @@ package enum StateBackup {
         try Self.check(file)
         let isNew = access(directory, F_OK) != 0
         let state = try StateDirectory(preparing: directory)
-        let draft = PrivateFile.draftPath(beside: "\(state.path)/restored.sqlite")
+        let draft = StoreFile.draftPath(beside: "\(state.path)/restored.sqlite")
         var isDone = false
         defer {
             for name in [draft, "\(draft)-journal", "\(draft)-wal", "\(draft)-shm"] { unlink(name) }
@@ -75,7 +76,7 @@ package enum StateBackup {
             throw StoreError(errno: errno, "cannot rename", state.databasePath)
         }
         isDone = true
-        try PrivateFile.synchronizeDirectory(of: state.databasePath)
+        try StoreFile.synchronizeDirectory(of: state.databasePath)
     }
 
     static func damaged(_ file: String, _ cause: (any Error)? = nil) -> StoreError {
@@ -113,7 +114,7 @@ package enum StateBackup {
         try Migrations.all.migrate(queue)
         try queue.write { try Metadata.beginInstance($0, nowMilliseconds: now) }
         try queue.close()
-        try PrivateFile.synchronize(path)
+        try StoreFile.synchronize(path)
     }
 
     private static func checkIntegrity(_ database: Database, _ path: String) throws {

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessSupport
 
 #if canImport(Glibc)
     import Glibc
@@ -28,7 +29,7 @@ package final class JournalPage: Sendable {
     init(_ directory: String, _ name: String, _ place: Place, _ sealer: Sealer) throws(StoreError) {
         self.path = "\(directory)/\(name)"
         self.place = place
-        self.descriptor = try PrivateFile.open(self.path, O_RDWR | O_CREAT)
+        self.descriptor = try StoreFile.open(self.path, O_RDWR | O_CREAT)
         self.sealer = sealer
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 package import PikaCore
+import ProcessSupport
 import Synchronization
 
 #if canImport(Glibc)
@@ -34,18 +35,8 @@ final class StoredCrashNotes: CrashNotes {
     func readQuarantine() -> [UInt8]? { try? Self.read(self.path, self.sealer) }
 
     func writeQuarantine(_ bytes: [UInt8]) -> Bool {
-        let draft = "\(self.path).new"
-        do {
-            let descriptor = try PrivateFile.open(draft, O_WRONLY | O_CREAT | O_TRUNC)
-            do {
-                defer { close(descriptor) }
-                try PrivateFile.write(Array(self.sealer.seal(bytes, in: Self.place)), to: descriptor, draft)
-                guard fsync(descriptor) == 0 else { throw StoreError(errno: errno, "cannot write", draft) }
-            }
-            guard rename(draft, self.path) == 0 else { throw StoreError(errno: errno, "cannot rename", draft) }
-            try PrivateFile.synchronizeDirectory(of: self.path)
-            return true
-        } catch { return false }
+        let sealed = Array(self.sealer.seal(bytes, in: Self.place))
+        return (try? StoreFile.replace(self.path, sealed)) != nil
     }
 
     // MARK: Without a store
@@ -57,9 +48,9 @@ final class StoredCrashNotes: CrashNotes {
 
     fileprivate static func read(_ path: String, _ sealer: Sealer) throws(StoreError) -> [UInt8]? {
         guard access(path, F_OK) == 0 else { return nil }
-        let descriptor = try PrivateFile.open(path, O_RDONLY)
+        let descriptor = try StoreFile.open(path, O_RDONLY)
         defer { close(descriptor) }
-        let sealed = try PrivateFile.read(upTo: QuarantineEntry.maximumListBytes, from: descriptor, path)
+        let sealed = try StoreFile.read(upTo: QuarantineEntry.maximumListBytes, from: descriptor, path)
         do { return try sealer.openBytes(Data(sealed), in: Self.place) } catch {
             throw StoreError(.corrupt, "\(path): not written with this sealing key", cause: error)
         }

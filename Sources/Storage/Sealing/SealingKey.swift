@@ -1,5 +1,6 @@
 import MLS
 import Nostr
+import ProcessSupport
 
 /// The 32 bytes from which a database derives the keys that seal its values. Wiped with the last reference.
 ///
@@ -67,12 +68,12 @@ extension SealingKey {
     private func create(_ path: String) throws(StoreError) -> Bool {
         var text = self.secret.withUnsafeBytes { Array(Hex.encode($0).utf8) } + [0x0a]
         defer { Sodium.wipe(&text) }
-        return try PrivateFile.create(path, text)
+        return try StoreFile.create(path, text)
     }
 
     /// Returns nil if the file does not exist.
     private static func read(_ path: String) throws(StoreError) -> SealingKey? {
-        guard var bytes = try PrivateFile.read(path) else { return nil }
+        guard var bytes = try KeyFile.contents(path) else { return nil }
         defer { Sodium.wipe(&bytes) }
         do { return try SealingKey(parsing: String(decoding: bytes, as: UTF8.self)) } catch {
             throw StoreError(error.code, "\(path): \(error.message)")
