@@ -1,3 +1,5 @@
+import ProcessSupport
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -60,6 +62,12 @@ package enum ProtectedFile {
                 .malformed, "\(source): longer than \(maximumBytes) bytes, the limit for secrets")
         }
         return bytes
+    }
+}
+
+extension KeyLoadingError: SystemCallError {
+    package init(errno number: Int32, _ doing: String, _ path: String) {
+        self.init(.unreadable, "\(path): \(String(cString: strerror(number)))")
     }
 }
 

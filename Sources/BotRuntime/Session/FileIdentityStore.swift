@@ -2,6 +2,7 @@ import BotConfiguration
 import Foundation
 import Nostr
 package import PikaCore
+import ProcessSupport
 
 /// The identity of a session in a file of mode 0600: JSON with `public_key_hex` and one of `secret_key_hex`,
 /// `ncryptsec`, `bunker` together with `client_key_hex`, and `wiping`. The first form is that of `pikabot init`.
@@ -38,7 +39,7 @@ package struct FileIdentityStore: IdentityStore {
                 .malformed,
                 "\(path): an identity of \(bytes.count) bytes exceeds the limit of \(ProtectedFile.maximumBytes)")
         }
-        try ProtectedFile.write(bytes, to: path)
+        try PrivateFile<KeyLoadingError>.replace(path, bytes, createsDirectories: true)
     }
 
     package func delete() async throws {

@@ -1,6 +1,7 @@
 import BotConfiguration
 import Foundation
 import Nostr
+import ProcessSupport
 
 /// The identity by which a remote signer knows this client, stored across runs in a file of mode 0600.
 struct BunkerIdentity: Sendable, Equatable {
@@ -56,7 +57,10 @@ struct BunkerIdentity: Sendable, Equatable {
             "signer": .string(self.remoteSigner.hex),
         ]
         if let account { json["account"] = .string(account.hex) }
-        do { try ProtectedFile.write(JSONValue.object(json).json(), to: file) } catch {
+        do {
+            let bytes = JSONValue.object(json).json()
+            try PrivateFile<KeyLoadingError>.replace(file, bytes, createsDirectories: true)
+        } catch {
             throw WorkerError(.noKey, "the client's key for the remote signer cannot be stored", cause: error)
         }
     }
