@@ -1,4 +1,8 @@
 /// A JSON value, as exchanged between a supervisor, its workers and control clients.
+///
+/// Not `Nostr.JSONValue`, because the supervisor is independent of Nostr and its C libraries. Members have no order
+/// here: objects are equal whatever their order, and are written sorted. Foundation reads them, so that a worker's
+/// result may be nested deeper than the 32 levels of Nostr's reader.
 package enum ControlValue: Hashable, Sendable {
     case null
     case bool(Bool)
