@@ -42,4 +42,17 @@ extension DaemonCore {
     func messages(chatID: String, limit: Int) async throws -> [StoredMessage] {
         try await self.messages(chatID: chatID, before: nil, limit: limit)
     }
+
+    /// Returns a stored message; searches the messages of its second.
+    func message(_ id: EventID, createdAt: Int64, in chatID: String) async -> StoredMessage? {
+        let (next, overflows) = createdAt.addingReportingOverflow(1)
+        guard !overflows, let lowest = try? EventID(bytes: [UInt8](repeating: 0, count: 32)) else { return nil }
+        var before = StoredMessage.Position(createdAt: next, id: lowest)
+        while let page = try? await self.messages(chatID: chatID, before: before, limit: 20), let last = page.last {
+            if let found = page.first(where: { $0.id == id }) { return found }
+            guard last.position.createdAt == createdAt else { return nil }
+            before = last.position
+        }
+        return nil
+    }
 }

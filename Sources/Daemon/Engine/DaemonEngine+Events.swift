@@ -44,7 +44,7 @@ extension DaemonEngine {
             guard isWritten else { return }
         }
         self.core.complete(event.inboxID, effects: [])
-        self.noteDelivered(event.inboxID)
+        self.requests.noteDelivered(event.inboxID)
     }
 
     /// Waits until the lines for the standard client are written. Once that client is gone, recording alone counts as
@@ -54,8 +54,7 @@ extension DaemonEngine {
     func waitUntilWritten(_ isAccepted: Bool) async -> Bool {
         if isAccepted, await self.standard.lines.flush() { return true }
         guard !self.isEnding, self.standard.lines.isClosed else { return false }
-        if !self.hasLostStandard {
-            self.hasLostStandard = true
+        if self.machine.loseStandard() {
             self.logger.warning("standard output is closed; events are recorded, and sent to socket clients only")
         }
         return true
@@ -80,13 +79,12 @@ extension DaemonEngine {
         var standardLines: [String] = []
         for (offset, event) in events.enumerated() {
             Counter(label: "daemon_events_total", dimensions: [("type", event.type)]).increment()
-            let cursor = first + Int64(offset)
             for session in listeners {
-                let line = { event.line(cursor: session.isExtended ? cursor : nil) }
+                guard let line = session.line(of: event, cursor: first + Int64(offset)) else { continue }
                 if session.client.origin == .standard {
-                    standardLines.append(line())
-                } else if session.subscribes || event.isGroupUpdate {
-                    self.offer(line(), to: session.client)
+                    standardLines.append(line)
+                } else {
+                    self.offer(line, to: session.client)
                 }
             }
         }
@@ -114,55 +112,40 @@ extension DaemonEngine {
             self.countDeadLetter(.programFull, nil)
             return self.core.complete(event.inboxID, effects: [])
         }
-        switch event.content {
-        case .message(let message):
-            await self.announce(await self.events(of: message, in: event.chatID), for: event)
-        case .commit(let commit):
-            let kind = self.machine.memberships.receive(commit, in: event.chatID)
-            await self.announce(await self.updates(kind, event.chatID), for: event)
-        case .call:
-            // The refreshed state tells whether the call is for the program.
-            if self.machine.settings.program != nil {
+        switch self.machine.receive(event) {
+        case .announce(let events): await self.announce(events, for: event)
+        case .announceMessage(let message):
+            await self.announce(await self.events(of: message, event.chatID), for: event)
+        case .announceUpdate(let kind): await self.announce(await self.updates(kind, event.chatID), for: event)
+        case .dropMessage:
+            self.logger.warning("dropped a message: its sender is not allowed")
+            await self.announce([], for: event)
+        case .receiveCall(let refreshesState):
+            if refreshesState {
                 await self.refreshState()
                 await self.announceCallChanges()
             }
-            // A signal has no event of its own: clients learn of it from the state changes that it causes.
             await self.announce([], for: event)
-        case .joined:
-            if self.machine.memberships.hold(event) { return self.noteDelivered(event.inboxID) }
-            await self.announceJoin(event)
+        case .hold: self.requests.noteDelivered(event.inboxID)
         }
     }
 
     /// Sends the event for a group that this account has joined.
     func announceJoin(_ event: CoreEvent) async {
-        await self.announce(self.machine.groupIfKnown(event.chatID).map { [.groupJoined($0)] } ?? [], for: event)
+        await self.announce(self.machine.joinEvents(event), for: event)
     }
 
-    private func events(of message: MessageEvent, in chatID: String) async -> [DaemonEvent] {
-        let (isAllowed, isReported) = self.machine.admits(message, in: chatID)
-        if !isAllowed { self.logger.warning("dropped a message: its sender is not allowed") }
-        guard isReported else { return [] }
-        let attachments = await self.attachments(of: message, in: chatID)
-        let received = DaemonEvent.messageReceived(
-            DaemonMessage(
-                chatID: chatID, nostrGroupID: self.machine.nostrGroupID(of: chatID), id: message.id,
-                sender: message.sender, kind: message.kind, content: message.content, createdAt: message.createdAt,
-                media: attachments, tags: message.tags))
+    private func events(of message: MessageEvent, _ chatID: String) async -> [DaemonEvent] {
+        let attachments = await self.files.attachments(of: message, in: chatID)
+        let received = self.machine.event(for: message, in: chatID, attachments)
         return message.kind == .metadata ? [received] + (await self.updates(.profileUpdated, chatID)) : [received]
     }
 
-    /// Returns the event for a change of a group, with the group's current state; none if there is no change to report
-    /// or this account is no longer a member.
-    func updates(_ kind: DaemonGroupUpdate.Kind?, _ chatID: String) async -> [DaemonEvent] {
-        guard let kind else { return [] }
-        if kind == .left { return [.groupUpdated(self.machine.leftUpdate(chatID))] }
+    /// Returns the event for a change of a group; none if this account is no longer a member.
+    private func updates(_ kind: DaemonGroupUpdate.Kind, _ chatID: String) async -> [DaemonEvent] {
         guard let group = self.machine.groupIfKnown(chatID) else { return [] }
-        let profile = await self.profile(of: group)
-        return [
-            .groupUpdated(
-                DaemonGroupUpdate(kind: kind, nostrGroupID: group.nostrGroupID, group: group, profile: profile))
-        ]
+        let profiles = await self.profiles(in: group.chatID)
+        return [self.machine.update(kind, of: group, profiles)]
     }
 
     // MARK: Changes of the state

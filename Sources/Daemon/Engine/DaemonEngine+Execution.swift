@@ -18,7 +18,7 @@ extension DaemonEngine {
             await self.announce(result, to: client) { await self.reply(result, to: request, target) }
             // The reply is stored after the command's events were sent. If the process ends earlier, the repeated
             // command sends them.
-            if result.later == nil, let place = result.place { await self.store([place.entry(result.result)]) }
+            if result.later == nil, let place = result.place { await self.requests.store([place.entry(result.result)]) }
             await self.completeJoins()
         } catch {
             code = error.code.description
@@ -56,17 +56,5 @@ extension DaemonEngine {
         guard client.origin == .program else { return self.end() }
         self.machine.program.shutDown()
         client.lines.close()
-    }
-
-    /// Applies `hello`; a program's is applied after the reply.
-    func hello(_ hello: DaemonCommand.Hello, _ client: DaemonClient) throws(DaemonFailure) -> CommandResult {
-        let log = self.machine.log
-        let context = ClientSessions.HelloContext(
-            account: self.core.account, newestCursor: log.last, oldestCursor: log.oldest,
-            waitingEvents: self.machine.program.span(last: log.last), tokens: self.machine.settings.tokens)
-        guard let result = try self.machine.clients.hello(hello, client, context) else { return CommandResult() }
-        if client.origin == .program { self.machine.program.request(hello, client, oldestCursor: log.oldest) }
-        self.logger.info("a client said hello", metadata: ["client": "\((hello.client ?? "").prefix(64))"])
-        return CommandResult(result: result)
     }
 }

@@ -5,9 +5,9 @@ import PikaCore
 /// The durable logs: events for replay, and replies to commands with an idempotency key.
 extension DaemonEngine {
     func restoreLogs() async {
-        if let stored = await self.stored(EventLog.key) { self.machine.log.restore(stored) }
-        if let stored = await self.stored(ReplyLog.key) { self.machine.replies.restore(stored) }
-        if let stored = await self.stored(ConsumedEvents.key) { self.machine.program.restore(stored) }
+        if let stored = await self.requests.stored(EventLog.key) { self.machine.log.restore(stored) }
+        if let stored = await self.requests.stored(ReplyLog.key) { self.machine.replies.restore(stored) }
+        if let stored = await self.requests.stored(ConsumedEvents.key) { self.machine.program.restore(stored) }
     }
 
     // MARK: Events
@@ -24,51 +24,33 @@ extension DaemonEngine {
             return known
         }
         let batch = self.machine.log.prepare(events, for: cause, now: self.clock.nowMilliseconds)
-        await self.store(batch.entries)
+        await self.requests.store(batch.entries)
         return batch
     }
 
     /// Returns the last record of a chat; earlier versions stored it under the nostrGroupID.
     private func newestRecord(of chatID: String) async -> JSONObject? {
-        if let known = await self.stored(EventLog.newestKey(chatID)) { return known }
+        if let known = await self.requests.stored(EventLog.newestKey(chatID)) { return known }
         let earlier = self.machine.nostrGroupID(of: chatID)
-        return earlier == chatID ? nil : await self.stored(EventLog.newestKey(earlier))
+        return earlier == chatID ? nil : await self.requests.stored(EventLog.newestKey(earlier))
     }
 
     /// Returns a recorded event; nil if it is no longer kept.
     func recorded(_ cursor: Int64) async -> DaemonEvent? {
-        guard let entry = await self.stored(self.machine.log.slot(of: cursor)),
+        guard let entry = await self.requests.stored(self.machine.log.slot(of: cursor)),
             let stored = self.machine.log.read(cursor, from: entry, now: self.clock.nowMilliseconds)
         else { return nil }
         switch stored {
         case .event(let event): return event
         case .message(let chat, let id, let createdAt):
             guard let chatID = try? self.machine.state.chat(named: chat)?.chatID ?? chat,
-                let message = await self.message(id, createdAt: createdAt, in: chatID)
+                let message = await self.core.message(id, createdAt: createdAt, in: chatID)
             else { return nil }
             let attachments = message.media.map {
-                DaemonMessage.Attachment(file: $0, localPath: self.pathIfDownloaded($0))
+                DaemonMessage.Attachment(file: $0, localPath: self.files.pathIfDownloaded($0))
             }
-            return .messageReceived(
-                DaemonMessage(
-                    chatID: chatID, nostrGroupID: self.machine.nostrGroupID(of: chatID), id: id,
-                    sender: message.rumor.pubkey, kind: message.rumor.kind, content: message.rumor.content,
-                    createdAt: createdAt, media: attachments, tags: message.rumor.tags))
+            return self.machine.event(for: message, createdAt: createdAt, in: chatID, attachments)
         }
-    }
-
-    /// Returns a stored message; searches the messages of its second.
-    func message(_ id: EventID, createdAt: Int64, in chatID: String) async -> StoredMessage? {
-        let (next, overflows) = createdAt.addingReportingOverflow(1)
-        guard !overflows, let lowest = try? EventID(bytes: [UInt8](repeating: 0, count: 32)) else { return nil }
-        var before = StoredMessage.Position(createdAt: next, id: lowest)
-        while let page = try? await self.core.messages(chatID: chatID, before: before, limit: 20), let last = page.last
-        {
-            if let found = page.first(where: { $0.id == id }) { return found }
-            guard last.position.createdAt == createdAt else { return nil }
-            before = last.position
-        }
-        return nil
     }
 
     /// Replays the events that a client has missed, then starts live delivery. A slow client delays the replay and is
@@ -94,7 +76,7 @@ extension DaemonEngine {
         guard let key = request.idempotencyKey, request.command.isMutating, self.machine.clients.isExtended(client)
         else { return try await self.perform(request.command, key: nil, client) }
         var place = ReplyPlace(key: key, of: request)
-        if let record = await self.stored(place.name) {
+        if let record = await self.requests.stored(place.name) {
             switch try ReplyLog.decide(place, record) {
             case .reply(let result): return CommandResult(result: result)
             case .execute(let known): place = known
@@ -107,7 +89,7 @@ extension DaemonEngine {
         if let later = result.later {
             result.later = { [place] in
                 let outcome = await later()
-                if case .success(let fields) = outcome { await self.store([place.entry(fields)]) }
+                if case .success(let fields) = outcome { await self.requests.store([place.entry(fields)]) }
                 return outcome
             }
         }
@@ -116,7 +98,7 @@ extension DaemonEngine {
 
     private func reserve(_ place: ReplyPlace) async {
         let slot = self.machine.replies.reserve()
-        let evicted = await self.stored(slot.key)
-        await self.store(ReplyLog.entries(place, in: slot, evicting: evicted))
+        let evicted = await self.requests.stored(slot.key)
+        await self.requests.store(ReplyLog.entries(place, in: slot, evicting: evicted))
     }
 }

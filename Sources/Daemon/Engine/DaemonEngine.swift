@@ -17,6 +17,8 @@ package actor DaemonEngine {
     nonisolated let logger: Logger
     nonisolated let standard: DaemonClient
     nonisolated let streams: DaemonStreams
+    nonisolated let requests: CoreRequests
+    nonisolated let files: AttachmentFiles
     private nonisolated let milestones = Milestones()
     /// Serialises commands.
     private nonisolated let commandLock = AsyncMutex()
@@ -25,8 +27,6 @@ package actor DaemonEngine {
 
     var machine: DaemonMachine
     private(set) var isEnding = false
-    /// Whether the loss of standard output has been logged.
-    var hasLostStandard = false
     /// Wakes the feed of the program's current run.
     var programWake: AsyncStream<Void>.Continuation?
     /// Events of the core that wait for room in the program's backlog.
@@ -50,13 +50,13 @@ package actor DaemonEngine {
         self.clock = clock
         self.logger = logger
         self.streams = DaemonStreams(updates: core.updates())
-        self.machine = DaemonMachine(settings)
+        self.requests = CoreRequests(core: core, clock: clock, scope: settings.scope)
+        self.files = AttachmentFiles(
+            core: core, clock: clock, logger: logger, directory: settings.mediaDirectory,
+            patience: settings.downloadPatience)
+        self.machine = DaemonMachine(settings, account: core.account)
         self.machine.clients.attach(standard)
-        // A program has no standard client beside it: its events are handled once they are recorded.
-        if settings.program != nil {
-            standard.lines.close()
-            self.hasLostStandard = true
-        }
+        if settings.program != nil { standard.lines.close() }
     }
 
     // MARK: Lifecycle
@@ -110,13 +110,11 @@ package actor DaemonEngine {
     private func waitForRelay() async {
         let relays = self.machine.settings.core.relays
         guard let patience = self.machine.settings.relayPatience, !relays.isEmpty else { return }
-        let isConnected = await self.wait(patience) { state in
+        let isConnected = await self.requests.wait(patience, from: self.machine.state) { state in
             state.relays.contains { relays.contains($0.url) && $0.connection == .connected }
         }
         guard !isConnected, !self.isEnding, !Task.isCancelled else { return }
-        for relay in relays {
-            let status = self.machine.state.relays.first { $0.url == relay }
-            let reason = if case .retrying(_, let reason)? = status?.connection { reason } else { "no connection yet" }
+        for (relay, reason) in self.machine.unconnectedRelays {
             self.logger.error(
                 "no relay connected; the daemon starts without one and keeps trying",
                 metadata: [
@@ -132,9 +130,8 @@ package actor DaemonEngine {
             case .fullState(let state):
                 self.receive(state)
                 self.milestones.firstState.fulfill(true)
-            case .finished(_, let request, let outcome): self.machine.requests.close(request)?.fulfill(outcome)
-            case .delivery(_, _, let messageID, let delivery):
-                self.machine.deliveries.record(delivery, of: messageID)?.fulfill(delivery)
+            case .finished(_, let request, let outcome): self.requests.receive(outcome, of: request)
+            case .delivery(_, _, let messageID, let delivery): self.requests.receive(delivery, of: messageID)
             case .accountCreated: break
             }
         }
@@ -144,7 +141,7 @@ package actor DaemonEngine {
     private func receive(_ state: AppState) {
         // A newer state may have been fetched meanwhile.
         guard state.rev >= self.machine.state.rev, self.machine.receive(self.core.shown(state)) else { return }
-        for promise in self.machine.requests.met(by: self.machine.state) { promise.fulfill(true) }
+        self.requests.receive(self.machine.state)
         self.streams.stateChanged.yield()
     }
 
@@ -157,10 +154,7 @@ package actor DaemonEngine {
         self.milestones.firstState.fulfill(nil)
         self.milestones.end.fulfill(true)
         self.streams.finish()
-        let pending = self.machine.requests.end()
-        for promise in pending.outcomes { promise.fulfill(nil) }
-        for promise in pending.waits { promise.fulfill(nil) }
-        for promise in self.machine.deliveries.end() { promise.fulfill(nil) }
+        self.requests.end()
         self.endPrograms()
         for client in self.machine.clients.clients { client.lines.close() }
     }
@@ -234,26 +228,5 @@ package actor DaemonEngine {
             Counter(label: "daemon_clients_dropped_total", dimensions: [("reason", "slow")]).increment()
             self.logger.warning("disconnected a client that reads too slowly")
         }
-    }
-}
-
-/// The streams that a daemon's tasks follow.
-struct DaemonStreams: Sendable {
-    let updates: AsyncStream<AppUpdate>
-    let stateChanges: AsyncStream<Void>
-    let stateChanged: AsyncStream<Void>.Continuation
-    /// Work that runs beside the commands.
-    let backgroundWork: AsyncStream<@Sendable () async -> Void>
-    let background: AsyncStream<@Sendable () async -> Void>.Continuation
-
-    init(updates: AsyncStream<AppUpdate>) {
-        self.updates = updates
-        (self.stateChanges, self.stateChanged) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        (self.backgroundWork, self.background) = AsyncStream.makeStream()
-    }
-
-    func finish() {
-        self.stateChanged.finish()
-        self.background.finish()
     }
 }

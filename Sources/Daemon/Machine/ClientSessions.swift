@@ -22,6 +22,13 @@ struct ClientSessions: Sendable {
             self.subscribes = client.origin != .socket
             self.isLive = self.subscribes
         }
+
+        /// Returns the line for a recorded event; nil if the client does not get it. A client without a subscription
+        /// gets the changes of groups only.
+        func line(of event: DaemonEvent, cursor: Int64) -> String? {
+            guard self.client.origin == .standard || self.subscribes || event.isGroupUpdate else { return nil }
+            return event.line(cursor: self.isExtended ? cursor : nil)
+        }
     }
 
     /// The account and its event log, for the reply to `hello`.

@@ -3,24 +3,33 @@ import PikaCore
 
 /// The daemon's state, without input and output: the snapshot of the account and the values that hold the rules.
 struct DaemonMachine: Sendable {
+    let account: PublicKey
     private(set) var settings: DaemonSettings
     /// The current snapshot.
     private(set) var state = AppState()
     var clients: ClientSessions
     var log: EventLog
     var replies = ReplyLog()
-    var requests: PendingRequests
-    var deliveries = DeliveryResults()
     var memberships = MembershipChanges()
     var calls = CallProgress()
     var program: ProgramMachine
+    /// Whether the end of the standard client is known. A program has no such client beside it: its events are handled
+    /// once they are recorded.
+    private var hasLostStandard: Bool
 
-    init(_ settings: DaemonSettings) {
+    init(_ settings: DaemonSettings, account: PublicKey) {
+        self.account = account
         self.settings = settings
         self.clients = ClientSessions(requiresToken: settings.requiresToken)
         self.log = EventLog(settings)
-        self.requests = PendingRequests(scope: settings.scope)
         self.program = ProgramMachine(settings.program, keptEvents: settings.keptEvents)
+        self.hasLostStandard = settings.program != nil
+    }
+
+    /// Notes that the standard client is gone; returns false if that was known.
+    mutating func loseStandard() -> Bool {
+        defer { self.hasLostStandard = true }
+        return !self.hasLostStandard
     }
 
     // MARK: State
@@ -45,8 +54,13 @@ struct DaemonMachine: Sendable {
         self.log.announce(invite.wrapper, pending: self.state.invites.map(\.wrapper))
     }
 
-    mutating func receive(_ call: AppState.ActiveCall) -> [CallProgress.Effect] {
-        self.calls.receive(call, isAllowed: self.settings.admits(call.peer))
+    /// The configured relays, each with the reason why it is not connected.
+    var unconnectedRelays: [(relay: RelayURL, reason: String)] {
+        self.settings.core.relays.map { relay in
+            let status = self.state.relays.first { $0.url == relay }
+            let reason = if case .retrying(_, let reason)? = status?.connection { reason } else { "no connection yet" }
+            return (relay, reason)
+        }
     }
 
     // MARK: Lookups
@@ -112,14 +126,6 @@ struct DaemonMachine: Sendable {
 
     // MARK: Events
 
-    /// Returns whether the sender is allowed, and whether clients get the message.
-    func admits(_ message: MessageEvent, in chatID: String) -> (isAllowed: Bool, isReported: Bool) {
-        guard self.settings.admits(message.sender) else { return (false, false) }
-        // The group stays readable until another member commits the departure, but the client has already been sent
-        // `left`.
-        return (true, !message.isTyping && !self.hasLeft(chatID))
-    }
-
     /// Records that a batch is stored; returns the sessions that get its events live.
     mutating func append(
         _ batch: EventLog.Batch, now: Int64
@@ -127,13 +133,5 @@ struct DaemonMachine: Sendable {
         var effects: [ProgramMachine.Effect] = []
         if batch.isNew { effects = self.program.recorded(after: self.log.append(batch), now: now) }
         return (self.clients.listeners(isNew: batch.isNew), effects)
-    }
-}
-
-extension MessageEvent {
-    /// Whether the message is a typing indicator, exactly as the apps send it (docs/protocol/marmot.md §8.2).
-    fileprivate var isTyping: Bool {
-        self.kind == .typing && self.content == "typing"
-            && self.tags.contains { $0.values.starts(with: ["d", "pika"]) }
     }
 }

@@ -124,13 +124,6 @@ extension DaemonEngine {
         await self.performNow { $0.applyRequest(of: client, last: $1, now: $2) }
     }
 
-    func acknowledge(_ cursor: Int64, _ client: DaemonClient) async throws(DaemonFailure) -> CommandResult {
-        let effects = try self.machine.program.acknowledge(
-            cursor, client, last: self.machine.log.last, now: self.clock.nowMilliseconds)
-        await self.perform(effects)
-        return CommandResult()
-    }
-
     /// Rejects commands that the program may not use.
     func authorizeProgram(_ request: DaemonRequest, _ client: DaemonClient) async throws(DaemonFailure) {
         guard client.origin == .program, let rules = self.machine.program.rules else { return }
@@ -200,7 +193,7 @@ extension DaemonEngine {
             switch effect {
             case .wake: self.programWake?.yield()
             case .admit: self.admitWaiters(true)
-            case .store(let consumed): await self.store([(ConsumedEvents.key, consumed)])
+            case .store(let consumed): await self.requests.store([(ConsumedEvents.key, consumed)])
             }
         }
     }

@@ -3,14 +3,22 @@ import Logging
 import Nostr
 import PikaCore
 
-/// Downloads of message attachments.
-extension DaemonEngine {
+/// Downloaded files of message attachments. Attachments with equal bytes and names share a file.
+struct AttachmentFiles: Sendable {
+    let core: any DaemonCore
+    let clock: any CoreClock
+    let logger: Logger
+    /// Directory for the files; nil disables downloads.
+    let directory: String?
+    /// Milliseconds that a message waits for its attachments.
+    let patience: Int64
+
     /// Returns a message's attachments, each with its local path if the download finished in time.
     ///
     /// All files of a message share one deadline, because the sender chooses their servers and later messages wait for
     /// them.
     func attachments(of message: MessageEvent, in chatID: String) async -> [DaemonMessage.Attachment] {
-        let end = self.clock.nowMilliseconds + self.machine.settings.downloadPatience
+        let end = self.clock.nowMilliseconds + self.patience
         var attachments: [DaemonMessage.Attachment] = []
         for file in message.media {
             let path = await self.download(file, of: message.id, in: chatID, until: end)
@@ -54,9 +62,8 @@ extension DaemonEngine {
         }
     }
 
-    /// Returns the local path of an attachment. Attachments with equal bytes and names share a file.
     private func localPath(of file: MediaAttachment) -> String? {
-        guard let directory = self.machine.settings.mediaDirectory else { return nil }
+        guard let directory = self.directory else { return nil }
         let name = file.filename.allSatisfy { $0 == "." } ? "file" : file.filename
         return "\(directory)/\(file.hash.hex)/\(name)"
     }

@@ -1,0 +1,82 @@
+import Nostr
+import Testing
+
+@testable import Daemon
+@testable import PikaCore
+
+@Suite struct CommandStepTests {
+    private static func machine() -> DaemonMachine {
+        DaemonMachine(DaemonSettings(core: CoreConfiguration(relays: [])), account: MachineFixtures.peer)
+    }
+
+    private static func context(key: String? = nil) -> CommandContext {
+        CommandContext(client: DaemonClient(.socket), key: key, nowMilliseconds: 0) { "id" }
+    }
+
+    @Test func groupsRequireRelays() {
+        var machine = Self.machine()
+        let command = DaemonCommand.initGroup(peer: MachineFixtures.peer.hex, name: "n")
+        #expect(throws: DaemonFailure(.badRelays, "no relays configured")) {
+            _ = try machine.begin(command, Self.context())
+        }
+    }
+
+    @Test func unknownInvitationsRequireAKey() throws {
+        var machine = Self.machine()
+        let command = DaemonCommand.acceptWelcome(id: String(repeating: "a", count: 64))
+        #expect(throws: DaemonFailure.self) { _ = try machine.begin(command, Self.context()) }
+        guard case .request(.acceptInvite, let key, nil, _) = try machine.begin(command, Self.context(key: "k")) else {
+            Issue.record("expected a request to the core")
+            return
+        }
+        #expect(key == "k")
+    }
+
+    @Test func announcesHeldJoinsBeforeRefusal() throws {
+        var machine = Self.machine()
+        let command = DaemonCommand.acceptWelcome(id: String(repeating: "a", count: 64))
+        guard case .request(_, _, _, let next) = try machine.begin(command, Self.context(key: "k")) else {
+            Issue.record("expected a request to the core")
+            return
+        }
+        guard case .hold = machine.receive(MachineFixtures.join(3, "c")) else {
+            Issue.record("expected the join to be held back")
+            return
+        }
+        guard case .announceJoins(let joins, let refuse) = try next(&machine, nil) else {
+            Issue.record("expected the held joins")
+            return
+        }
+        #expect(joins.map(\.inboxID) == [3])
+        #expect(throws: DaemonFailure(.mdkError, DaemonFailure.coreTimeout.message)) { _ = try refuse(&machine) }
+    }
+
+    @Test func failedEndReportsLaterEnd() throws {
+        var machine = Self.machine()
+        var state = AppState()
+        state.activeCall = MachineFixtures.call(.active)
+        #expect(machine.receive(state))
+        #expect(machine.receiveCall().count == 2)
+        guard case .request(.endCall, _, _, let next) = try machine.begin(.endCall("id", reason: "r"), Self.context())
+        else {
+            Issue.record("expected a request to the core")
+            return
+        }
+        #expect(throws: DaemonFailure.coreTimeout) { _ = try next(&machine, nil) }
+        state.activeCall = MachineFixtures.call(.ended(reason: "gone"))
+        #expect(machine.receive(state))
+        guard case .announce(.callSessionEnded(_, reason: "gone"))? = machine.receiveCall().first else {
+            Issue.record("expected the end of the call")
+            return
+        }
+    }
+
+    @Test func unknownGroupsAreNotAnnounced() {
+        var machine = Self.machine()
+        guard case .announce(let events) = machine.receive(MachineFixtures.join(1, "c")) else {
+            Issue.record("expected a reaction without a delay")
+            return
+        }
+        #expect(events.isEmpty)
+    }
+}
