@@ -127,13 +127,13 @@ package actor AppCore {
         try await withThrowingDiscardingTaskGroup { group in
             // Close it even if the store has failed, to end child tasks that wait for room in the mailbox.
             defer { mailbox.close() }
-            group.addTask { for await update in transport.updates { await mailbox.sendWhenRoom(.relay(update)) } }
+            group.addTask { for await update in transport.updates { await mailbox.deliver(update) } }
             if let signer = self.key.signer {
                 group.addTask { for await url in signer.challenges { mailbox.send(.signerChallenge(url)) } }
             }
             mailbox.send(.started)
             try await withTaskCancellationHandler {
-                while let batch = await mailbox.receive(limit: 128) {
+                while let batch = await mailbox.receive(limit: Mailbox.batch) {
                     let effects = try await self.process(batch, &model)
                     for effect in effects { await runner.perform(effect, in: &group) }
                 }

@@ -1,9 +1,20 @@
 import Synchronization
 
 /// The core's input queue: many senders; the core alone receives, in order and in batches.
+///
+/// Of relays' updates it holds only the next batch, bounded in number and bytes: further ones wait in the transport's
+/// buffer, which applies back-pressure to the relays.
 final class Mailbox: Sendable {
+    private struct Entry {
+        let input: CoreInput
+        /// Bytes of a relay's update; nil for other inputs.
+        var updateBytes: Int?
+    }
+
     private struct State {
-        var inputs: [CoreInput] = []
+        var inputs: [Entry] = []
+        /// The relays' updates among the inputs.
+        var updates = (count: 0, bytes: 0)
         var isProcessing = false
         var isClosed = false
         var isFinishing = false
@@ -12,28 +23,67 @@ final class Mailbox: Sendable {
 
         var receiver: CheckedContinuation<Void, Never>?
         var senders: [CheckedContinuation<Void, Never>] = []
+        var updateSenders: [CheckedContinuation<Void, Never>] = []
+
+        var hasRoom: Bool { self.inputs.count < Mailbox.highWater }
+        var hasRoomForUpdates: Bool {
+            self.hasRoom && self.updates.count < Mailbox.batch && self.updates.bytes < Mailbox.highWaterBytes
+        }
     }
+
+    /// Most inputs of one turn of the core.
+    static let batch = 128
 
     private let state = Mutex(State())
     /// Back-pressure: ``sendWhenRoom(_:)`` suspends while the queue has at least this many inputs.
     private static let highWater = 1024
+    /// Bound on the bytes of relays' updates; exceeded by at most one update.
+    private static let highWaterBytes = 1 << 20
 
     /// Enqueues and returns at once.
     func send(_ input: CoreInput) {
         let receiver = self.state.withLock { state in
             guard state.takesInputs else { return nil as CheckedContinuation<Void, Never>? }
-            state.inputs.append(input)
-            defer { state.receiver = nil }
-            return state.receiver
+            state.inputs.append(Entry(input: input))
+            return state.receiver.take()
         }
         receiver?.resume()
+    }
+
+    /// Enqueues a relay's update, after suspending while there is a batch of them.
+    func deliver(_ update: RelayUpdate) async {
+        while !self.offer(update) {
+            await withCheckedContinuation { continuation in
+                let isRoom = self.state.withLock { state in
+                    if !state.takesInputs || state.hasRoomForUpdates { return true }
+                    state.updateSenders.append(continuation)
+                    return false
+                }
+                if isRoom { continuation.resume() }
+            }
+        }
+    }
+
+    /// Enqueues a relay's update if there is room; returns false if the sender has to wait.
+    func offer(_ update: RelayUpdate) -> Bool {
+        let bytes = update.bytes
+        let (isAccepted, receiver) = self.state.withLock { state -> (Bool, CheckedContinuation<Void, Never>?) in
+            guard state.takesInputs else { return (true, nil) }
+            guard state.hasRoomForUpdates else { return (false, nil) }
+            state.inputs.append(Entry(input: .relay(update), updateBytes: bytes))
+            state.updates.count += 1
+            state.updates.bytes += bytes
+            return (true, state.receiver.take())
+        }
+        receiver?.resume()
+        return isAccepted
     }
 
     /// Enqueues an input, after suspending while the queue is long.
     func sendWhenRoom(_ input: CoreInput) async {
         await withCheckedContinuation { continuation in
             let isRoom = self.state.withLock { state in
-                if !state.takesInputs || state.inputs.count < Self.highWater { return true }
+                if !state.takesInputs || state.hasRoom { return true }
                 state.senders.append(continuation)
                 return false
             }
@@ -65,11 +115,19 @@ final class Mailbox: Sendable {
             state.isProcessing = false
             if state.isClosed { return ([], []) }
             guard !state.inputs.isEmpty else { return (state.isFinishing ? [] : nil, []) }
-            let batch = Array(state.inputs.prefix(limit))
+            let batch = state.inputs.prefix(limit).map(\.input)
+            for case let bytes? in state.inputs.prefix(limit).map(\.updateBytes) {
+                state.updates.count -= 1
+                state.updates.bytes -= bytes
+            }
             state.inputs.removeFirst(batch.count)
             state.isProcessing = true
-            let senders = state.inputs.count < Self.highWater ? state.senders : []
-            if !senders.isEmpty { state.senders = [] }
+            var senders: [CheckedContinuation<Void, Never>] = []
+            if state.hasRoom { swap(&senders, &state.senders) }
+            if state.hasRoomForUpdates {
+                senders += state.updateSenders
+                state.updateSenders = []
+            }
             return (batch, senders)
         }
     }
@@ -86,8 +144,9 @@ final class Mailbox: Sendable {
             defer {
                 state.receiver = nil
                 state.senders = []
+                state.updateSenders = []
             }
-            return (state.receiver, state.senders)
+            return (state.receiver, state.senders + state.updateSenders)
         }
         receiver?.resume()
         for sender in senders { sender.resume() }
@@ -95,4 +154,16 @@ final class Mailbox: Sendable {
 
     /// Whether nothing is queued and nothing is being processed.
     var isIdle: Bool { self.state.withLock { $0.inputs.isEmpty && !$0.isProcessing } }
+}
+
+extension RelayUpdate {
+    /// The approximate size in memory of the parts that the relay chooses.
+    fileprivate var bytes: Int {
+        switch self {
+        case .event(_, _, let event): event.parkedBytes
+        case .closed(_, _, let message): message.utf8.count
+        case .refused(_, let reason): reason.utf8.count
+        case .endOfStoredEvents, .state, .clock: 0
+        }
+    }
 }

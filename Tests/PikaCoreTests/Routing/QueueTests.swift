@@ -59,6 +59,35 @@ import Testing
         }
     }
 
+    @Test func relayUpdatesWaitForTheNextBatch() async throws {
+        let mailbox = Mailbox()
+        let update = RelayUpdate.refused(relay: try RelayURL("wss://one.example"), reason: "r")
+        for _ in 0..<Mailbox.batch { await mailbox.deliver(update) }
+        #expect(mailbox.offer(update) == false)
+        mailbox.send(.timer(.outbox))
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<10 { group.addTask { await mailbox.deliver(update) } }
+            var count = 0
+            while count < Mailbox.batch + 11, let inputs = await mailbox.receive(limit: 100) { count += inputs.count }
+            #expect(count == Mailbox.batch + 11)
+        }
+        for _ in 0..<Mailbox.batch { await mailbox.deliver(update) }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await mailbox.deliver(update) }
+            mailbox.close()
+        }
+    }
+
+    @Test func largeRelayUpdatesFillTheBatch() async throws {
+        let mailbox = Mailbox()
+        let relay = try RelayURL("wss://one.example")
+        let large = RelayUpdate.closed(relay: relay, subscription: "s", message: String(repeating: "x", count: 1 << 20))
+        #expect(mailbox.offer(large) == true)
+        #expect(mailbox.offer(.endOfStoredEvents(relay: relay, subscription: "s")) == false)
+        #expect(await mailbox.receive(limit: 1)?.count == 1)
+        #expect(mailbox.offer(large) == true)
+    }
+
     @Test func slowReadersMissNoOutcome() async {
         let hub = UpdateHub()
         var reader = hub.updates().makeAsyncIterator()
