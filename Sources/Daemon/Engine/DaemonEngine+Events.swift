@@ -1,6 +1,4 @@
-import Foundation
 import Logging
-import Metrics
 import Nostr
 import PikaCore
 
@@ -27,9 +25,9 @@ extension DaemonEngine {
             if events.isEmpty { return await reply() }
             let batch = await self.record(events, for: .command(result.place))
             let listeners = await self.append(batch)
-            _ = await self.write(result.before, from: batch.first, to: listeners)
+            _ = await self.lines.write(result.before, from: batch.first, to: listeners)
             await reply()
-            _ = await self.write(result.after, from: batch.first + Int64(result.before.count), to: listeners)
+            _ = await self.lines.write(result.after, from: batch.first + Int64(result.before.count), to: listeners)
         }
     }
 
@@ -63,7 +61,7 @@ extension DaemonEngine {
     /// Records and sends events. Returns whether the standard client's queue accepted all of them.
     private func deliver(_ events: [DaemonEvent], for cause: EventLog.Cause) async -> Bool {
         let batch = await self.record(events, for: cause)
-        return await self.write(events, from: batch.first, to: await self.append(batch))
+        return await self.lines.write(events, from: batch.first, to: await self.append(batch))
     }
 
     /// Appends a stored batch to the log; returns the sessions that get its events live.
@@ -73,34 +71,9 @@ extension DaemonEngine {
         return listeners
     }
 
-    /// Writes events to sessions. Returns whether the standard client's queue accepted all of them.
-    private func write(_ events: [DaemonEvent], from first: Int64, to listeners: [ClientSessions.Session]) async -> Bool
-    {
-        var standardLines: [String] = []
-        for (offset, event) in events.enumerated() {
-            Counter(label: "daemon_events_total", dimensions: [("type", event.type)]).increment()
-            for session in listeners {
-                guard let line = session.line(of: event, cursor: first + Int64(offset)) else { continue }
-                if session.client.origin == .standard {
-                    standardLines.append(line)
-                } else {
-                    self.offer(line, to: session.client)
-                }
-            }
-        }
-        var isAccepted = true
-        for line in standardLines { isAccepted = await self.standard.lines.put(line) }
-        return isAccepted
-    }
-
     /// Sends a transient event: it has no cursor and is never replayed.
     func announceTransient(_ event: DaemonEvent) async {
-        Counter(label: "daemon_events_total", dimensions: [("type", event.type)]).increment()
-        let line = event.line()
-        for client in self.machine.clients.transientListeners {
-            if client.origin == .program { client.lines.offer(line) } else { self.offer(line, to: client) }
-        }
-        await self.standard.lines.put(line)
+        await self.lines.writeTransient(event, to: self.machine.clients.transientListeners)
     }
 
     // MARK: Events of the core

@@ -1,4 +1,3 @@
-import Logging
 import Metrics
 import Nostr
 import PikaCore

@@ -19,7 +19,8 @@ package actor DaemonEngine {
     nonisolated let streams: DaemonStreams
     nonisolated let requests: CoreRequests
     nonisolated let files: AttachmentFiles
-    private nonisolated let milestones = Milestones()
+    nonisolated let lines: ClientLines
+    private nonisolated let milestones = DaemonMilestones()
     /// Serialises commands.
     private nonisolated let commandLock = AsyncMutex()
     /// Serialises events.
@@ -31,12 +32,6 @@ package actor DaemonEngine {
     var programWake: AsyncStream<Void>.Continuation?
     /// Events of the core that wait for room in the program's backlog.
     var roomWaiters: [Promise<Bool>] = []
-
-    private struct Milestones: Sendable {
-        let ready = Promise<Bool>()
-        let firstState = Promise<Bool>()
-        let end = Promise<Bool>()
-    }
 
     /// - Parameters:
     ///   - core: needs an inbox and an invitation policy that leaves the decision to this daemon; must not have run
@@ -54,6 +49,7 @@ package actor DaemonEngine {
         self.files = AttachmentFiles(
             core: core, clock: clock, logger: logger, directory: settings.mediaDirectory,
             patience: settings.downloadPatience)
+        self.lines = ClientLines(standard: standard, logger: logger)
         self.machine = DaemonMachine(settings, account: core.account)
         self.machine.clients.attach(standard)
         if settings.program != nil { standard.lines.close() }
@@ -215,18 +211,7 @@ package actor DaemonEngine {
         switch client.origin {
         case .standard: await client.lines.put(line)
         case .program: await self.reply(line, to: client)
-        case .socket: self.offer(line, to: client)
-        }
-    }
-
-    func offer(_ line: String, to client: DaemonClient) {
-        let isOpen = !client.lines.isClosed
-        let farewell = DaemonReply.error(
-            requestID: nil, DaemonFailure(.slowClient, "disconnected: the client reads too slowly")
-        ).line
-        if !client.lines.offer(line, farewell: farewell), isOpen {
-            Counter(label: "daemon_clients_dropped_total", dimensions: [("reason", "slow")]).increment()
-            self.logger.warning("disconnected a client that reads too slowly")
+        case .socket: self.lines.offer(line, to: client)
         }
     }
 }

@@ -20,3 +20,10 @@ struct DaemonStreams: Sendable {
         self.background.finish()
     }
 }
+
+/// The turning points of a daemon's run; nil or false if one is never reached.
+struct DaemonMilestones: Sendable {
+    let ready = Promise<Bool>()
+    let firstState = Promise<Bool>()
+    let end = Promise<Bool>()
+}
