@@ -18,6 +18,19 @@ struct CommandResult: Sendable {
 
     var events: [DaemonEvent] { self.before + self.after }
 
+    /// Returns the result with the place of its reply; stores a delayed reply there once it is computed.
+    func stored(at place: ReplyPlace, by requests: CoreRequests) -> CommandResult {
+        var result = self
+        result.place = place
+        guard let later = self.later else { return result }
+        result.later = {
+            let outcome = await later()
+            if case .success(let fields) = outcome { await requests.store([place.entry(fields)]) }
+            return outcome
+        }
+        return result
+    }
+
     static func members(of group: DaemonGroup) -> CommandResult {
         CommandResult(result: [
             "nostr_group_id": .string(group.nostrGroupID), "members": group.memberList,

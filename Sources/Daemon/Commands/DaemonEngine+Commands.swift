@@ -34,13 +34,13 @@ extension DaemonEngine {
                 let delivery = await self.requests.delivery(of: messageID, within: patience)
                 step = try next(&self.machine, delivery)
             case .readProfiles(let chatID, let next):
-                let known = await self.profiles(in: chatID)
+                let known = await self.core.profiles(in: chatID)
                 step = try next(&self.machine, known)
             case .readMessages(let chatID, let limit, let next):
-                let found = await self.messages(of: chatID, limit: limit)
+                let found = await self.core.newestMessages(in: chatID, limit: limit)
                 step = try next(&self.machine, found)
             case .readFile(let path, let next):
-                let found = Self.read(path)
+                let found = RegularFile.content(path)
                 step = try next(&self.machine, found)
             case .readCallSession(let callID, let next):
                 let session = await self.core.callSession(callID: callID)
@@ -61,28 +61,9 @@ extension DaemonEngine {
         }
     }
 
-    /// Returns the profiles that members have set in a group, newest first.
-    func profiles(in chatID: String) async -> [AppState.Profile] {
-        (try? await self.core.groupProfiles(chatID: chatID)) ?? []
-    }
-
-    private func messages(of chatID: String, limit: Int) async -> Result<[StoredMessage], any Error> {
-        do { return .success(try await self.core.messages(chatID: chatID, limit: limit)) } catch {
-            return .failure(error)
-        }
-    }
-
-    private static func read(_ path: String) -> Result<[UInt8], RegularFile.Failure> {
-        do throws(RegularFile.Failure) { return .success(try RegularFile.read(path)) } catch {
-            return .failure(error)
-        }
-    }
-
     /// Accepts an invitation as if standard input had asked for it.
     func autoAccept(_ wrapper: EventID) async {
-        let request = DaemonRequest(
-            command: .acceptWelcome(id: wrapper.hex), name: "accept_welcome", requestID: "auto-accept",
-            idempotencyKey: nil, fingerprintText: "")
+        let request = DaemonRequest.accepting(wrapper)
         await self.afterCommands { await self.execute(request, of: self.standard) }
     }
 }

@@ -8,6 +8,11 @@ enum RegularFile {
         let description: String
     }
 
+    /// Returns the result of ``read(_:)``.
+    static func content(_ path: String) -> Result<[UInt8], Failure> {
+        do throws(Failure) { return .success(try self.read(path)) } catch { return .failure(error) }
+    }
+
     /// Returns the bytes of a regular file. Reads nothing of a file that is too large or of another type.
     static func read(_ path: String) throws(Failure) -> [UInt8] {
         // Non-blocking, so that opening a pipe does not wait for its writer.

@@ -99,12 +99,15 @@ final class CoreRequests: Sendable {
         for promise in self.state.withLock({ $0.pending.met(by: state) }) { promise.fulfill(true) }
     }
 
-    func receive(_ outcome: ActionOutcome, of request: RequestID) {
-        self.state.withLock { $0.pending.close(request) }?.fulfill(outcome)
-    }
-
-    func receive(_ delivery: AppState.Delivery, of messageID: EventID) {
-        self.state.withLock { $0.deliveries.record(delivery, of: messageID) }?.fulfill(delivery)
+    /// Receives an update other than a state.
+    func receive(_ update: AppUpdate) {
+        switch update {
+        case .finished(_, let request, let outcome):
+            self.state.withLock { $0.pending.close(request) }?.fulfill(outcome)
+        case .delivery(_, _, let messageID, let delivery):
+            self.state.withLock { $0.deliveries.record(delivery, of: messageID) }?.fulfill(delivery)
+        case .fullState, .accountCreated: break
+        }
     }
 
     /// Notes that the core's event was sent to clients, or is held until a command's reply.

@@ -39,8 +39,15 @@ extension AppCore: DaemonCore {
 extension DaemonCore {
     func dispatch(_ action: AppAction) { self.dispatch(action, request: nil) }
 
-    func messages(chatID: String, limit: Int) async throws -> [StoredMessage] {
-        try await self.messages(chatID: chatID, before: nil, limit: limit)
+    func newestMessages(in chatID: String, limit: Int) async -> Result<[StoredMessage], any Error> {
+        do { return .success(try await self.messages(chatID: chatID, before: nil, limit: limit)) } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Returns the profiles that members have set in a group, newest first.
+    func profiles(in chatID: String) async -> [AppState.Profile] {
+        (try? await self.groupProfiles(chatID: chatID)) ?? []
     }
 
     /// Returns a stored message; searches the messages of its second.

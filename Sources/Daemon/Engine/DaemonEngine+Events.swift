@@ -82,7 +82,7 @@ extension DaemonEngine {
         guard await self.waitForRoom() else {
             // During shutdown the event stays in the inbox; the core delivers it again after the next start.
             guard !self.isEnding else { return }
-            self.countDeadLetter(.programFull, nil)
+            DeadLetter.programFull.report(nil, to: self.logger)
             return self.core.complete(event.inboxID, effects: [])
         }
         switch self.machine.receive(event) {
@@ -117,7 +117,7 @@ extension DaemonEngine {
     /// Returns the event for a change of a group; none if this account is no longer a member.
     private func updates(_ kind: DaemonGroupUpdate.Kind, _ chatID: String) async -> [DaemonEvent] {
         guard let group = self.machine.groupIfKnown(chatID) else { return [] }
-        let profiles = await self.profiles(in: group.chatID)
+        let profiles = await self.core.profiles(in: group.chatID)
         return [self.machine.update(kind, of: group, profiles)]
     }
 

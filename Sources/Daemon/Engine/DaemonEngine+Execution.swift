@@ -35,12 +35,8 @@ extension DaemonEngine {
             return await self.send(DaemonReply.ok(requestID: request.requestID, result: result.result).line, to: target)
         }
         self.streams.background.yield {
-            let reply: DaemonReply =
-                switch await later() {
-                case .success(let fields): .ok(requestID: request.requestID, result: fields)
-                case .failure(let failure): .error(requestID: request.requestID, failure)
-                }
-            await self.send(reply.line, to: target)
+            let result = await later()
+            await self.send(DaemonReply(to: request.requestID, result).line, to: target)
         }
     }
 

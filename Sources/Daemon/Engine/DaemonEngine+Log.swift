@@ -83,16 +83,7 @@ extension DaemonEngine {
         } else {
             await self.reserve(place)
         }
-        var result = try await self.perform(request.command, key: key, client)
-        result.place = place
-        if let later = result.later {
-            result.later = { [place] in
-                let outcome = await later()
-                if case .success(let fields) = outcome { await self.requests.store([place.entry(fields)]) }
-                return outcome
-            }
-        }
-        return result
+        return try await self.perform(request.command, key: key, client).stored(at: place, by: self.requests)
     }
 
     private func reserve(_ place: ReplyPlace) async {

@@ -126,9 +126,7 @@ package actor DaemonEngine {
             case .fullState(let state):
                 self.receive(state)
                 self.milestones.firstState.fulfill(true)
-            case .finished(_, let request, let outcome): self.requests.receive(outcome, of: request)
-            case .delivery(_, _, let messageID, let delivery): self.requests.receive(delivery, of: messageID)
-            case .accountCreated: break
+            case .finished, .delivery, .accountCreated: self.requests.receive(update)
             }
         }
         return false

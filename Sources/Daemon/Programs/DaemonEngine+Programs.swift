@@ -47,7 +47,7 @@ extension DaemonEngine {
         if self.machine.program.isRunning(client) { self.programWake = nil }
         let (report, deadLetter, effects) = self.machine.program.finish(
             client, because: failure, last: self.machine.log.last)
-        if let deadLetter { self.countDeadLetter(.programFailed, deadLetter) }
+        if let deadLetter { DeadLetter.programFailed.report(deadLetter, to: self.logger) }
         await self.perform(effects)
         return report
     }
@@ -127,11 +127,7 @@ extension DaemonEngine {
     /// Rejects commands that the program may not use.
     func authorizeProgram(_ request: DaemonRequest, _ client: DaemonClient) async throws(DaemonFailure) {
         guard client.origin == .program, let rules = self.machine.program.rules else { return }
-        switch request.command {
-        // A program may always end itself.
-        case .hello, .acknowledge, .shutdown: return
-        default: try await rules.gate(request.command, request.name)
-        }
+        try await rules.authorize(request)
     }
 
     /// Sends a reply. Without room it waits, which holds up the program's next command, and the stall timer counts the
@@ -168,14 +164,6 @@ extension DaemonEngine {
     private func admitWaiters(_ hasRoom: Bool) {
         for promise in self.roomWaiters { promise.fulfill(hasRoom) }
         self.roomWaiters = []
-    }
-
-    /// Counts an event that the program will not get, or not get again.
-    func countDeadLetter(_ letter: DeadLetter, _ cursor: Int64?) {
-        letter.count()
-        self.logger.error(
-            "dropped an event: dead letter",
-            metadata: ["reason": "\(letter.rawValue)", "cursor": "\(cursor.map { String($0) } ?? "none")"])
     }
 
     // MARK: Effects

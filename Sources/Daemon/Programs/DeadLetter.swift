@@ -1,3 +1,4 @@
+import Logging
 import Metrics
 
 /// Why a program does not get an event, or not again.
@@ -11,5 +12,15 @@ enum DeadLetter: String {
 
     func count() {
         Counter(label: "bot_inbox_given_up_total", dimensions: [("reason", self.rawValue)]).increment()
+    }
+
+    /// Counts and logs an event that the program will not get, or not get again.
+    ///
+    /// - Parameter cursor: nil if the event was not recorded.
+    func report(_ cursor: Int64?, to logger: Logger) {
+        self.count()
+        logger.error(
+            "dropped an event: dead letter",
+            metadata: ["reason": "\(self.rawValue)", "cursor": "\(cursor.map { String($0) } ?? "none")"])
     }
 }

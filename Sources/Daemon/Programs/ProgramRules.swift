@@ -23,6 +23,14 @@ package struct ProgramRules: Sendable {
         self.name = name
         self.gate = gate
     }
+
+    /// Throws if the program may not use the command. A program may always end itself.
+    func authorize(_ request: DaemonRequest) async throws(DaemonFailure) {
+        switch request.command {
+        case .hello, .acknowledge, .shutdown: return
+        default: try await self.gate(request.command, request.name)
+        }
+    }
 }
 
 /// Outcome of a program's run.

@@ -97,6 +97,13 @@ package struct DaemonRequest: Hashable, Sendable {
 }
 
 extension DaemonRequest {
+    /// Returns the daemon's own request to accept an invitation.
+    static func accepting(_ wrapper: EventID) -> DaemonRequest {
+        DaemonRequest(
+            command: .acceptWelcome(id: wrapper.hex), name: "accept_welcome", requestID: "auto-accept",
+            idempotencyKey: nil, fingerprintText: "")
+    }
+
     /// Parses a line. Ignores unknown fields; throws ``DaemonFailure/Code/parseError`` for any other mistake, as the
     /// pikachat daemon does.
     package init(line: some StringProtocol) throws(DaemonFailure) {

@@ -5,6 +5,13 @@ package enum DaemonReply: Hashable, Sendable {
     case ok(requestID: String?, result: JSONObject?)
     case error(requestID: String?, DaemonFailure)
 
+    init(to requestID: String?, _ result: Result<JSONObject, DaemonFailure>) {
+        switch result {
+        case .success(let fields): self = .ok(requestID: requestID, result: fields)
+        case .failure(let failure): self = .error(requestID: requestID, failure)
+        }
+    }
+
     /// Encodes the reply as one line, without its line ending; absent fields are left out.
     package var line: String {
         var object = JSONObject()
