@@ -34,11 +34,11 @@ extension DaemonMachine {
         case .hypernoteCatalog: return .reply(CommandResult(result: ["catalog": HypernoteCatalog.json]))
         case .initGroup, .addMembers, .removeMembers, .leaveGroup, .updateGroupProfile, .getGroupProfile,
             .uploadGroupProfileImage:
-            return try self.begin(group: command, key: context.key)
+            return try GroupCommands.begin(command, key: context.key, &self)
         case .sendMessage, .sendHypernote, .react, .submitHypernoteAction, .sendMedia, .sendMediaBatch, .sendTyping:
-            return try self.begin(message: command, key: context.key)
+            return try MessageCommands.begin(command, key: context.key, &self)
         case .inviteCall, .acceptCall, .rejectCall, .endCall, .sendAudioResponse, .sendAudioFile, .sendCallData:
-            return try self.begin(call: command, context)
+            return try CallCommands.begin(command, context, &self)
         }
     }
 
@@ -182,6 +182,24 @@ extension DaemonMachine {
             case .success(let messages): return .reply(.messages(messages))
             case .failure(let error):
                 throw DaemonFailure(.mdkError, (error as? AppCoreError)?.message ?? "cannot read the messages")
+            }
+        }
+    }
+
+    // MARK: Relays
+
+    /// Goes on once a relay has accepted the message, or at once if commands do not wait for relays.
+    mutating func requireRelay(
+        _ messageID: EventID, then next: @escaping CommandStep.Continue
+    ) throws(DaemonFailure) -> CommandStep {
+        guard self.settings.waitsForRelays else { return try next(&self) }
+        return .waitForRelay(messageID) {
+            (machine: inout DaemonMachine, delivery: AppState.Delivery?) throws(DaemonFailure) -> CommandStep in
+            switch delivery {
+            case .sent, .received: return try next(&machine)
+            case .failed(let reason): throw DaemonFailure(.publishFailed, reason)
+            case .pending, nil:
+                throw DaemonFailure(.publishFailed, "no relay accepted the message in time; it stays queued")
             }
         }
     }

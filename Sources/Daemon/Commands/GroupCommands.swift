@@ -2,35 +2,40 @@ import Nostr
 import PikaCore
 
 /// Commands that change a group, or read and set its profile.
-extension DaemonMachine {
-    mutating func begin(group command: DaemonCommand, key: String?) throws(DaemonFailure) -> CommandStep {
+enum GroupCommands {
+    /// Returns the first step of a command.
+    static func begin(
+        _ command: DaemonCommand, key: String?, _ machine: inout DaemonMachine
+    ) throws(DaemonFailure) -> CommandStep {
         switch command {
         case .initGroup(let peer, let name):
-            return try self.initGroup(try CommandArguments.publicKey(peer), name, key: key)
+            return try self.initGroup(try CommandArguments.publicKey(peer), name, key: key, machine)
         case .addMembers(let group, let peers):
-            return try self.add(try CommandArguments.publicKeys(peers), to: group, key: key)
+            return try self.add(try CommandArguments.publicKeys(peers), to: group, key: key, &machine)
         case .removeMembers(let group, let peers):
-            return try self.remove(try CommandArguments.publicKeys(peers), from: group, key: key)
-        case .leaveGroup(let group): return try self.leave(group, key: key)
+            return try self.remove(try CommandArguments.publicKeys(peers), from: group, key: key, &machine)
+        case .leaveGroup(let group): return try self.leave(group, key: key, &machine)
         case .updateGroupProfile(let group, let name, let about):
             let draft = try CommandArguments.profileDraft(name: name.trimmed, about: about.trimmed)
-            return self.saveProfile(draft, try self.group(group).chatID, key: key)
+            return self.saveProfile(draft, try machine.group(group).chatID, key: key, machine)
         case .getGroupProfile(let group):
-            return Self.readProfile(of: try self.group(group)) {
+            return self.readProfile(of: try machine.group(group)) {
                 (machine: inout DaemonMachine, profile: DaemonGroupProfile) throws(DaemonFailure) -> CommandStep in
                 .reply(CommandResult(result: profile.json))
             }
         case .uploadGroupProfileImage(let group, let image, let type):
             let draft = try CommandArguments.profileDraft(image: image.trimmed, type: type.trimmed.lowercased())
-            return self.saveProfile(draft, try self.group(group).chatID, key: key)
+            return self.saveProfile(draft, try machine.group(group).chatID, key: key, machine)
         default: return .reply(CommandResult())
         }
     }
 
     // MARK: Members
 
-    private func initGroup(_ peer: PublicKey, _ name: String, key: String?) throws(DaemonFailure) -> CommandStep {
-        try self.requireRelays()
+    private static func initGroup(
+        _ peer: PublicKey, _ name: String, key: String?, _ machine: DaemonMachine
+    ) throws(DaemonFailure) -> CommandStep {
+        try machine.requireRelays()
         return .request(.createChat(peer: peer, name: name), key: key, within: nil) {
             (machine: inout DaemonMachine, outcome: ActionOutcome?) throws(DaemonFailure) -> CommandStep in
             let group: DaemonGroup
@@ -39,7 +44,7 @@ extension DaemonMachine {
             case .partlyDone(_, let left): throw DaemonFailure.invitationsFailed(left)
             default: throw DaemonFailure.membership(outcome)
             }
-            return try machine.report(.created, of: group.chatID) {
+            return try self.report(.created, of: group.chatID, &machine) {
                 (machine: inout DaemonMachine, events: [DaemonEvent]) throws(DaemonFailure) -> CommandStep in
                 .reply(
                     CommandResult(
@@ -52,12 +57,12 @@ extension DaemonMachine {
         }
     }
 
-    private mutating func add(
-        _ peers: [PublicKey], to reference: String, key: String?
+    private static func add(
+        _ peers: [PublicKey], to reference: String, key: String?, _ machine: inout DaemonMachine
     ) throws(DaemonFailure) -> CommandStep {
-        try self.requireRelays()
-        let chatID = try self.group(reference).chatID
-        return self.change(chatID, .addGroupMembers(chatID: chatID, peers: peers), key: key) {
+        try machine.requireRelays()
+        let chatID = try machine.group(reference).chatID
+        return self.change(chatID, .addGroupMembers(chatID: chatID, peers: peers), key: key, &machine) {
             (machine: inout DaemonMachine, outcome: ActionOutcome?) throws(DaemonFailure) -> CommandStep in
             let undelivered: Int
             switch outcome {
@@ -65,8 +70,8 @@ extension DaemonMachine {
             case .partlyDone(_, let left): undelivered = left.count
             default: throw DaemonFailure.membership(outcome)
             }
-            let group = try machine.group(after: "add_members", chatID)
-            return try machine.report(.membersAdded, of: chatID) {
+            let group = try self.group(chatID, after: "add_members", machine)
+            return try self.report(.membersAdded, of: chatID, &machine) {
                 (machine: inout DaemonMachine, events: [DaemonEvent]) throws(DaemonFailure) -> CommandStep in
                 .reply(
                     CommandResult(
@@ -81,16 +86,16 @@ extension DaemonMachine {
         }
     }
 
-    private mutating func remove(
-        _ peers: [PublicKey], from reference: String, key: String?
+    private static func remove(
+        _ peers: [PublicKey], from reference: String, key: String?, _ machine: inout DaemonMachine
     ) throws(DaemonFailure) -> CommandStep {
-        try self.requireRelays()
-        let chatID = try self.group(reference).chatID
-        return self.change(chatID, .removeGroupMembers(chatID: chatID, peers: peers), key: key) {
+        try machine.requireRelays()
+        let chatID = try machine.group(reference).chatID
+        return self.change(chatID, .removeGroupMembers(chatID: chatID, peers: peers), key: key, &machine) {
             (machine: inout DaemonMachine, outcome: ActionOutcome?) throws(DaemonFailure) -> CommandStep in
             guard case .done = outcome else { throw DaemonFailure.membership(outcome) }
-            let group = try machine.group(after: "remove_members", chatID)
-            return try machine.report(.membersRemoved, of: chatID) {
+            let group = try self.group(chatID, after: "remove_members", machine)
+            return try self.report(.membersRemoved, of: chatID, &machine) {
                 (machine: inout DaemonMachine, events: [DaemonEvent]) throws(DaemonFailure) -> CommandStep in
                 .reply(
                     CommandResult(
@@ -104,14 +109,16 @@ extension DaemonMachine {
         }
     }
 
-    private mutating func leave(_ reference: String, key: String?) throws(DaemonFailure) -> CommandStep {
-        try self.requireRelays()
+    private static func leave(
+        _ reference: String, key: String?, _ machine: inout DaemonMachine
+    ) throws(DaemonFailure) -> CommandStep {
+        try machine.requireRelays()
         // A retry: the group left under this key may be gone.
         let chatID =
             key == nil
-            ? try self.group(reference).chatID : try self.chat(reference)?.chatID ?? reference.lowercased()
-        self.memberships.beginLeaving(chatID)
-        return self.change(chatID, .leaveGroup(chatID: chatID), key: key) {
+            ? try machine.group(reference).chatID : try machine.chat(reference)?.chatID ?? reference.lowercased()
+        machine.memberships.beginLeaving(chatID)
+        return self.change(chatID, .leaveGroup(chatID: chatID), key: key, &machine) {
             (machine: inout DaemonMachine, outcome: ActionOutcome?) throws(DaemonFailure) -> CommandStep in
             guard case .done = outcome else {
                 machine.memberships.cancelLeaving(chatID)
@@ -125,10 +132,11 @@ extension DaemonMachine {
     }
 
     /// Performs the action, and suppresses the core's own report of the change.
-    private mutating func change(
-        _ chatID: String, _ action: AppAction, key: String?, then next: @escaping CommandStep.Next<ActionOutcome?>
+    private static func change(
+        _ chatID: String, _ action: AppAction, key: String?, _ machine: inout DaemonMachine,
+        then next: @escaping CommandStep.Next<ActionOutcome?>
     ) -> CommandStep {
-        self.memberships.beginChange(of: chatID)
+        machine.memberships.beginChange(of: chatID)
         return .request(action, key: key, within: nil) {
             (machine: inout DaemonMachine, outcome: ActionOutcome?) throws(DaemonFailure) -> CommandStep in
             .waitForEvents { (machine: inout DaemonMachine) throws(DaemonFailure) -> CommandStep in
@@ -138,8 +146,10 @@ extension DaemonMachine {
         }
     }
 
-    private func group(after command: String, _ chatID: String) throws(DaemonFailure) -> DaemonGroup {
-        guard let group = self.groupIfKnown(chatID) else {
+    private static func group(
+        _ chatID: String, after command: String, _ machine: DaemonMachine
+    ) throws(DaemonFailure) -> DaemonGroup {
+        guard let group = machine.groupIfKnown(chatID) else {
             throw DaemonFailure(.runtimeError, "lookup joined group after \(command): the group is gone")
         }
         return group
@@ -147,8 +157,10 @@ extension DaemonMachine {
 
     // MARK: Profile
 
-    private func saveProfile(_ draft: ProfileDraft, _ chatID: String, key: String?) -> CommandStep {
-        .request(.saveGroupProfile(chatID: chatID, draft), key: key, within: self.settings.mediaPatience) {
+    private static func saveProfile(
+        _ draft: ProfileDraft, _ chatID: String, key: String?, _ machine: DaemonMachine
+    ) -> CommandStep {
+        .request(.saveGroupProfile(chatID: chatID, draft), key: key, within: machine.settings.mediaPatience) {
             (machine: inout DaemonMachine, outcome: ActionOutcome?) throws(DaemonFailure) -> CommandStep in
             switch outcome {
             case .failed(let error): throw DaemonFailure.profile(error)
@@ -156,18 +168,20 @@ extension DaemonMachine {
             case .queued(let messageID, _):
                 return try machine.requireRelay(messageID) {
                     (machine: inout DaemonMachine) throws(DaemonFailure) -> CommandStep in
-                    try machine.profileReply(chatID)
+                    try self.profileReply(chatID, &machine)
                 }
-            case .done, .partlyDone, .found: return try machine.profileReply(chatID)
+            case .done, .partlyDone, .found: return try self.profileReply(chatID, &machine)
             }
         }
     }
 
-    private mutating func profileReply(_ chatID: String) throws(DaemonFailure) -> CommandStep {
-        let group = try self.group(chatID)
-        return try self.report(.profileUpdated, of: chatID) {
+    private static func profileReply(
+        _ chatID: String, _ machine: inout DaemonMachine
+    ) throws(DaemonFailure) -> CommandStep {
+        let group = try machine.group(chatID)
+        return try self.report(.profileUpdated, of: chatID, &machine) {
             (machine: inout DaemonMachine, events: [DaemonEvent]) throws(DaemonFailure) -> CommandStep in
-            Self.readProfile(of: group) {
+            self.readProfile(of: group) {
                 (machine: inout DaemonMachine, profile: DaemonGroupProfile) throws(DaemonFailure) -> CommandStep in
                 .reply(CommandResult(before: events, result: profile.json))
             }
@@ -186,10 +200,11 @@ extension DaemonMachine {
     }
 
     /// Passes on the event for a change of a group by this command; none if this account is no longer a member.
-    private mutating func report(
-        _ kind: DaemonGroupUpdate.Kind, of chatID: String, then next: @escaping CommandStep.Next<[DaemonEvent]>
+    private static func report(
+        _ kind: DaemonGroupUpdate.Kind, of chatID: String, _ machine: inout DaemonMachine,
+        then next: @escaping CommandStep.Next<[DaemonEvent]>
     ) throws(DaemonFailure) -> CommandStep {
-        guard let group = self.groupIfKnown(chatID) else { return try next(&self, []) }
+        guard let group = machine.groupIfKnown(chatID) else { return try next(&machine, []) }
         return .readProfiles(chatID: group.chatID) {
             (machine: inout DaemonMachine, known: [AppState.Profile]) throws(DaemonFailure) -> CommandStep in
             try next(&machine, [machine.update(kind, of: group, known)])

@@ -2,42 +2,45 @@ import Nostr
 import PikaCore
 
 /// Commands that send to a group.
-extension DaemonMachine {
+enum MessageCommands {
     /// A message that the core has enqueued.
     private struct Sent {
         let messageID: EventID
         let wrapper: EventID
     }
 
-    mutating func begin(message command: DaemonCommand, key: String?) throws(DaemonFailure) -> CommandStep {
+    /// Returns the first step of a command.
+    static func begin(
+        _ command: DaemonCommand, key: String?, _ machine: inout DaemonMachine
+    ) throws(DaemonFailure) -> CommandStep {
         switch command {
         case .sendMessage(let group, let content):
-            let chatID = try self.group(group).chatID
-            return Self.sendMessage(.sendMessage(chatID: chatID, .text(content)), key: key)
+            let chatID = try machine.group(group).chatID
+            return self.sendMessage(.sendMessage(chatID: chatID, .text(content)), key: key)
         case .sendHypernote(let group, let content, let title, let state):
-            let chatID = try self.group(group).chatID
+            let chatID = try machine.group(group).chatID
             let note = Hypernote(content: content, title: title, state: state)
-            return Self.sendMessage(.sendHypernote(chatID: chatID, note), key: key)
+            return self.sendMessage(.sendHypernote(chatID: chatID, note), key: key)
         case .react(let group, let target, let emoji):
             let target = try CommandArguments.eventID(target)
             let emoji = emoji.trimmed
             guard !emoji.isEmpty else { throw DaemonFailure(.badEmoji, "emoji is required") }
-            let chatID = try self.group(group).chatID
-            return Self.sendAnnotation(
+            let chatID = try machine.group(group).chatID
+            return self.sendAnnotation(
                 .reactToMessage(chatID: chatID, messageID: target, emoji: emoji), key: key)
         case .submitHypernoteAction(let group, let target, let name, let form):
             let target = try CommandArguments.eventID(target)
             let name = name.trimmed
             guard !name.isEmpty else { throw DaemonFailure(.badAction, "action is required") }
-            let chatID = try self.group(group).chatID
-            return Self.sendAnnotation(
+            let chatID = try machine.group(group).chatID
+            return self.sendAnnotation(
                 .hypernoteAction(chatID: chatID, hypernote: target, action: name, form: form), key: key)
         case .sendMedia(let group, let file, let caption, let servers):
-            return try self.sendMedia(group, [file], caption, servers, isBatch: false, key: key)
+            return try self.sendMedia(group, [file], caption, servers, isBatch: false, key: key, &machine)
         case .sendMediaBatch(let group, let paths, let caption, let servers):
             let files = paths.map { DaemonCommand.File(path: $0, mimeType: nil, filename: nil) }
-            return try self.sendMedia(group, files, caption, servers, isBatch: true, key: key)
-        case .sendTyping(let group): return Self.sendTyping(try self.group(group).chatID)
+            return try self.sendMedia(group, files, caption, servers, isBatch: true, key: key, &machine)
+        case .sendTyping(let group): return self.sendTyping(try machine.group(group).chatID)
         default: return .reply(CommandResult())
         }
     }
@@ -78,22 +81,6 @@ extension DaemonMachine {
         }
     }
 
-    /// Goes on once a relay has accepted the message, or at once if commands do not wait for relays.
-    mutating func requireRelay(
-        _ messageID: EventID, then next: @escaping CommandStep.Continue
-    ) throws(DaemonFailure) -> CommandStep {
-        guard self.settings.waitsForRelays else { return try next(&self) }
-        return .waitForRelay(messageID) {
-            (machine: inout DaemonMachine, delivery: AppState.Delivery?) throws(DaemonFailure) -> CommandStep in
-            switch delivery {
-            case .sent, .received: return try next(&machine)
-            case .failed(let reason): throw DaemonFailure(.publishFailed, reason)
-            case .pending, nil:
-                throw DaemonFailure(.publishFailed, "no relay accepted the message in time; it stays queued")
-            }
-        }
-    }
-
     private static func sendTyping(_ chatID: String) -> CommandStep {
         .request(.typingStarted(chatID: chatID), key: nil, within: nil) {
             (machine: inout DaemonMachine, outcome: ActionOutcome?) throws(DaemonFailure) -> CommandStep in
@@ -107,36 +94,36 @@ extension DaemonMachine {
 
     // MARK: Files
 
-    private mutating func sendMedia(
+    private static func sendMedia(
         _ reference: String, _ sources: [DaemonCommand.File], _ caption: String, _ servers: [String], isBatch: Bool,
-        key: String?
+        key: String?, _ machine: inout DaemonMachine
     ) throws(DaemonFailure) -> CommandStep {
-        let chatID = try self.group(reference).chatID
+        let chatID = try machine.group(reference).chatID
         try CommandArguments.files(sources)
         let servers = try CommandArguments.mediaServers(servers)
-        return try self.readFiles(sources[...], after: []) {
+        return try self.readFiles(sources[...], after: [], &machine) {
             (machine: inout DaemonMachine, files: [OutgoingFile]) throws(DaemonFailure) -> CommandStep in
             let media = OutgoingMedia(files: files, caption: caption, servers: servers)
-            return Self.send(
+            return self.send(
                 .sendMedia(chatID: chatID, media), key: key, within: machine.settings.mediaPatience
             ) { (machine: inout DaemonMachine, sent: Sent) throws(DaemonFailure) -> CommandStep in
-                Self.mediaReply(to: sent, in: chatID, isBatch: isBatch)
+                self.mediaReply(to: sent, in: chatID, isBatch: isBatch)
             }
         }
     }
 
-    private mutating func readFiles(
-        _ sources: ArraySlice<DaemonCommand.File>, after files: [OutgoingFile],
+    private static func readFiles(
+        _ sources: ArraySlice<DaemonCommand.File>, after files: [OutgoingFile], _ machine: inout DaemonMachine,
         then next: @escaping CommandStep.Next<[OutgoingFile]>
     ) throws(DaemonFailure) -> CommandStep {
-        guard let source = sources.first else { return try next(&self, files) }
+        guard let source = sources.first else { return try next(&machine, files) }
         return .readFile(path: source.path) {
             (machine: inout DaemonMachine, found: Result<[UInt8], RegularFile.Failure>) throws(DaemonFailure)
                 -> CommandStep in
             switch found {
             case .success(let bytes):
                 let file = try CommandArguments.file(source, bytes)
-                return try machine.readFiles(sources.dropFirst(), after: files + [file], then: next)
+                return try self.readFiles(sources.dropFirst(), after: files + [file], &machine, then: next)
             case .failure(let failure): throw DaemonFailure(.fileError, "read \(source.path): \(failure)")
             }
         }

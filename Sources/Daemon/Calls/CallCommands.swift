@@ -1,45 +1,46 @@
 import Nostr
 import PikaCore
 
-/// Commands about calls, and the reactions to a changed call.
-extension DaemonMachine {
-    mutating func begin(
-        call command: DaemonCommand, _ context: CommandContext
+/// Commands about calls.
+enum CallCommands {
+    /// Returns the first step of a command.
+    static func begin(
+        _ command: DaemonCommand, _ context: CommandContext, _ machine: inout DaemonMachine
     ) throws(DaemonFailure) -> CommandStep {
         let key = context.key
         switch command {
-        case .inviteCall(let invitation): return try self.invite(invitation, context)
-        case .acceptCall(let id): return try self.accept(id, key: key)
+        case .inviteCall(let invitation): return try self.invite(invitation, context, machine)
+        case .acceptCall(let id): return try self.accept(id, key: key, &machine)
         case .rejectCall(let id, let reason):
-            let call = try self.ringingCall(id)
+            let call = try machine.ringingCall(id)
             let action = AppAction.rejectCall(chatID: call.chatID, callID: id, reason: reason)
             return .request(action, key: key, within: nil) {
                 (machine: inout DaemonMachine, outcome: ActionOutcome?) throws(DaemonFailure) -> CommandStep in
-                try Self.check(outcome, of: action)
+                try self.check(outcome, of: action)
                 return .reply(CommandResult(result: ["call_id": .string(id)]))
             }
-        case .endCall(let id, let reason): return try self.end(id, reason, key: key)
+        case .endCall(let id, let reason): return try self.end(id, reason, key: key, &machine)
         case .sendAudioResponse(let id, let text):
-            _ = try self.audioCall(id)
+            _ = try machine.audioCall(id)
             guard !text.trimmed.isEmpty else { throw DaemonFailure(.badRequest, "tts_text must not be empty") }
             throw DaemonFailure(
                 .runtimeError, "tts publish failed: text-to-speech is not supported; use send_audio_file")
         case .sendAudioFile(let id, let path, let rate, let channels):
-            return try self.sendAudio(id, path, rate: rate, channels: channels)
-        case .sendCallData(let id, let hex, let track): return try self.sendData(id, hex, track)
+            return try self.sendAudio(id, path, rate: rate, channels: channels, machine)
+        case .sendCallData(let id, let hex, let track): return try self.sendData(id, hex, track, machine)
         default: return .reply(CommandResult())
         }
     }
 
     // MARK: Signals
 
-    private func invite(
-        _ invitation: DaemonCommand.CallInvitation, _ context: CommandContext
+    private static func invite(
+        _ invitation: DaemonCommand.CallInvitation, _ context: CommandContext, _ machine: DaemonMachine
     ) throws(DaemonFailure) -> CommandStep {
-        if self.state.activeCall?.isLive == true { throw DaemonFailure(.busy, "call already active") }
+        if machine.state.activeCall?.isLive == true { throw DaemonFailure(.busy, "call already active") }
         let peer = try CommandArguments.publicKey(invitation.peer)
         let group: DaemonGroup
-        do throws(DaemonFailure) { group = try self.group(invitation.group) } catch {
+        do throws(DaemonFailure) { group = try machine.group(invitation.group) } catch {
             throw DaemonFailure(.runtimeError, error.message)
         }
         let callID = invitation.callID.flatMap(\.nonBlank) ?? context.newID()
@@ -47,7 +48,7 @@ extension DaemonMachine {
         let action = AppAction.startCall(chatID: group.chatID, session: session, callID: callID, peer: peer)
         return .request(action, key: context.key, within: nil) {
             (machine: inout DaemonMachine, outcome: ActionOutcome?) throws(DaemonFailure) -> CommandStep in
-            try Self.check(outcome, of: action)
+            try self.check(outcome, of: action)
             return .readCallSession(callID: callID) {
                 (machine: inout DaemonMachine, agreed: CallSession?) throws(DaemonFailure) -> CommandStep in
                 .reply(
@@ -59,17 +60,19 @@ extension DaemonMachine {
         }
     }
 
-    private mutating func accept(_ id: String, key: String?) throws(DaemonFailure) -> CommandStep {
-        if let call = self.state.activeCall, call.isLive, call.hasStarted {
+    private static func accept(
+        _ id: String, key: String?, _ machine: inout DaemonMachine
+    ) throws(DaemonFailure) -> CommandStep {
+        if let call = machine.state.activeCall, call.isLive, call.hasStarted {
             throw DaemonFailure(.busy, "call already active")
         }
-        let call = try self.ringingCall(id)
+        let call = try machine.ringingCall(id)
         let action = AppAction.acceptCall(chatID: call.chatID, callID: id)
-        self.calls.beginCommand(on: id)
+        machine.calls.beginCommand(on: id)
         return .request(action, key: key, within: nil) {
             (machine: inout DaemonMachine, outcome: ActionOutcome?) throws(DaemonFailure) -> CommandStep in
             defer { machine.calls.endCommand() }
-            try Self.check(outcome, of: action)
+            try self.check(outcome, of: action)
             machine.calls.start(id)
             let nostrGroupID = machine.nostrGroupID(of: call.chatID)
             return .reply(
@@ -79,14 +82,16 @@ extension DaemonMachine {
         }
     }
 
-    private mutating func end(_ id: String, _ reason: String, key: String?) throws(DaemonFailure) -> CommandStep {
-        let call = try self.liveCall(id)
+    private static func end(
+        _ id: String, _ reason: String, key: String?, _ machine: inout DaemonMachine
+    ) throws(DaemonFailure) -> CommandStep {
+        let call = try machine.liveCall(id)
         let action = AppAction.endCall(chatID: call.chatID, callID: id, reason: reason)
-        self.calls.beginCommand(on: id)
+        machine.calls.beginCommand(on: id)
         return .request(action, key: key, within: nil) {
             (machine: inout DaemonMachine, outcome: ActionOutcome?) throws(DaemonFailure) -> CommandStep in
             defer { machine.calls.endCommand() }
-            try Self.check(outcome, of: action)
+            try self.check(outcome, of: action)
             machine.calls.end(id)
             return .reply(
                 CommandResult(
@@ -107,10 +112,10 @@ extension DaemonMachine {
     // MARK: Audio and data
 
     /// Sends an audio file. The reply follows once all of it has been sent; other commands run meanwhile.
-    private func sendAudio(
-        _ id: String, _ path: String, rate: UInt32, channels: UInt16
+    private static func sendAudio(
+        _ id: String, _ path: String, rate: UInt32, channels: UInt16, _ machine: DaemonMachine
     ) throws(DaemonFailure) -> CommandStep {
-        let (_, track) = try self.audioCall(id)
+        let (_, track) = try machine.audioCall(id)
         let (source, target) = try CommandArguments.audioFormats(rate: rate, channels: channels, track)
         return .readFile(path: path) {
             (machine: inout DaemonMachine, found: Result<[UInt8], RegularFile.Failure>) throws(DaemonFailure)
@@ -125,7 +130,7 @@ extension DaemonMachine {
                 (machine: inout DaemonMachine, media: CallMedia?) throws(DaemonFailure) -> CommandStep in
                 let transfer = CallAudioTransfer(
                     callID: id, bytes: bytes, source: source, target: target, track: track.name,
-                    media: try Self.opened(media))
+                    media: try self.opened(media))
                 var result = CommandResult(repliesToStandard: true)
                 result.later = { await transfer.run() }
                 return .reply(result)
@@ -133,8 +138,10 @@ extension DaemonMachine {
         }
     }
 
-    private func sendData(_ id: String, _ hex: String, _ track: String?) throws(DaemonFailure) -> CommandStep {
-        let call = try self.liveCall(id)
+    private static func sendData(
+        _ id: String, _ hex: String, _ track: String?, _ machine: DaemonMachine
+    ) throws(DaemonFailure) -> CommandStep {
+        let call = try machine.liveCall(id)
         guard call.audioTrack == nil else { throw DaemonFailure(.badRequest, "active call is not a data call") }
         guard let bytes = Hex.decode(hex.trimmed.lowercased()) else {
             throw DaemonFailure(.badRequest, "payload_hex must be valid hex")
@@ -142,7 +149,7 @@ extension DaemonMachine {
         let name = track?.trimmed ?? ""
         return .openMedia(callID: id) {
             (machine: inout DaemonMachine, media: CallMedia?) throws(DaemonFailure) -> CommandStep in
-            .sendData(try Self.opened(media), bytes, track: name.isEmpty ? nil : name) {
+            .sendData(try self.opened(media), bytes, track: name.isEmpty ? nil : name) {
                 (machine: inout DaemonMachine, failure: AppCoreError?) throws(DaemonFailure) -> CommandStep in
                 if let failure {
                     throw DaemonFailure(.runtimeError, "publish call data failed: \(failure.message)")
@@ -155,46 +162,5 @@ extension DaemonMachine {
     private static func opened(_ media: CallMedia?) throws(DaemonFailure) -> CallMedia {
         guard let media else { throw DaemonFailure(.runtimeError, "the call's media connection is not open") }
         return media
-    }
-
-    // MARK: Changes of the call
-
-    /// A reaction to a changed call.
-    enum CallReaction: Sendable {
-        case dispatch(AppAction)
-        case announce(DaemonEvent)
-        /// Sends an event that has no cursor and is never replayed.
-        case announceTransient(DaemonEvent)
-        /// Begins to receive the call's media, if there are any.
-        case followMedia(callID: String)
-    }
-
-    /// Returns the reactions to the current call, in order.
-    mutating func receiveCall() -> [CallReaction] {
-        guard let call = self.state.activeCall else { return [] }
-        let effects = self.calls.receive(call, isAllowed: self.settings.admits(call.peer))
-        return effects.map { self.reaction(to: $0, call) }
-    }
-
-    private func reaction(to effect: CallProgress.Effect, _ call: AppState.ActiveCall) -> CallReaction {
-        let nostrGroupID = self.nostrGroupID(of: call.chatID)
-        switch effect {
-        case .decline:
-            return .dispatch(.rejectCall(chatID: call.chatID, callID: call.callID, reason: "declined"))
-        case .announceInvite:
-            return .announce(
-                .callInviteReceived(callID: call.callID, from: call.peer, nostrGroupID: nostrGroupID))
-        case .announceStart:
-            return .announce(
-                .callSessionStarted(callID: call.callID, nostrGroupID: nostrGroupID, from: call.peer))
-        case .announceEnd(let reason):
-            return .announce(.callSessionEnded(callID: call.callID, reason: reason))
-        case .followMedia: return .followMedia(callID: call.callID)
-        case .announceStatistics(let statistics):
-            return .announceTransient(
-                .callDebug(
-                    callID: call.callID, sent: UInt64(clamping: statistics.sent),
-                    received: UInt64(clamping: statistics.received), dropped: UInt64(clamping: statistics.dropped)))
-        }
     }
 }
