@@ -38,6 +38,15 @@ import Testing
         #expect(sessions.listeners(isNew: true).count == 1 && sessions.listeners(isNew: false).isEmpty)
     }
 
+    @Test func unsubscribedClientsGetOnlyGroupChanges() throws {
+        var sessions = ClientSessions(requiresToken: false)
+        sessions.attach(self.socket)
+        let session = try #require(sessions.listeners(isNew: true).first)
+        #expect(session.line(of: .recorded(["type": "x"]), cursor: 1) == nil)
+        let line = try #require(session.line(of: .recorded(["type": "group_updated"]), cursor: 1))
+        #expect(!line.contains("cursor"))
+    }
+
     /// After a crash the core redelivers events that the log already contains.
     @Test func clientsWithCursorGetNoRepeatedEvents() throws {
         var sessions = ClientSessions(requiresToken: false)
