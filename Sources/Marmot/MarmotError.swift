@@ -61,6 +61,14 @@ public struct MarmotError: Error, Equatable, Sendable, CustomStringConvertible {
         public static let badPushToken = Code(description: "bad_push_token")
         /// A commit contains proposals that Marmot does not use (external, PSK, ReInit).
         public static let unsupportedProposal = Code(description: "unsupported_proposal")
+        /// A commit that was applied before arrives again.
+        public static let duplicate = Code(description: "duplicate")
+        /// A message of an epoch whose keys have been deleted, or of an abandoned branch.
+        public static let pastEpoch = Code(description: "past_epoch")
+        /// Another commit for the same epoch takes precedence (MIP-03).
+        public static let lostRace = Code(description: "lost_race")
+        /// An error of a kind that no layer declares: a defect of this package.
+        public static let unexpected = Code(description: "unexpected")
     }
 
     /// Kind of refusal.

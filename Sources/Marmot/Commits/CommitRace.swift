@@ -88,15 +88,15 @@ extension MarmotGroup {
         let order = CommitOrder(event)
         guard let (epoch, isCommit) = message.handshake,
             let position = self.snapshots.firstIndex(where: { $0.epoch == epoch })
-        else { return .refused(Refusal("past_epoch", "a message of a past epoch")) }
+        else { return .refused(Refusal(.pastEpoch, "a message of a past epoch")) }
         guard isCommit else { return try self.storeLateProposal(message, event, position) }
         let snapshot = self.snapshots[position]
         guard order.id != snapshot.order.id else {
-            return snapshot.isOwn ? .ownEcho : .refused(Refusal("duplicate", "this commit was already applied"))
+            return snapshot.isOwn ? .ownEcho : .refused(Refusal(.duplicate, "this commit was already applied"))
         }
         guard order < snapshot.order else {
             self.recordLosingCommit(message, digest, event, position)
-            return .refused(Refusal("lost_race", "an earlier commit for epoch \(epoch) was applied (MIP-03)"))
+            return .refused(Refusal(.lostRace, "an earlier commit for epoch \(epoch) was applied (MIP-03)"))
         }
         // Anyone can rewrap a ciphertext with an earlier time; rolling back later epochs for that would gain nothing.
         guard digest != snapshot.digest else { return self.lower(position, to: order) }
@@ -108,11 +108,11 @@ extension MarmotGroup {
             return Disposition(refusedBy: error)
         } catch { throw MarmotError(.mls, "\(error)") }
         guard case .commit(let staged) = received else {
-            return .refused(Refusal("past_epoch", "a message of a past epoch"))
+            return .refused(Refusal(.pastEpoch, "a message of a past epoch"))
         }
         guard staged.next?.epochAuthenticator != snapshot.outcome else { return self.lower(position, to: order) }
         guard case .commit(let report) = try restored.apply(staged, digest, order) else {
-            return .refused(Refusal("lost_race", "the commit for epoch \(epoch) was not applied"))
+            return .refused(Refusal(.lostRace, "the commit for epoch \(epoch) was not applied"))
         }
         let (rolledBackFrom, hadPending) = (self.epoch, self.pending != nil)
         self.abandonBranch(for: restored)
@@ -155,7 +155,7 @@ extension MarmotGroup {
     private mutating func lower(_ position: Int, to order: CommitOrder) -> Disposition {
         self.snapshots[position].order = order
         self.changedParts.insert(.snapshot(epoch: self.snapshots[position].epoch))
-        return .refused(Refusal("duplicate", "this commit was already applied, from another event"))
+        return .refused(Refusal(.duplicate, "this commit was already applied, from another event"))
     }
 
     /// Stores a proposal that arrives after a commit ended its epoch, because a better commit may still refer to it.
@@ -166,7 +166,7 @@ extension MarmotGroup {
             var mls = try self.mls(at: position)
             let data = try Self.data(mls.extensions, self.profile)
             guard case .proposal(let received) = try mls.process(message, now: event.commitTime) else {
-                return .refused(Refusal("past_epoch", "a message of a past epoch"))
+                return .refused(Refusal(.pastEpoch, "a message of a past epoch"))
             }
             let report = try Self.classify(received, in: &mls, data, for: self.account)
             self.snapshots[position].undo.records[.core] = .some(mls.record(.core))

@@ -54,14 +54,14 @@ extension MarmotGroup {
         var candidate = self
         if commit.epoch != self.epoch || commit.authenticator != self.mls.epochAuthenticator {
             guard let position = self.snapshots.firstIndex(where: { $0.epoch == commit.epoch }) else {
-                return .refused(Refusal("past_epoch", "an own commit for a past epoch"))
+                return .refused(Refusal(.pastEpoch, "an own commit for a past epoch"))
             }
             guard order < self.snapshots[position].order else {
-                return .refused(Refusal("lost_race", "an earlier commit for epoch \(commit.epoch) was applied"))
+                return .refused(Refusal(.lostRace, "an earlier commit for epoch \(commit.epoch) was applied"))
             }
             try candidate.restore(position)
             guard commit.authenticator == candidate.mls.epochAuthenticator else {
-                return .refused(Refusal("past_epoch", "an own commit on an abandoned branch"))
+                return .refused(Refusal(.pastEpoch, "an own commit on an abandoned branch"))
             }
         } else if let pending = self.pending, CommitOrder(pending.event) < order {
             return .waiting(.ownCommitPending)

@@ -57,13 +57,18 @@ public struct Refusal: Sendable, Hashable, CustomStringConvertible {
     /// The expected and the actual value, for people.
     public let detail: String
 
-    init(_ reason: String, _ detail: String) {
-        self.reason = reason
+    init(_ code: MarmotError.Code, _ detail: String) {
+        self.reason = code.description
         self.detail = detail
     }
 
     init(_ error: MarmotError) {
-        self.init(error.code.description, error.message)
+        self.init(error.code, error.message)
+    }
+
+    init(_ error: MLSError) {
+        self.reason = error.code.description
+        self.detail = error.message
     }
 
     /// Whether a later clock reading or messages still to come may change the verdict.

@@ -36,7 +36,7 @@ extension MarmotGroup {
         } catch let error as MarmotError {
             return .refused(Refusal(error))
         } catch {
-            return .refused(Refusal("unexpected", "\(error)"))
+            return .refused(Refusal(.unexpected, "\(error)"))
         }
     }
 
@@ -173,7 +173,7 @@ extension Disposition {
         case .futureEpoch: self = .waiting(.futureEpoch)
         case .unknownProposal: self = .waiting(.missingProposal)
         case .ownMessage: self = .ownEcho
-        default: self = .refused(Refusal(error.code.description, error.message))
+        default: self = .refused(Refusal(error))
         }
     }
 }
