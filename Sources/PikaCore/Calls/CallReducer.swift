@@ -21,7 +21,7 @@ extension CoreModel {
         switch signal.body {
         case .invite(let session):
             guard message.rumor.createdAt >= step.now - Self.maximumInviteAge else {
-                return self.refuse("stale_call", "an invite older than 30 s", event, in: group, &step)
+                return self.refuse(.staleCall, "an invite older than 30 s", event, in: group, &step)
             }
             guard self.calls.admitInvite(from: sender, self.configuration.callLimit, &step) else { return }
             self.receiveCallInvite(session, event, in: group, &step)
@@ -50,11 +50,11 @@ extension CoreModel {
                             session, callID: callID, between: event.sender, and: member, in: group))
             }
         guard !isForAnother else {
-            return self.refuse("foreign_call", "an invite for another member", event, in: group, &step)
+            return self.refuse(.foreignCall, "an invite for another member", event, in: group, &step)
         }
         // The keys derive from the id: reusing a past call's id would reuse its nonces.
         guard self.calls.live?.id == callID || !self.isUsed(callID) else {
-            return self.refuse("repeated_call", "an invite with a past call's id", event, in: group, &step)
+            return self.refuse(.repeatedCall, "an invite with a past call's id", event, in: group, &step)
         }
         let chatID = group.groupID.hex
         let isGroup = self.state.chatList.first { $0.chatID == chatID }?.isGroup ?? true
@@ -65,7 +65,7 @@ extension CoreModel {
     }
 
     private func refuse(
-        _ reason: String, _ detail: String, _ event: CallEvent, in group: MarmotGroup, _ step: inout CoreStep
+        _ reason: CoreReason, _ detail: String, _ event: CallEvent, in group: MarmotGroup, _ step: inout CoreStep
     ) {
         step.refuse(reason, detail, event.wrapper, inner: event.id, chatID: group.groupID.hex)
     }
@@ -101,7 +101,7 @@ extension CoreModel {
         case .failed(let callID, let reason):
             guard self.calls.live?.id == callID else { return }
             self.state.toast = reason
-            step.effects.append(.note(.refused(reason: "call_media", detail: reason)))
+            step.effects.append(.note(.refused(reason: CountedReason.callMedia.rawValue, detail: reason)))
             self.followCall(.mediaFailed(callID: callID), &step)
         case .statistics(let callID, let statistics):
             if self.state.activeCall?.callID == callID { self.state.activeCall?.statistics = statistics }

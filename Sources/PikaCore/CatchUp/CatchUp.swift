@@ -74,7 +74,7 @@ struct CatchUp: Sendable {
             step.effects.append(
                 .note(
                     .refused(
-                        reason: "too_many_group_relays",
+                        reason: CountedReason.tooManyGroupRelays.rawValue,
                         detail: "\(count) group relays are ignored: at most "
                             + "\(RelaySelection.perGroup) per group and \(RelaySelection.ofGroups) in total are used"))
             )

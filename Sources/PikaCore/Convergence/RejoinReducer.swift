@@ -26,7 +26,7 @@ extension CoreModel {
         let groupID = rival.group.groupID
         if let dropped = self.convergence.branches.add(rival) {
             self.forgetInvite(dropped, &step)
-            step.refuse("too_many_invites", "the oldest of many invitations to one group was dropped", dropped)
+            step.refuse(.tooManyInvites, "the oldest of many invitations to one group was dropped", dropped)
         }
         step.effects.append(
             .wake(.rejoin(groupID: groupID), atMilliseconds: step.nowMilliseconds + Branches.rivalDelay))

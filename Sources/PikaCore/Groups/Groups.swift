@@ -102,7 +102,7 @@ struct Groups: Sendable {
     mutating func storeMigratedChatIDs(_ step: inout CoreStep) {
         step.changes += self.storedChatIDs.changes
         for _ in self.storedChatIDs.ambiguousInboxRows {
-            step.effects.append(.note(.droppedEvent(reason: "ambiguous_chat")))
+            step.effects.append(.note(.droppedEvent(reason: CountedReason.ambiguousChat.rawValue)))
         }
         self.storedChatIDs = StoredChatIDs()
     }

@@ -7,7 +7,7 @@ extension CoreModel {
     mutating func receiveGroupEvent(_ event: Event, _ step: inout CoreStep) {
         // An event of a group not joined yet is not recorded as seen: it is read again with the group's backlog.
         guard let groupID = self.groups.group(of: event) else {
-            return step.refuse("unknown_group", "no group has the event's h tag", event.id)
+            return step.refuse(.unknownGroup, "no group has the event's h tag", event.id)
         }
         if self.ingest(event, into: groupID, &step) { self.retryWaiting(of: groupID, &step) }
     }
@@ -63,7 +63,7 @@ extension CoreModel {
         // Do not record an event that may be accepted once the clock is right, or after this account has rejoined.
         let isFinal = !refusal.mayBeAcceptedLater && self.groups[groupID]?.isActive != false
         if isFinal { self.rememberRefused(event.id, &step) }
-        step.refuse(refusal.reason, refusal.detail, event.id, chatID: self.chatID(of: groupID))
+        step.refuse(code: refusal.reason, refusal.detail, event.id, chatID: self.chatID(of: groupID))
         if isFinal { self.keepAbandoned(of: groupID, at: nil, &step) }
     }
 
@@ -107,7 +107,7 @@ extension CoreModel {
         let key = self.messageKey(message.id, in: groupID)
         guard !self.inbound.seen.contains(key) else {
             return step.refuse(
-                "duplicate", "repeated inner event", message.wrapper, inner: message.id,
+                .duplicate, "repeated inner event", message.wrapper, inner: message.id,
                 chatID: self.chatID(of: groupID))
         }
         self.remember(key, &step)
@@ -118,7 +118,7 @@ extension CoreModel {
             isOwn: isOwn, expiresAt: self.groups[groupID]?.data.expiry(of: message.rumor, sentAt: time), time: time)
         guard stored.expiresAt ?? .max > step.now else {
             return step.refuse(
-                "expired", "the message expired before it arrived", message.wrapper, inner: message.id,
+                .expired, "the message expired before it arrived", message.wrapper, inner: message.id,
                 chatID: self.chatID(of: groupID))
         }
         step.changes.append(.putMessage(stored))
@@ -219,7 +219,7 @@ extension CoreModel {
             self.catchUp.noteEvicted(groups)
             step.effects.append(.note(.droppedWaiting))
             step.observe(
-                .gaveUp, "too_many_waiting", "the waiting events exceed their limit in number or bytes", id,
+                .gaveUp, .tooManyWaiting, "the waiting events exceed their limit in number or bytes", id,
                 chatID: groups.first.flatMap { self.chatID(of: $0) })
         }
     }

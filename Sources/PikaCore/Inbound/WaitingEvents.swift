@@ -47,7 +47,7 @@ struct WaitingEvents: Sendable {
         }
         step.changes.append(.putWaiting(waiting))
         step.effects.append(.note(.waiting(reason: reason.rawValue)))
-        step.observe(.waiting, reason.rawValue, reason.explanation, event.id, chatID: chatID)
+        step.observe(.waiting, CoreReason(reason), reason.explanation, event.id, chatID: chatID)
         return true
     }
 

@@ -91,7 +91,7 @@ struct HandlerInbox: Sendable {
         guard let age = retention.unhandled?.components.seconds else { return true }
         let old = self.events.waiting(since: step.now - age)
         for event in old.prefix(Self.retentionBatch).compactMap({ self.events.remove($0) }) {
-            Self.note(event, "too_old", &step)
+            Self.note(event, .tooOld, &step)
         }
         return old.count <= Self.retentionBatch
     }
@@ -99,17 +99,17 @@ struct HandlerInbox: Sendable {
     /// Drops the oldest waiting events if there are too many, or too many bytes. Handlers have seen none of them.
     mutating func dropSurplus(_ retention: RetentionPolicy, _ step: inout CoreStep) {
         let (count, bytes) = (max(0, retention.maximumUnhandled), RetentionPolicy.maximumUnhandledBytes)
-        while let event = self.events.dropSurplus(count: count, bytes: bytes) { Self.note(event, "too_many", &step) }
+        while let event = self.events.dropSurplus(count: count, bytes: bytes) { Self.note(event, .tooMany, &step) }
     }
 
     /// Records that an event left the inbox unhandled.
-    private static func note(_ event: CoreEvent, _ reason: String, _ step: inout CoreStep) {
+    private static func note(_ event: CoreEvent, _ reason: CoreReason, _ step: inout CoreStep) {
         step.changes.append(.deleteInbox(id: event.inboxID))
         if let names = event.names {
             step.observe(
                 .gaveUp, reason, "no handler finished it in time", names.wrapper ?? names.id, inner: names.id,
                 chatID: event.chatID)
         }
-        step.effects.append(.note(.droppedEvent(reason: reason)))
+        step.effects.append(.note(.droppedEvent(reason: reason.rawValue)))
     }
 }

@@ -8,7 +8,7 @@ extension CoreModel {
         if case .remote(let key) = self.account {
             // Not worth a request to the signer.
             guard event.tags(named: "p").contains(where: { $0.value == key.hex }) else {
-                return step.refuse("not_for_us", "a gift wrap for another account", event.id)
+                return step.refuse(.notForUs, "a gift wrap for another account", event.id)
             }
             // Recorded as seen once the signer has opened it; stored until then.
             guard self.makeRoomForUnopened(event, &step) else { return }
@@ -38,7 +38,7 @@ extension CoreModel {
     /// Handles the rumor of an opened gift wrap.
     mutating func receiveRumor(_ rumor: UnsignedEvent, in wrapper: EventID, _ step: inout CoreStep) throws {
         guard rumor.kind == .welcome else {
-            return step.refuse("no_welcome", "a gift wrap without a Welcome: kind \(rumor.kind.rawValue)", wrapper)
+            return step.refuse(.noWelcome, "a gift wrap without a Welcome: kind \(rumor.kind.rawValue)", wrapper)
         }
         guard self.admitsInvitation(from: rumor.pubkey, &step) else { return }
         let invite = StoredInvite(wrapper: wrapper, rumor: rumor)
@@ -73,9 +73,11 @@ extension CoreModel {
 
     /// Records that a gift wrap could not be opened, or that its content is invalid.
     func noteUnopened(_ error: any Error, in wrapper: EventID, _ step: inout CoreStep) {
-        let (reason, detail) =
-            (error as? MarmotError).map { ($0.code.description, $0.message) } ?? ("bad_gift_wrap", "\(error)")
-        step.refuse(reason, detail, wrapper)
+        if let error = error as? MarmotError {
+            step.refuse(code: error.code.description, error.message, wrapper)
+        } else {
+            step.refuse(.badGiftWrap, "\(error)", wrapper)
+        }
     }
 
     private mutating func keep(_ invite: StoredInvite, _ group: MarmotGroup, _ step: inout CoreStep) {
@@ -88,7 +90,7 @@ extension CoreModel {
         while let dropped = self.invitations.surplus(self.state.invites.map(\.wrapper)) {
             self.forget(dropped, &step)
             step.refuse(
-                "too_many_invites", "the oldest invitation of the inviter with the most was dropped", dropped.wrapper)
+                .tooManyInvites, "the oldest invitation of the inviter with the most was dropped", dropped.wrapper)
         }
     }
 

@@ -5,20 +5,34 @@ import Nostr
 extension CoreStep {
     /// Counts a refusal, and reports which event it concerned.
     mutating func refuse(
-        _ reason: String, _ detail: String, _ event: EventID?, inner: EventID? = nil, chatID: String? = nil
+        _ reason: CoreReason, _ detail: String, _ event: EventID?, inner: EventID? = nil, chatID: String? = nil
     ) {
-        self.effects.append(.note(.refused(reason: reason, detail: detail)))
-        if let event { self.observe(.refused, reason, detail, event, inner: inner, chatID: chatID) }
+        self.refuse(code: reason.rawValue, detail, event, inner: inner, chatID: chatID)
     }
 
+    /// Counts a refusal by Marmot or MLS, with the code of their error, and reports which event it concerned.
+    mutating func refuse(
+        code: String, _ detail: String, _ event: EventID?, inner: EventID? = nil, chatID: String? = nil
+    ) {
+        self.effects.append(.note(.refused(reason: code, detail: detail)))
+        if let event { self.observe(.refused, code: code, detail, event, inner: inner, chatID: chatID) }
+    }
+
+    /// Reports that an event waits or was given up.
     mutating func observe(
-        _ fate: CoreNotice.Fate, _ reason: String, _ detail: String, _ event: EventID, inner: EventID? = nil,
+        _ fate: CoreNotice.Fate, _ reason: CoreReason, _ detail: String, _ event: EventID, inner: EventID? = nil,
         chatID: String? = nil
+    ) {
+        self.observe(fate, code: reason.rawValue, detail, event, inner: inner, chatID: chatID)
+    }
+
+    private mutating func observe(
+        _ fate: CoreNotice.Fate, code: String, _ detail: String, _ event: EventID, inner: EventID?, chatID: String?
     ) {
         self.effects.append(
             .observe(
                 CoreNotice(
-                    event: event, inner: inner, chatID: chatID, fate: fate, reason: reason, detail: detail,
+                    event: event, inner: inner, chatID: chatID, fate: fate, reason: code, detail: detail,
                     at: self.now)))
     }
 }

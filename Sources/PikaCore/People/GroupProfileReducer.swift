@@ -27,10 +27,10 @@ extension CoreModel {
     mutating func receiveGroupProfile(_ message: StoredMessage, _ step: inout CoreStep) {
         let (rumor, groupID) = (message.rumor, message.groupID)
         guard let metadata = try? ProfileMetadata(content: rumor.content) else {
-            return self.refuse("bad_group_profile", "the profile is not a JSON object, or too long", &step)
+            return self.refuseProfile("the profile is not a JSON object, or too long", &step)
         }
         guard let owner = self.owner(of: message) else {
-            return self.refuse("bad_group_profile", "only an admin may send another member's profile", &step)
+            return self.refuseProfile("only an admin may send another member's profile", &step)
         }
         let known = self.people.groups[groupID][owner]
         let isDirect = owner == rumor.pubkey
@@ -52,8 +52,8 @@ extension CoreModel {
             of: owner, in: groupID, &step)
     }
 
-    private func refuse(_ reason: String, _ detail: String, _ step: inout CoreStep) {
-        step.effects.append(.note(.refused(reason: reason, detail: detail)))
+    private func refuseProfile(_ detail: String, _ step: inout CoreStep) {
+        step.effects.append(.note(.refused(reason: CountedReason.badGroupProfile.rawValue, detail: detail)))
     }
 
     /// Returns the owner of the profile; nil if the author may not publish it.

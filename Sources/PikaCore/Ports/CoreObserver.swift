@@ -18,7 +18,7 @@ package struct CoreNotice: Sendable, Hashable {
     /// Hex of the MLS group id; nil if the event belongs to no known chat.
     package let chatID: String?
     package let fate: Fate
-    /// A reason code, such as `not_admin` or `no_key`.
+    /// The raw value of a ``CoreReason``, or the code of an error of Marmot or MLS.
     package let reason: String
     package let detail: String
     /// The time of the outcome, in Unix seconds.

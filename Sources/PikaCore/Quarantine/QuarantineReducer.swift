@@ -10,11 +10,11 @@ extension CoreModel {
         let subject = CrashSubject.event(event.id)
         guard self.crashes.holds(subject) else {
             guard event.kind == .giftWrap, self.crashes.holds(.giftWraps) else { return false }
-            step.refuse("quarantined", "gift wraps are quarantined", event.id)
+            step.refuse(.quarantined, "gift wraps are quarantined", event.id)
             return true
         }
         step.effects.append(.storeQuarantined(subject, event))
-        step.refuse("quarantined", "it crashed the process", event.id)
+        step.refuse(.quarantined, "it crashed the process", event.id)
         return true
     }
 

@@ -85,7 +85,10 @@ extension CoreModel {
         case .refused(_, let reason):
             step.effects.append(.note(.refused(reason: reason, detail: "refused by the relay connection")))
         case .closed(_, let subscription, let message):
-            step.effects.append(.note(.refused(reason: "subscription_closed", detail: "\(subscription): \(message)")))
+            step.effects.append(
+                .note(
+                    .refused(
+                        reason: CountedReason.subscriptionClosed.rawValue, detail: "\(subscription): \(message)")))
         case .clock(let relay, let offset): self.noteClock(of: relay, offset: offset, &step)
         case .endOfStoredEvents: break
         }
@@ -106,7 +109,7 @@ extension CoreModel {
         case .groupEvent: self.receiveGroupEvent(event, &step)
         case .giftWrap: self.receiveGiftWrap(event, &step)
         case .applicationData: self.receiveNotice(event, &step)
-        default: step.refuse("unexpected_kind", "kind \(event.kind.rawValue)", event.id)
+        default: step.refuse(.unexpectedKind, "kind \(event.kind.rawValue)", event.id)
         }
     }
 

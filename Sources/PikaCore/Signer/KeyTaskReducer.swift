@@ -105,7 +105,9 @@ extension CoreModel {
         switch job.task {
         case .open(let event): self.noteUnopened(error, in: event.id, &step)
         case .readNotice(let event, let relay):
-            step.effects.append(.note(.refused(reason: "bad_notice", detail: "invalid notice of an account copy")))
+            step.effects.append(
+                .note(
+                    .refused(reason: CountedReason.badNotice.rawValue, detail: "invalid notice of an account copy")))
             self.endNotice(event, at: relay, &step)
         case .seal(let due):
             self.state.toast = "an invitation could not be created: \(reason)"
