@@ -95,11 +95,9 @@ package final class Admission: Sendable {
         _ event: CoreEvent, for bot: String?, _ reason: IgnoreReason, _ detail: String = "",
         nowMilliseconds now: Int64
     ) {
-        Counter(label: "bot_events_ignored_total", dimensions: [("reason", reason.description)]).increment()
+        Counter(label: "bot_events_ignored_total", dimensions: [("reason", reason.rawValue)]).increment()
         if let bot { state.withLock { $0.counts[bot, default: BotCounts()].ignored += 1 } }
-        journal.note(
-            JournalEntry(
-                event, at: now / 1000, bot: bot, fate: .ignored, reason: reason.description, detail: detail))
+        journal.note(JournalEntry(event, at: now / 1000, bot: bot, ignored: reason, detail: detail))
     }
 
     /// Counts and records the outcome of an event for a bot.
@@ -107,23 +105,23 @@ package final class Admission: Sendable {
         _ outcome: BotOutcome, of bot: String, on event: CoreEvent, nowMilliseconds now: Int64
     ) {
         state.withLock { $0.counts[bot, default: BotCounts()].add(outcome) }
-        let (fate, reason, detail) = outcome.journalFields
-        journal.note(JournalEntry(event, at: now / 1000, bot: bot, fate: fate, reason: reason, detail: detail))
+        let (reason, detail) = outcome.journalFields
+        journal.note(JournalEntry(event, at: now / 1000, bot: bot, reason, detail: detail))
     }
 
     /// Records that the event waits because too many of the bot's handlers hang.
     package func hold(_ event: CoreEvent, for bot: String, nowMilliseconds now: Int64) {
-        journal.note(
-            JournalEntry(event, at: now / 1000, bot: bot, fate: .waiting, reason: JournalEntry.stuck, detail: ""))
+        journal.note(JournalEntry(event, at: now / 1000, bot: bot, .stuck, detail: ""))
     }
 
     /// Counts and records that an event was abandoned because processes died while it was in flight.
     package func giveUp(_ event: CoreEvent, deaths: Int, nowMilliseconds now: Int64) {
-        Counter(label: "bot_inbox_given_up_total", dimensions: [("reason", JournalEntry.crashed)]).increment()
+        let reason = HandlingReason.crashed
+        Counter(label: "bot_inbox_given_up_total", dimensions: [("reason", reason.rawValue)]).increment()
         journal.close(event)
         journal.note(
             JournalEntry(
-                event, at: now / 1000, bot: nil, fate: .gaveUp, reason: JournalEntry.crashed,
+                event, at: now / 1000, bot: nil, reason,
                 detail: "the process died \(deaths) times while it was in flight"))
     }
 

@@ -6,12 +6,12 @@ package enum BotOutcome: Hashable, Sendable {
     case failed(handler: String, error: String)
     case timedOut(handler: String)
 
-    var journalFields: (fate: JournalEntry.Fate, reason: String, detail: String) {
+    var journalFields: (reason: HandlingReason, detail: String) {
         switch self {
         case .handled(let handler, let effects):
-            (.handled, effects == 0 ? "nothing_to_do" : "done", "handler \(handler), effects: \(effects)")
-        case .failed(let handler, let error): (.failed, "error", "handler \(handler) threw \(error)")
-        case .timedOut(let handler): (.failed, "timeout", "handler \(handler)")
+            (effects == 0 ? .nothingToDo : .done, "handler \(handler), effects: \(effects)")
+        case .failed(let handler, let error): (.error, "handler \(handler) threw \(error)")
+        case .timedOut(let handler): (.timeout, "handler \(handler)")
         }
     }
 }

@@ -30,7 +30,7 @@ package struct EventExplanation: Hashable, Sendable {
         parts = journal.entries(matching: digits).reversed()
             .filter { seen.insert("\($0.id ?? "")\($0.wrapper ?? "")\($0.bot ?? "")\($0.fate)\($0.reason)").inserted }
             .reversed().map { entry in
-                let (sentence, advice) = EventReasons.explanation(of: entry)
+                let (sentence, advice) = entry.explanation
                 return Part(entry: entry, sentence: sentence, advice: advice)
             }
         openSince = journal.open(matching: digits).map(\.at).sorted()

@@ -20,11 +20,6 @@ package struct JournalEntry: Codable, Hashable, Sendable {
         case gaveUp = "gave_up"
     }
 
-    /// The reason of a waiting event: too many handlers of the bot hang.
-    static let stuck = "stuck"
-    /// The reason of an event that was abandoned because processes died while it was in flight. Also a metric label.
-    static let crashed = "crashed"
-
     /// The time of the entry, in Unix seconds.
     package var at: Int64
     /// The inner event's id in hex, or its substitute; nil if it was never decrypted.
@@ -36,18 +31,27 @@ package struct JournalEntry: Codable, Hashable, Sendable {
     /// The bot's label; nil if the entry applies to all bots.
     package var bot: String?
     package var fate: Fate
+    /// The code of the reason: the raw value of ``knownReason``, or the code of an error of Marmot or MLS.
     package var reason: String
     package var detail: String
 
-    init(
-        _ event: CoreEvent, at: Int64, bot: String?, fate: Fate, reason: String, detail: String
-    ) {
+    /// Creates the entry of a bot that did not receive the event; of all bots if `bot` is nil.
+    init(_ event: CoreEvent, at: Int64, bot: String?, ignored reason: IgnoreReason, detail: String) {
+        self.init(event, at: at, bot: bot, fate: .ignored, code: reason.rawValue, detail: detail)
+    }
+
+    /// Creates the entry of a bot that received the event; of all bots if `bot` is nil.
+    init(_ event: CoreEvent, at: Int64, bot: String?, _ reason: HandlingReason, detail: String) {
+        self.init(event, at: at, bot: bot, fate: reason.fate, code: reason.rawValue, detail: detail)
+    }
+
+    private init(_ event: CoreEvent, at: Int64, bot: String?, fate: Fate, code: String, detail: String) {
         self.at = at
         (id, wrapper) = event.journalNames
         chat = String(event.chatID.prefix(8))
         self.bot = bot
         self.fate = fate
-        self.reason = reason
+        reason = code
         self.detail = detail
     }
 

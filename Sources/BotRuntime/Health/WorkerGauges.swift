@@ -1,3 +1,4 @@
+import BotDispatch
 import Metrics
 import Nostr
 import PikaCore
@@ -29,7 +30,11 @@ struct WorkerGauges: Sendable {
             _ = Counter(label: "pikabot_rollbacks_total", dimensions: [("committer", role.rawValue)])
         }
         _ = Counter(label: "bot_decrypt_failures_total", dimensions: [("reason", "gave_up")])
-        for reason in ["too_old", "too_many", "crashed", "program_failed", "program_full", "chat_withdrawn"] {
+        let reasons = [
+            CoreReason.tooOld.rawValue, CoreReason.tooMany.rawValue, HandlingReason.crashed.rawValue,
+            "program_failed", "program_full", "chat_withdrawn",
+        ]
+        for reason in reasons {
             _ = Counter(label: "bot_inbox_given_up_total", dimensions: [("reason", reason)])
         }
         info.record(1)

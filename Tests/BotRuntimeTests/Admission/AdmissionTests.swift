@@ -19,7 +19,7 @@ struct AdmissionTests {
         let verdict = admission.verdict(on: event, for: bot, policy, in: scope, nowMilliseconds: now) { isWanted }
         switch verdict {
         case .admitted: return "admitted"
-        case .ignored(let reason, _): return reason.description
+        case .ignored(let reason, _): return reason.rawValue
         }
     }
 

@@ -33,7 +33,7 @@ private final class Responder: Sendable {
     var admission: Admission { member.withLock { $0?.admission } ?? Admission() }
 
     func ignored(_ reason: IgnoreReason) -> Int {
-        admission.journal.ignored.filter { $0.reason == reason.description }.count
+        admission.journal.ignored.filter { $0.reason == reason.rawValue }.count
     }
 
     func join(_ lab: GroupLab, as name: String) async throws -> LabMember {
@@ -128,7 +128,7 @@ struct AuthorityLabTests {
         #expect(alice.heard(in: chat, from: ours) == ["re: as an admin"])
         #expect(responder.ignored(.notAllowed) == 2)
         let journal = responder.admission.journal
-        let ignored = try #require(journal.ignored.last { $0.reason == IgnoreReason.notAllowed.description })
+        let ignored = try #require(journal.ignored.last { $0.reason == IgnoreReason.notAllowed.rawValue })
         let why = EventExplanation(of: try #require(ignored.id), from: journal)
         #expect(why?.lines.joined().contains("may not trigger this bot") == true)
     }

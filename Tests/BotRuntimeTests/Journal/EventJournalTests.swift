@@ -1,4 +1,5 @@
 import BotKit
+import Foundation
 import LiveTesting
 import Nostr
 import Testing
@@ -6,8 +7,12 @@ import Testing
 @testable import BotDispatch
 @testable import PikaCore
 
-private func entry(_ number: Int, reason: String = "own", fate: JournalEntry.Fate = .ignored) -> JournalEntry {
-    JournalEntry(arrived("", Int64(number)), at: Int64(number), bot: "bot", fate: fate, reason: reason, detail: "")
+private func entry(_ number: Int, ignored reason: IgnoreReason = .own) -> JournalEntry {
+    JournalEntry(arrived("", Int64(number)), at: Int64(number), bot: "bot", ignored: reason, detail: "")
+}
+
+private func entry(_ number: Int, _ reason: HandlingReason) -> JournalEntry {
+    JournalEntry(arrived("", Int64(number)), at: Int64(number), bot: "bot", reason, detail: "")
 }
 
 struct JournalRingTests {
@@ -90,7 +95,7 @@ struct EventJournalTests {
     @Test func limitsEachKindSeparately() {
         let journal = EventJournal(capacity: 5)
         for number in 1...50 { journal.note(entry(number)) }
-        journal.note(entry(60, reason: "done", fate: .handled))
+        journal.note(entry(60, .done))
         journal.note(
             CoreNotice(event: eventID(7), fate: .refused, reason: "not_admin", detail: "no admin", at: 70))
         #expect(journal.ignored.map(\.at) == [46, 47, 48, 49, 50])
@@ -102,8 +107,8 @@ struct EventJournalTests {
         let core = ScriptedCore()
         let clock = StandingClock()
         let first = EventJournal()
-        first.note(entry(1, reason: "loop"))
-        first.note(entry(2, reason: "done", fate: .handled))
+        first.note(entry(1, ignored: .loop))
+        first.note(entry(2, .done))
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await first.run(with: core, clock: clock) }
             await clock.waitForSleeper()
@@ -137,10 +142,10 @@ struct EventExplanationTests {
         #expect(lines.count == 3)
     }
 
-    @Test(arguments: IgnoreReason.all)
+    @Test(arguments: IgnoreReason.allCases)
     func everyReasonHasTextAndAdvice(reason: IgnoreReason) {
         let journal = EventJournal()
-        journal.note(entry(0xabcd, reason: reason.description))
+        journal.note(entry(0xabcd, ignored: reason))
         // By the full id, a prefix of the inner one, and the outer one.
         for query in [eventID(0xabcd).hex, "0000", eventID(0xabcd + 0xa000).hex] {
             let part = explain(query, journal)?.parts.first
@@ -148,6 +153,31 @@ struct EventExplanationTests {
             #expect(part?.advice.isEmpty == false)
             #expect(part?.entry.bot == "bot")
         }
+    }
+
+    @Test(arguments: CoreReason.allCases)
+    func everyRefusalHasItsOwnText(reason: CoreReason) {
+        let journal = EventJournal()
+        journal.note(CoreNotice(event: eventID(9), fate: .refused, reason: reason.rawValue, detail: "", at: 1))
+        let part = explain(eventID(9).hex, journal)?.parts.first
+        #expect(part?.entry.knownReason == .core(reason))
+        #expect(part?.sentence.hasPrefix("refused:") == false)
+    }
+
+    @Test(arguments: HandlingReason.allCases)
+    func everyOutcomeIsKnownAgain(reason: HandlingReason) {
+        #expect(entry(1, reason).knownReason == .handling(reason))
+    }
+
+    /// A journal may hold codes of Marmot and MLS, and of other versions.
+    @Test(arguments: JournalEntry.Fate.allCases)
+    func showsUnknownStoredCodes(fate: JournalEntry.Fate) throws {
+        let stored = #"{"at":1,"wrapper":"abcdef","fate":"\#(fate.rawValue)","reason":"new_code","detail":""}"#
+        let entry = try JSONDecoder().decode(JournalEntry.self, from: Data(stored.utf8))
+        let journal = EventJournal()
+        journal.note(entry)
+        #expect(entry.knownReason == nil && entry.fate == fate)
+        #expect(explain("abcdef", journal)?.parts.first?.sentence.contains("new_code") == true)
     }
 
     @Test func showsEachBotsVerdict() {
