@@ -7,7 +7,7 @@ extension HTTPAnswer {
     /// - Parameter now: Unix seconds.
     func head(to request: HTTPRequestHead, isLast: Bool, now: Int64) -> HTTPResponseHead {
         var headers = headers
-        if let date = HTTPDate.text(now) { headers.replaceOrAdd(name: "Date", value: date) }
+        if let date = DateHeader.text(now) { headers.replaceOrAdd(name: "Date", value: date) }
         headers.replaceOrAdd(name: "Access-Control-Allow-Origin", value: "*")
         // The wildcard does not cover Authorization.
         headers.replaceOrAdd(name: "Access-Control-Allow-Headers", value: "Authorization, *")

@@ -6,7 +6,7 @@ struct Acceptance: Sendable {
         case store
         /// Ephemeral (NIP-01): delivered to subscribers, never stored.
         case broadcast
-        case refuse(Refusal)
+        case refuse(RefusalText)
     }
 
     let limits: RelayLimits
@@ -19,7 +19,7 @@ struct Acceptance: Sendable {
         do {
             try event.verify()
         } catch {
-            return .refuse(Refusal(.invalid, error.message))
+            return .refuse(RefusalText(.invalid, error.message))
         }
         if let refusal = malformation(of: event, now: now) ?? authorization(of: event, authenticated) {
             return .refuse(refusal)
@@ -27,32 +27,32 @@ struct Acceptance: Sendable {
         return event.kind.isEphemeral ? .broadcast : .store
     }
 
-    private func malformation(of event: Event, now: Int64) -> Refusal? {
+    private func malformation(of event: Event, now: Int64) -> RefusalText? {
         if event.kind == .clientAuthentication {
-            return Refusal(.invalid, "kind 22242 is allowed only in AUTH messages")
+            return RefusalText(.invalid, "kind 22242 is allowed only in AUTH messages")
         }
         if event.tags.count > limits.tagsPerEvent {
-            return Refusal(.invalid, "more than \(limits.tagsPerEvent) tags")
+            return RefusalText(.invalid, "more than \(limits.tagsPerEvent) tags")
         }
         if let ahead = limits.secondsIntoFuture {
             let distance = event.createdAt.subtractingReportingOverflow(now)
             if distance.overflow || distance.partialValue > ahead {
-                return Refusal(.invalid, "created_at is more than \(ahead) seconds ahead")
+                return RefusalText(.invalid, "created_at is more than \(ahead) seconds ahead")
             }
         }
         if event.isExpired(at: now) {
-            return Refusal(.invalid, "the event has expired")
+            return RefusalText(.invalid, "the event has expired")
         }
         return nil
     }
 
-    private func authorization(of event: Event, _ authenticated: Set<PublicKey>) -> Refusal? {
+    private func authorization(of event: Event, _ authenticated: Set<PublicKey>) -> RefusalText? {
         if requireAuthentication, authenticated.isEmpty {
-            return Refusal(.authenticationRequired, "log in before publishing")
+            return RefusalText(.authenticationRequired, "log in before publishing")
         }
         guard event.isProtected, !authenticated.contains(event.pubkey) else { return nil }
         return authenticated.isEmpty
-            ? Refusal(.authenticationRequired, "only its author may publish a protected event")
-            : Refusal(.restricted, "only its author may publish a protected event")
+            ? RefusalText(.authenticationRequired, "only its author may publish a protected event")
+            : RefusalText(.restricted, "only its author may publish a protected event")
     }
 }

@@ -5,7 +5,7 @@
 struct AddressUse: Sendable {
     private struct Entry: Sendable {
         var connections = 0
-        var rate: RateLimit?
+        var rate: TokenBucket?
     }
 
     private static let minimumSweep = 64
@@ -45,7 +45,7 @@ struct AddressUse: Sendable {
     }
 
     private func entry(_ now: Int64) -> Entry {
-        Entry(rate: limits.messagesPerSecondPerAddress.map { RateLimit(perSecond: $0, now: now) })
+        Entry(rate: limits.messagesPerSecondPerAddress.map { TokenBucket(perSecond: $0, now: now) })
     }
 
     /// Removes idle addresses. The amortised cost per connection is constant, because the bound is twice the number

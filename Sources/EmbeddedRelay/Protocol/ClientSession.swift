@@ -25,13 +25,13 @@ struct ClientSession: Sendable {
     private(set) var feeds: [String: SubscriptionFeed] = [:]
     private var challengeSent = false
     private var nextSerial: UInt64 = 0
-    private var rateLimit: RateLimit?
+    private var rateLimit: TokenBucket?
 
     init(challenge: String, address: RelayURL?, acceptance: Acceptance, now: Int64) {
         self.challenge = challenge
         self.address = address
         self.acceptance = acceptance
-        rateLimit = acceptance.limits.messagesPerSecond.map { RateLimit(perSecond: $0, now: now) }
+        rateLimit = acceptance.limits.messagesPerSecond.map { TokenBucket(perSecond: $0, now: now) }
     }
 
     /// Returns the messages for a new client.
@@ -66,7 +66,7 @@ struct ClientSession: Sendable {
 
 extension ClientSession {
     private static func rateLimited(_ message: ClientMessage) -> [RelayMessage] {
-        let reason = Refusal(.rateLimited, "slow down").message
+        let reason = RefusalText(.rateLimited, "slow down").message
         return switch message {
         case .event(let event), .authenticate(let event): [.ok(event.id, accepted: false, message: reason)]
         case .request(let name, _), .count(let name, _): [.closed(subscription: name, message: reason)]
@@ -102,40 +102,40 @@ extension ClientSession {
     }
 
     private mutating func authenticated(by event: Event, now: Int64) -> Action {
-        let refusal = Login(challenge: challenge, address: address).refusal(of: event, now: now)
+        let refusal = LoginRequirements(challenge: challenge, address: address).refusal(of: event, now: now)
         if refusal == nil { authenticated.insert(event.pubkey) }
         return .reply([.ok(event.id, accepted: refusal == nil, message: refusal?.message ?? "")])
     }
 
-    private func refusal(_ name: String, _ filters: [Filter]) -> Refusal? {
+    private func refusal(_ name: String, _ filters: [Filter]) -> RefusalText? {
         let limits = acceptance.limits
         if acceptance.requireAuthentication, authenticated.isEmpty {
-            return Refusal(.authenticationRequired, "log in before reading")
+            return RefusalText(.authenticationRequired, "log in before reading")
         }
         if name.isEmpty || name.utf8.count > limits.subscriptionIDBytes {
-            return Refusal(.invalid, "a subscription id must have 1 to \(limits.subscriptionIDBytes) bytes")
+            return RefusalText(.invalid, "a subscription id must have 1 to \(limits.subscriptionIDBytes) bytes")
         }
         if filters.isEmpty || filters.count > limits.filtersPerRequest {
-            return Refusal(.invalid, "a request must have 1 to \(limits.filtersPerRequest) filters")
+            return RefusalText(.invalid, "a request must have 1 to \(limits.filtersPerRequest) filters")
         }
         if filters.contains(where: { $0.valueCount > limits.valuesPerFilter }) {
-            return Refusal(.invalid, "a filter has more than \(limits.valuesPerFilter) values")
+            return RefusalText(.invalid, "a filter has more than \(limits.valuesPerFilter) values")
         }
         return nil
     }
 
-    private func subscriptionLimitRefusal(_ name: String) -> Refusal? {
+    private func subscriptionLimitRefusal(_ name: String) -> RefusalText? {
         let most = acceptance.limits.subscriptionsPerConnection
         guard feeds[name] == nil, feeds.count >= most else { return nil }
-        return Refusal(.restricted, "more than \(most) subscriptions")
+        return RefusalText(.restricted, "more than \(most) subscriptions")
     }
 
-    private mutating func refuse(_ name: String, _ refusal: Refusal) -> Action {
+    private mutating func refuse(_ name: String, _ refusal: RefusalText) -> Action {
         .reply(withChallenge(.closed(subscription: name, message: refusal.message), refusal))
     }
 
     /// NIP-42: a client can log in only after it has the challenge, so the challenge precedes the first refusal.
-    private mutating func withChallenge(_ message: RelayMessage, _ refusal: Refusal) -> [RelayMessage] {
+    private mutating func withChallenge(_ message: RelayMessage, _ refusal: RefusalText) -> [RelayMessage] {
         guard refusal.prefix == .authenticationRequired, !challengeSent else { return [message] }
         challengeSent = true
         return [.authentication(challenge: challenge), message]
@@ -161,7 +161,7 @@ extension ClientSession {
     mutating func failed(_ name: String, serial: UInt64) -> RelayMessage? {
         guard feeds[name]?.serial == serial else { return nil }
         feeds[name] = nil
-        return .closed(subscription: name, message: Refusal(.error, "the store query failed").message)
+        return .closed(subscription: name, message: RefusalText(.error, "the store query failed").message)
     }
 }
 

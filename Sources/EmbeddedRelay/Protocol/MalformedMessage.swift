@@ -6,7 +6,7 @@ import Nostr
 /// without one the answer is a NOTICE.
 enum MalformedMessage {
     static func reply(to json: [UInt8], _ error: NostrError) -> RelayMessage {
-        let text = Refusal(.invalid, error.message).message
+        let text = RefusalText(.invalid, error.message).message
         guard let elements = (try? JSONValue(json: json))?.array, elements.count > 1 else { return .notice(text) }
         switch elements[0].string {
         case "EVENT", "AUTH":

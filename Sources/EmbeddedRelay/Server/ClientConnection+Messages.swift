@@ -28,7 +28,7 @@ extension ClientConnection {
     }
 
     private func log(_ message: ClientMessage) {
-        guard let log = core.eventLog else { return }
+        guard let log = core.trafficLog else { return }
         switch message {
         case .event(let event): log.received(event, from: address)
         case .request(_, let filters): log.requested(filters, by: address)
@@ -118,7 +118,7 @@ extension ClientConnection {
             enqueue(.count(subscription: name, count))
         case .failure(let error):
             logger.error("Stored events could not be counted", metadata: ["error": "\(error)"])
-            let refusal = Refusal(.error, "the store query failed")
+            let refusal = RefusalText(.error, "the store query failed")
             enqueue(.closed(subscription: name, message: refusal.message))
         }
         handleInbox()
@@ -126,7 +126,7 @@ extension ClientConnection {
 
     // MARK: Deliveries from the hub
 
-    func deliver(_ deliveries: [Delivery]) {
+    func deliver(_ deliveries: [ConnectionDelivery]) {
         guard phase != .closed else { return }
         for delivery in deliveries {
             switch delivery {

@@ -59,7 +59,7 @@ final class ClientConnection: ChannelDuplexHandler {
         guard let number = core.hub.join(handle) else { return context.close(promise: nil) }
         self.number = number
         address = context.remoteAddress?.ipAddress ?? address
-        core.eventLog?.connected(address)
+        core.trafficLog?.connected(address)
         let interval = TimeAmount(core.limits.idleTimeout)
         let bound = handle.connection
         heartbeat = context.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
@@ -152,7 +152,7 @@ final class ClientConnection: ChannelDuplexHandler {
     private func tearDown() {
         guard phase != .closed else { return }
         phase = .closed
-        core.eventLog?.disconnected(address)
+        core.trafficLog?.disconnected(address)
         core.hub.leave(number, serials: session.feeds.values.map(\.serial))
         heartbeat?.cancel()
         stall?.cancel()

@@ -11,7 +11,7 @@ struct RelayCore: Sendable {
     let blobs: BlobStore
     let logger: Logger
     /// The log of messages; nil unless messages are logged.
-    let eventLog: EventLog?
+    let trafficLog: TrafficLog?
     /// Returns the time in Unix seconds.
     let now: @Sendable () -> Int64
 
@@ -23,12 +23,12 @@ struct RelayCore: Sendable {
         blobs = try BlobStore(
             directory: configuration.mediaDirectory, maximumBytes: limits.blobBytes, quota: limits.mediaBytes)
         store = try EventStore(configuration.storage, synchronousCommits: configuration.synchronousCommits)
-        let eventLog = configuration.logsEvents ? EventLog(logger) : nil
+        let trafficLog = configuration.logsEvents ? TrafficLog(logger) : nil
         writer = GroupCommit(store, quota: limits.databaseBytes, logger: logger) { batch in
-            eventLog?.committed(batch)
+            trafficLog?.committed(batch)
             hub.committed(batch)
         }
-        self.eventLog = eventLog
+        self.trafficLog = trafficLog
         self.hub = hub
         self.configuration = configuration
         self.logger = logger

@@ -9,7 +9,7 @@ struct ClientHandle: Sendable {
 }
 
 /// Work for one connection on its event loop.
-enum Delivery: Sendable {
+enum ConnectionDelivery: Sendable {
     case outcome(EventID, StoreOutcome)
     case live(LiveEvent, Subscriptions.Match)
 }
@@ -118,7 +118,7 @@ final class RelayHub: Sendable {
                 return state.subscriptions.matches(entry.submission.event)
             }
         }
-        var deliveries: [(UInt64, Delivery)] = []
+        var deliveries: [(UInt64, ConnectionDelivery)] = []
         for ((submission, outcome), matches) in zip(batch, matches) {
             deliveries.append((submission.origin, .outcome(submission.event.id, outcome)))
             guard case .stored(let sequence) = outcome else { continue }
@@ -129,7 +129,7 @@ final class RelayHub: Sendable {
 
     private static func live(
         _ event: Event, json: [UInt8], sequence: Int64?, to matches: [Subscriptions.Match]
-    ) -> [(UInt64, Delivery)] {
+    ) -> [(UInt64, ConnectionDelivery)] {
         // Subscribers often use the same subscription id, and then share one buffer.
         var events: [String: LiveEvent] = [:]
         return matches.map { match in
@@ -141,7 +141,7 @@ final class RelayHub: Sendable {
         }
     }
 
-    private func send(_ deliveries: [(connection: UInt64, delivery: Delivery)]) {
+    private func send(_ deliveries: [(connection: UInt64, delivery: ConnectionDelivery)]) {
         guard !deliveries.isEmpty else { return }
         let grouped = Dictionary(grouping: deliveries, by: \.connection)
         let handles = state.withLock { state in

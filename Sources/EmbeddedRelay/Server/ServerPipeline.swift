@@ -31,7 +31,7 @@ struct ServerPipeline: Sendable {
         NIOWebSocketServerUpgrader(
             maxFrameSize: core.limits.messageBytes,
             shouldUpgrade: { [core] channel, _ in
-                let date = HTTPDate.text(core.now()).map { HTTPHeaders([("Date", $0)]) }
+                let date = DateHeader.text(core.now()).map { HTTPHeaders([("Date", $0)]) }
                 return channel.eventLoop.makeSucceededFuture(date ?? HTTPHeaders())
             },
             upgradePipelineHandler: { [core] channel, head in

@@ -25,11 +25,11 @@ enum StoreOutcome: Hashable, Sendable {
     var message: String {
         switch self {
         case .stored: ""
-        case .duplicate: Refusal(.duplicate, "already have this event").message
-        case .superseded: Refusal(.duplicate, "have a newer version of this event").message
-        case .deleted: Refusal(.blocked, "this event was deleted by its author").message
-        case .full: Refusal(.error, "the relay's store is full").message
-        case .failed: Refusal(.error, "the event could not be stored").message
+        case .duplicate: RefusalText(.duplicate, "already have this event").message
+        case .superseded: RefusalText(.duplicate, "have a newer version of this event").message
+        case .deleted: RefusalText(.blocked, "this event was deleted by its author").message
+        case .full: RefusalText(.error, "the relay's store is full").message
+        case .failed: RefusalText(.error, "the event could not be stored").message
         }
     }
 }

@@ -53,7 +53,7 @@ struct OutboxTests {
 
 struct RateLimitTests {
     @Test func allowsTwoSecondBurst() {
-        var limit = RateLimit(perSecond: 3, now: 100)
+        var limit = TokenBucket(perSecond: 3, now: 100)
         let burst = (0..<7).map { _ in limit.consume(at: 100) }
         #expect(burst == [true, true, true, true, true, true, false])
         let later = (0..<4).map { _ in limit.consume(at: 101) }
@@ -63,7 +63,7 @@ struct RateLimitTests {
     }
 
     @Test func toleratesClockSetBack() {
-        var limit = RateLimit(perSecond: 1, now: 100)
+        var limit = TokenBucket(perSecond: 1, now: 100)
         let takes = [
             limit.consume(at: 100), limit.consume(at: 100), limit.consume(at: 5), limit.consume(at: .min),
             limit.consume(at: .max),

@@ -25,10 +25,10 @@ private final class Lines: Sendable {
     }
 }
 
-@Suite(.live) struct EventLogTests {
+@Suite(.live) struct TrafficLogTests {
     @Test func writesOneLinePerEntry() {
         let lines = Lines()
-        let log = EventLog(lines.logger())
+        let log = TrafficLog(lines.logger())
         let event = Author.alice.event(
             "two\nlines\u{1b}[2J", tags: [Nostr.Tag("h", "group"), Nostr.Tag("d", "a\nb")])
         let rest = "kind=1 id=\(event.id.hex) pubkey=\(event.pubkey.hex) tags=h=group,d=a\\nb"
@@ -52,8 +52,8 @@ private final class Lines: Sendable {
     @Test func truncatesLongEntries() {
         let lines = Lines()
         let event = Author.alice.event(String(repeating: "x", count: 5000))
-        EventLog(lines.logger()).received(event, from: "a")
-        EventLog(lines.logger()).requested([Filter(ids: Array(repeating: event.id, count: 100))], by: "a")
+        TrafficLog(lines.logger()).received(event, from: "a")
+        TrafficLog(lines.logger()).requested([Filter(ids: Array(repeating: event.id, count: 100))], by: "a")
         #expect(lines.all.count == 2)
         #expect(lines.all.allSatisfy { $0.hasSuffix("...(truncated)") && $0.count < 700 })
     }

@@ -1,5 +1,5 @@
 /// Token bucket with a clock of whole seconds.
-struct RateLimit: Hashable, Sendable {
+struct TokenBucket: Hashable, Sendable {
     let perSecond: Int
     private(set) var tokens: Int
     private var updated: Int64

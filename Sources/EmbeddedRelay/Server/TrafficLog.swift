@@ -2,7 +2,7 @@ import Logging
 import Nostr
 
 /// Logs client messages and replies, one line each, for development relays.
-struct EventLog: Sendable {
+struct TrafficLog: Sendable {
     private let logger: Logger
     private static let maximumFilterBytes = 512
     private static let maximumContentCharacters = 140

@@ -7,7 +7,7 @@
 #endif
 
 /// Formats the header `Date`.
-enum HTTPDate {
+enum DateHeader {
     private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 

@@ -1,7 +1,7 @@
 import Nostr
 
 /// Text of a negative OK or CLOSED message, with its machine-readable prefix (NIP-01).
-struct Refusal: Hashable, Sendable {
+struct RefusalText: Hashable, Sendable {
     let prefix: MessagePrefix
     let reason: String
 
