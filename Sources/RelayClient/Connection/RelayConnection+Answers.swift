@@ -180,10 +180,10 @@ extension RelayConnection.StateMachine {
     private func ended(_ id: String) -> Action { .emit(.endOfStoredEvents(relay: relay, subscription: id)) }
 
     private var endlessPage: Action {
-        .emit(.refused(relay: relay, reason: Refusal.endlessPage.rawValue))
+        .emit(.refused(relay: relay, reason: RefusalReason.endlessPage.rawValue))
     }
 
     private var unrequested: Action {
-        .emit(.refused(relay: relay, reason: Refusal.unrequested.rawValue))
+        .emit(.refused(relay: relay, reason: RefusalReason.unrequested.rawValue))
     }
 }

@@ -188,7 +188,7 @@ extension RelayConnection {
         }
     }
 
-    private nonisolated func refuse(_ reason: Refusal) async {
+    private nonisolated func refuse(_ reason: RefusalReason) async {
         await noteTraffic()
         await deliver(.refused(relay: relay, reason: reason.rawValue), bytes: 0)
     }

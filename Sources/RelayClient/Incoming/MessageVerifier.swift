@@ -34,7 +34,7 @@ final class MessageVerifier: Sendable {
             if case .event(_, let event) = message { try verify(event) }
             return .success(message)
         } catch {
-            return .failure(RefusedMessage(reason: Refusal(error)))
+            return .failure(RefusedMessage(reason: RefusalReason(error)))
         }
     }
 
@@ -54,5 +54,5 @@ final class MessageVerifier: Sendable {
 }
 
 struct RefusedMessage: Error, Hashable {
-    let reason: Refusal
+    let reason: RefusalReason
 }

@@ -21,7 +21,7 @@ struct MessageVerifierTests {
         verifier.read(json, from: Self.relay)
     }
 
-    private func refusal(_ reason: Refusal) -> Result<RelayMessage, RefusedMessage> {
+    private func refusal(_ reason: RefusalReason) -> Result<RelayMessage, RefusedMessage> {
         .failure(RefusedMessage(reason: reason))
     }
 
@@ -84,12 +84,12 @@ struct MessageVerifierTests {
     }
 
     @Test(arguments: [
-        ("", Refusal.malformed), ("[]", .malformed), ("{}", .malformed), ("[\"EVENT\"]", .malformed),
+        ("", RefusalReason.malformed), ("[]", .malformed), ("{}", .malformed), ("[\"EVENT\"]", .malformed),
         ("[\"EVENT\",\"s\",{}]", .malformed), ("[\"OK\",\"00\",true,\"\"]", .malformed),
         ("[\"HELLO\"]", .unknownMessage),
         ("[\"EOSE\",\"s\"] ,", .malformed), ("\u{0}\u{1}", .malformed), ("[\"NOTICE\",\"\u{1}\"]", .malformed),
     ])
-    func refusesGarbage(text: String, reason: Refusal) {
+    func refusesGarbage(text: String, reason: RefusalReason) {
         #expect(read(Array(text.utf8)) == refusal(reason))
     }
 
@@ -126,7 +126,7 @@ struct MessageVerifierTests {
             ]
         var machine = Machine.connected()
         _ = machine.subscribe("s", Filter())
-        var (refused, passed) = ([Refusal: Int](), 0)
+        var (refused, passed) = ([RefusalReason: Int](), 0)
         for _ in 0..<10_000 {
             var frame = frames.randomElement(using: &generator) ?? []
             for _ in 0..<Int.random(in: 1...3, using: &generator) { mutate(&frame, &generator) }
@@ -140,7 +140,7 @@ struct MessageVerifierTests {
         }
         #expect(passed + refused.values.reduce(0, +) == 10_000)
         #expect(passed > 100)
-        for reason in [Refusal.malformed, .unknownMessage, .idMismatch, .badSignature] {
+        for reason in [RefusalReason.malformed, .unknownMessage, .idMismatch, .badSignature] {
             #expect(refused[reason, default: 0] > 10)
         }
     }

@@ -1,7 +1,7 @@
 import Nostr
 
 /// Why a message from a relay was rejected; the raw values are metric labels.
-enum Refusal: String, Hashable, Sendable, CaseIterable {
+enum RefusalReason: String, Hashable, Sendable, CaseIterable {
     /// Invalid JSON, or an invalid NIP-01 message.
     case malformed
     case unknownMessage = "unknown message"
