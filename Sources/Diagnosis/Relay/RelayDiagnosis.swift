@@ -68,7 +68,7 @@ package struct RelayDiagnosis: Sendable {
         let software = [information.software, information.version].compactMap { $0.map { PlainText.of($0) } }
         findings.ok(
             "information", software.isEmpty ? "serves a NIP-11 document" : "runs \(software.joined(separator: " "))")
-        RelayLimits.judge(information.limitation ?? .init(), canLogIn: account != nil, into: &findings)
+        RelayRequirements.judge(information.limitation ?? .init(), canLogIn: account != nil, into: &findings)
         return answer.clockOffset
     }
 }

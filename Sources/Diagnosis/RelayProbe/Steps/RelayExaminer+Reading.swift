@@ -210,7 +210,7 @@ extension RelayExaminer {
         let began = ContinuousClock.now
         guard sendsEOSE, !budget.isSpent else { return markUnreached(.subscriptions, "the relay sends no EOSE") }
         var ids: [String] = []
-        for _ in 0..<RelayLimits.leastSubscriptions {
+        for _ in 0..<RelayRequirements.leastSubscriptions {
             ids.append(await reader.begin([Filter(kinds: [.groupEvent], tags: ["h": [group]])]))
         }
         var refusal: String?

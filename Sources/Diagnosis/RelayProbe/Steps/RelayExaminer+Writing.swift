@@ -6,7 +6,7 @@ extension RelayExaminer {
     /// Lifetime in seconds of written events that are not deleted.
     static let lifetime: Int64 = 3_600
     /// NIP-59 dates gift wraps up to two days in the past.
-    static let backdating = Int64(RelayLimits.backdating - 120)
+    static let backdating = Int64(RelayRequirements.backdating - 120)
     static let kinds: [Kind] = [
         .groupEvent, .keyPackage, .addressableKeyPackage, .giftWrap, .inboxRelays, .keyPackageRelays,
     ]

@@ -2,12 +2,12 @@ import Diagnosis
 import Nostr
 import Testing
 
-@Suite struct RelayLimitsTests {
+@Suite struct RelayRequirementsTests {
     private func judge(canLogIn: Bool = true, _ change: (inout RelayInformation.Limitation) -> Void) -> [Finding] {
         var limits = RelayInformation.Limitation()
         change(&limits)
         var findings = FindingList("relay")
-        RelayLimits.judge(limits, canLogIn: canLogIn, into: &findings)
+        RelayRequirements.judge(limits, canLogIn: canLogIn, into: &findings)
         return findings.all
     }
 

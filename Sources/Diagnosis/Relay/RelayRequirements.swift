@@ -1,7 +1,7 @@
 package import Nostr
 
 /// Compares a relay's NIP-11 limits with the needs of encrypted groups.
-package enum RelayLimits {
+package enum RelayRequirements {
     /// Enough for a key package or a commit in a small group, and its frame.
     static let leastMessageBytes = 16_384
     /// The event size that groups stay within (``Marmot/SizeLimits/common``), and its frame.
