@@ -34,7 +34,7 @@ struct ProgramMachine: Sendable {
     /// Most events in the backlog.
     private let capacity: Int64
     private var consumed = ConsumedEvents()
-    private var run: ProgramRun?
+    private var run: ProgramProgress?
     /// Whether no program will run again.
     private(set) var isOver = false
 
@@ -47,7 +47,9 @@ struct ProgramMachine: Sendable {
 
     // MARK: Runs
 
-    mutating func begin(_ client: DaemonClient, now: Int64) { self.run = ProgramRun(client, self.consumed, now: now) }
+    mutating func begin(_ client: DaemonClient, now: Int64) {
+        self.run = ProgramProgress(client, self.consumed, now: now)
+    }
 
     func isRunning(_ client: DaemonClient) -> Bool { self.run?.clientID == client.id }
 
@@ -240,7 +242,7 @@ struct ProgramMachine: Sendable {
         return [.wake] + self.admissions(last) + [.store(self.consumed.json)]
     }
 
-    private mutating func remember(_ mode: ProgramRun.AckMode) -> [Effect] {
+    private mutating func remember(_ mode: ProgramProgress.AckMode) -> [Effect] {
         guard self.consumed.acknowledges != (mode == .explicit) else { return [] }
         self.consumed.acknowledges = mode == .explicit
         return [.store(self.consumed.json)]

@@ -1,11 +1,11 @@
-/// One run of the program, and its position in the event log.
-struct ProgramRun: Sendable {
+/// The progress of the program through the event log in one of its runs.
+struct ProgramProgress: Sendable {
     /// When an event counts as consumed.
     enum AckMode: Hashable, Sendable {
         /// Undecided: no event is sent until the program has sent `hello` or another command, or the timeout is
         /// over.
         case undecided
-        /// When its line is written and the program is known to work (``ProgramRun/isConfirmed``).
+        /// When its line is written and the program is known to work (``ProgramProgress/isConfirmed``).
         case onWrite
         /// When the program sends `ack`.
         case explicit
