@@ -26,7 +26,7 @@ extension Fleet {
 
     /// Creates all groups, several at a time, and waits until every member has joined or was abandoned.
     func createGroups() async {
-        let queue = Queue((0..<plan.groups.count).map { (number: $0, members: roster(of: $0)) })
+        let queue = WorkQueue((0..<plan.groups.count).map { (number: $0, members: roster(of: $0)) })
         await withDiscardingTaskGroup { group in
             for _ in 0..<plan.groups.founding {
                 group.addTask {

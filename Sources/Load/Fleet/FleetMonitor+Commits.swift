@@ -3,7 +3,7 @@ import PikaCore
 import Synchronization
 
 /// A commit that no relay has accepted yet.
-struct PendingCommit {
+struct UnconfirmedCommit {
     let operation: LoadOperation
     let startedAt: Duration
     /// When it lost a race against another commit.
@@ -17,7 +17,7 @@ extension FleetMonitor {
         let key = JoinKey(agent: agent, group: group)
         return state.withLock { state in
             guard state.commits[key] == nil else { return false }
-            state.commits[key] = PendingCommit(operation: operation, startedAt: now)
+            state.commits[key] = UnconfirmedCommit(operation: operation, startedAt: now)
             return true
         }
     }

@@ -20,7 +20,7 @@ final class FleetMonitor: AgentListener {
         var sends: [EventID: PendingSend] = [:]
         /// Delivery status of messages reported before their ids were known.
         var earlyDeliveries: [EventID: AppState.Delivery] = [:]
-        var commits: [JoinKey: PendingCommit] = [:]
+        var commits: [JoinKey: UnconfirmedCommit] = [:]
         var lastInboxIDs: [Int: Int64] = [:]
         var running = 0
     }

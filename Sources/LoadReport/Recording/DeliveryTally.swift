@@ -1,5 +1,5 @@
 /// Result of a message at one of its receivers.
-package enum Delivery: Sendable {
+package enum DeliveryResult: Sendable {
     /// Decrypted for the first time, and after every earlier message of its sender that arrives.
     case inOrder
     /// Decrypted for the first time, but after a later one of the same sender.

@@ -92,7 +92,7 @@ extension LoadRecorder {
     }
 
     /// Records that a member decrypted a message; its latency is recorded separately, as ``LoadOperation/deliver``.
-    package func delivered(_ delivery: Delivery, at moment: Duration) {
+    package func delivered(_ delivery: DeliveryResult, at moment: Duration) {
         tallies.withLock { $0.count(delivery, at: moment.loadNanoseconds) }
     }
 }

@@ -19,7 +19,7 @@ struct RunTallies: Sendable {
         peaks[gauge] = max(peaks[gauge] ?? value, value)
     }
 
-    mutating func count(_ delivery: Delivery, at nanoseconds: UInt64) {
+    mutating func count(_ delivery: DeliveryResult, at nanoseconds: UInt64) {
         guard delivery != .duplicate else {
             correctness.duplicates += 1
             return

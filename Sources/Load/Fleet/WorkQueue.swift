@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Work queue for several consumers.
-final class Queue<Element: Sendable>: Sendable {
+final class WorkQueue<Element: Sendable>: Sendable {
     private let rest: Mutex<ArraySlice<Element>>
 
     init(_ elements: [Element]) { rest = Mutex(elements[...]) }
