@@ -10,7 +10,7 @@ extension Client {
     private static let uploadLifetime: Int64 = 3600
 
     /// Uploads a file unencrypted, for public use, to the first server that accepts it; returns its URL.
-    func publish(_ file: MediaFile, to servers: [MediaURL]) async throws -> String {
+    func publish(_ file: LocalFile, to servers: [MediaURL]) async throws -> String {
         Console.progress("uploading \(file.filename)…")
         guard let hash = Bytes32(SHA256Derivation.digest(file.bytes)) else {
             throw CommandError("\(file.filename): its digest must have 32 bytes")

@@ -22,15 +22,15 @@ import Testing
     @Test func checksFilesBeforeSending() async throws {
         try await withTemporaryDirectory(named: "pikabot-tests") { directory in
             try Data("text".utf8).write(to: URL(fileURLWithPath: directory + "/a.JPG"))
-            let file = try MediaFile(path: directory + "/a.JPG")
+            let file = try LocalFile(path: directory + "/a.JPG")
             #expect(file.filename == "a.JPG" && file.mediaType == "image/jpeg" && file.bytes == Array("text".utf8))
-            let named = try MediaFile(path: directory + "/a.JPG", filename: "b", mediaType: "text/plain")
+            let named = try LocalFile(path: directory + "/a.JPG", filename: "b", mediaType: "text/plain")
             #expect(named.filename == "b" && named.mediaType == "text/plain")
             for (path, limit, reason) in [
                 (directory, 9, "not a regular file"), (directory + "/x", 9, "cannot be read"),
                 (directory + "/a.JPG", 3, "4 bytes"),
             ] {
-                let error = #expect(throws: CommandError.self) { try MediaFile(path: path, limit: limit) }
+                let error = #expect(throws: CommandError.self) { try LocalFile(path: path, limit: limit) }
                 #expect(error?.description.contains(reason) == true)
             }
         }

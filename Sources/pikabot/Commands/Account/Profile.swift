@@ -47,7 +47,7 @@ extension Pikabot {
         }
 
         func perform() async throws -> JSONValue {
-            let image = try picture.map { try MediaFile(path: $0, limit: Self.maximumPicture) }
+            let image = try picture.map { try LocalFile(path: $0, limit: Self.maximumPicture) }
             if let image, !["image/jpeg", "image/png", "image/gif", "image/webp"].contains(image.mediaType) {
                 throw CommandError(
                     "\(picture ?? ""): unsupported image type (file extension); use jpg, png, gif or webp")

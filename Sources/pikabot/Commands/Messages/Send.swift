@@ -50,7 +50,7 @@ extension Pikabot {
         }
 
         func perform() async throws -> JSONValue {
-            let file = try media.map { try MediaFile(path: $0, filename: filename, mediaType: mimeType) }
+            let file = try media.map { try LocalFile(path: $0, filename: filename, mediaType: mimeType) }
             return try await withClient(options) { client in
                 try await client.catchUp(needed: true)
                 let (chatID, isNew) = try await client.chat(target)
@@ -68,7 +68,7 @@ extension Pikabot {
             }
         }
 
-        private func action(_ file: MediaFile?, _ chatID: String) -> AppAction {
+        private func action(_ file: LocalFile?, _ chatID: String) -> AppAction {
             guard let file else { return .sendMessage(chatID: chatID, .text(content)) }
             Console.progress("encrypting and uploading \(file.filename) (\(file.bytes.count) bytes)…")
             return .sendMedia(
@@ -90,7 +90,7 @@ struct MediaServerArgument: ExpressibleByArgument {
 
 extension Client {
     /// Returns the upload of a message that was just sent.
-    fileprivate func uploaded(_ file: MediaFile, chatID: String, messageID: EventID) async throws -> JSONValue {
+    fileprivate func uploaded(_ file: LocalFile, chatID: String, messageID: EventID) async throws -> JSONValue {
         let attachment = try await account.core.attachments(chatID: chatID, messageID: messageID).first
         guard let attachment, let upload = account.media.uploads.last(where: { $0.url == attachment.url }) else {
             throw CommandError("the message was sent without its file")

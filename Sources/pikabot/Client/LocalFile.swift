@@ -2,8 +2,8 @@ import BotProgram
 import Foundation
 import PikaCore
 
-/// A file to be sent.
-struct MediaFile: Sendable {
+/// A file of this machine, read to be sent.
+struct LocalFile: Sendable {
     static let maximumBytes = 100 << 20
     private static let types = [
         "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "gif": "image/gif", "webp": "image/webp",
