@@ -3,7 +3,7 @@ import Testing
 @testable import Supervisor
 
 struct WorkerStateMachineTests {
-    typealias State = Worker.State
+    typealias State = WorkerStateMachine.State
 
     static let states: [State] = [
         .idle, .spawning(stop: nil), .spawning(stop: .drain), .spawning(stop: .restartTogether),
@@ -14,7 +14,7 @@ struct WorkerStateMachineTests {
         .quarantined, .finished, .stopped, .removed,
     ]
 
-    func worker(_ state: State) -> Worker { Worker(shell("w", ""), state: state) }
+    func worker(_ state: State) -> WorkerStateMachine { WorkerStateMachine(shell("w", ""), state: state) }
 
     @Test(arguments: states)
     func startsOnlyFromRest(state: State) {
@@ -52,11 +52,11 @@ struct WorkerStateMachineTests {
         #expect(!again)
     }
 
-    @Test(arguments: states, Worker.StopReason.allCases)
-    func stopsInEveryState(state: State, reason: Worker.StopReason) {
+    @Test(arguments: states, WorkerStateMachine.StopReason.allCases)
+    func stopsInEveryState(state: State, reason: WorkerStateMachine.StopReason) {
         var worker = worker(state)
         let action = worker.stop(reason)
-        let settled: [Worker.StopReason: State] = [
+        let settled: [WorkerStateMachine.StopReason: State] = [
             .drain: .finished, .restartTogether: .held, .quarantine: .quarantined, .restart: .held, .halt: .stopped,
             .remove: .removed,
         ]
@@ -82,7 +82,7 @@ struct WorkerStateMachineTests {
         }
     }
 
-    @Test(arguments: states.filter { Worker(shell("w", ""), state: $0).isAlive })
+    @Test(arguments: states.filter { WorkerStateMachine(shell("w", ""), state: $0).isAlive })
     func exitIsJudgedUnlessRequested(state: State) {
         var worker = worker(state)
         let action = worker.exited()
@@ -128,23 +128,23 @@ struct WorkerStateMachineTests {
 
     /// The effective one of two stop reasons, in either order.
     @Test func strongerStopReasonWins() {
-        for reason in Worker.StopReason.allCases {
-            #expect(Worker.StopReason.drain.overruled(by: reason) == .drain)
+        for reason in WorkerStateMachine.StopReason.allCases {
+            #expect(WorkerStateMachine.StopReason.drain.overruled(by: reason) == .drain)
             #expect(reason.overruled(by: .drain) == .drain)
             if reason != .drain {
-                #expect(Worker.StopReason.remove.overruled(by: reason) == .remove)
+                #expect(WorkerStateMachine.StopReason.remove.overruled(by: reason) == .remove)
                 #expect(reason.overruled(by: .remove) == .remove)
             }
         }
-        for group in [Worker.StopReason.restartTogether, .quarantine] {
-            #expect(Worker.StopReason.halt.overruled(by: group) == .halt)
-            #expect(Worker.StopReason.restart.overruled(by: group) == .restart)
+        for group in [WorkerStateMachine.StopReason.restartTogether, .quarantine] {
+            #expect(WorkerStateMachine.StopReason.halt.overruled(by: group) == .halt)
+            #expect(WorkerStateMachine.StopReason.restart.overruled(by: group) == .restart)
             #expect(group.overruled(by: .halt) == .halt)
             #expect(group.overruled(by: .restart) == .restart)
         }
-        #expect(Worker.StopReason.halt.overruled(by: .restart) == .restart)
-        #expect(Worker.StopReason.restart.overruled(by: .halt) == .halt)
-        #expect(Worker.StopReason.restartTogether.overruled(by: .quarantine) == .quarantine)
+        #expect(WorkerStateMachine.StopReason.halt.overruled(by: .restart) == .restart)
+        #expect(WorkerStateMachine.StopReason.restart.overruled(by: .halt) == .halt)
+        #expect(WorkerStateMachine.StopReason.restartTogether.overruled(by: .quarantine) == .quarantine)
     }
 
     @Test(arguments: states)
@@ -158,7 +158,7 @@ struct WorkerStateMachineTests {
 
     /// OTP: a temporary child that is terminated because of a sibling is not restarted.
     @Test func temporaryWorkerDoesNotRestartWithGroup() {
-        var worker = Worker(shell("w", "", .temporary), state: .running(isReady: true))
+        var worker = WorkerStateMachine(shell("w", "", .temporary), state: .running(isReady: true))
         #expect(worker.stop(.restartTogether) == .terminate)
         #expect(worker.exited() == .stopped(.restartTogether))
         #expect(worker.state == .finished)

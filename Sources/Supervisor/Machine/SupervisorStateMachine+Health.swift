@@ -30,7 +30,7 @@ extension SupervisorStateMachine {
     }
 }
 
-extension Worker {
+extension WorkerStateMachine {
     func restartReason(_ exit: WorkerExit) -> RestartReason {
         if liveness.isLost { return .hang }
         return switch exit {

@@ -47,7 +47,7 @@ extension SupervisorStateMachine {
                 workers[known].specification = specification
                 order.append(known)
             } else {
-                workers.append(Worker(specification))
+                workers.append(WorkerStateMachine(specification))
                 order.append(workers.count - 1)
             }
         }

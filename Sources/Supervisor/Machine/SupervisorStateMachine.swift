@@ -44,7 +44,7 @@ struct SupervisorStateMachine {
     }
 
     var configuration: SupervisorConfiguration
-    var workers: [Worker]
+    var workers: [WorkerStateMachine]
     var order: [Int]
     private(set) var isDraining = false
     private var isFinished = false
@@ -53,7 +53,7 @@ struct SupervisorStateMachine {
     var restartGroup: RestartGroup?
 
     init(workers: [WorkerSpecification], configuration: SupervisorConfiguration) {
-        self.workers = workers.map { Worker($0) }
+        self.workers = workers.map { WorkerStateMachine($0) }
         order = Array(workers.indices)
         self.configuration = configuration
     }
@@ -215,7 +215,7 @@ extension SupervisorStateMachine {
     }
 
     /// Handles the end of a worker that was told to stop.
-    private mutating func settled(_ worker: Int, _ reason: Worker.StopReason) -> [Action] {
+    private mutating func settled(_ worker: Int, _ reason: WorkerStateMachine.StopReason) -> [Action] {
         switch reason {
         case .drain: return []
         case .restartTogether:
@@ -239,7 +239,7 @@ extension SupervisorStateMachine {
         }
     }
 
-    private mutating func stopCompanions(of worker: Int, _ reason: Worker.StopReason) -> [Action] {
+    private mutating func stopCompanions(of worker: Int, _ reason: WorkerStateMachine.StopReason) -> [Action] {
         companions(of: worker).flatMap { companion -> [Action] in
             switch workers[companion].stop(reason) {
             case .none: []

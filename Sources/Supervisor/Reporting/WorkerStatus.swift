@@ -46,7 +46,7 @@ extension SupervisorStateMachine {
     }
 }
 
-extension Worker.State {
+extension WorkerStateMachine.State {
     var name: String {
         switch self {
         case .idle, .spawning(stop: nil), .running(isReady: false): "starting"

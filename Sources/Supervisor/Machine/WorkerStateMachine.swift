@@ -1,5 +1,5 @@
 /// State machine of one worker: inputs return actions.
-struct Worker: Equatable {
+struct WorkerStateMachine: Equatable {
     /// Why a running worker was told to stop; determines what follows its exit.
     enum StopReason: Equatable, CaseIterable {
         /// The supervisor is shutting down.
@@ -94,7 +94,7 @@ struct Worker: Equatable {
     var isRunning: Bool { if case .running = state { true } else { false } }
 }
 
-extension Worker {
+extension WorkerStateMachine {
     /// Requests a process; returns false if it has one or must not have one.
     mutating func start() -> Bool {
         switch state {
