@@ -20,9 +20,9 @@ struct WorkerGauges: Sendable {
 
     init() {
         // `increase()` ignores the first sample of a series, so every counter used in rules starts at 0.
-        for label in ["bot_loop_breaker_trips_total", "bot_groups_overtaken_total", "bot_state_rollbacks_total"] {
-            _ = Counter(label: label)
-        }
+        _ = Counter(label: "bot_loop_breaker_trips_total")
+        _ = Counter(label: "bot_groups_overtaken_total")
+        _ = Counter(label: "bot_state_rollbacks_total")
         for result in ["accepted", "failed"] {
             _ = Counter(label: "bot_sends_total", dimensions: [("result", result)])
         }

@@ -1,5 +1,8 @@
 /// All exported metrics, in the order of the export; `docs/metrics.md` lists the same.
 ///
+/// Most modules that measure do not import this one, so measurements name metrics and labels by literals; tests compare
+/// each of them with its description here.
+///
 /// Names and labels are a contract with operators' dashboards and rules. No label contains a key, an id or content:
 /// labels are words of this software, names that the operator gave in the configuration, and hosts of configured relays.
 package enum MetricCatalogue {
