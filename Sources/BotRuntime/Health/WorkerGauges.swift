@@ -1,4 +1,5 @@
 import BotDispatch
+import ExternalBots
 import Metrics
 import Nostr
 import PikaCore
@@ -30,11 +31,8 @@ struct WorkerGauges: Sendable {
             _ = Counter(label: "pikabot_rollbacks_total", dimensions: [("committer", role.rawValue)])
         }
         _ = Counter(label: "bot_decrypt_failures_total", dimensions: [("reason", "gave_up")])
-        let reasons = [
-            CoreReason.tooOld.rawValue, CoreReason.tooMany.rawValue, HandlingReason.crashed.rawValue,
-            "program_failed", "program_full", "chat_withdrawn",
-        ]
-        for reason in reasons {
+        let reasons = [CoreReason.tooOld.rawValue, CoreReason.tooMany.rawValue, HandlingReason.crashed.rawValue]
+        for reason in reasons + ExternalBot.givenUpReasons {
             _ = Counter(label: "bot_inbox_given_up_total", dimensions: [("reason", reason)])
         }
         info.record(1)

@@ -1,8 +1,8 @@
 import Logging
 import Metrics
 
-/// Why a program does not get an event, or not again.
-enum DeadLetter: String {
+/// Why a program does not get an event, or not again. The raw values are labels of a metric.
+package enum DeadLetter: String, Sendable, CaseIterable {
     /// The program failed on it, or did not consume it, too often.
     case programFailed = "program_failed"
     /// The backlog of a program that no longer runs is full.
