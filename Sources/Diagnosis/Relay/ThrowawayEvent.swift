@@ -1,5 +1,6 @@
 import Foundation
 import Nostr
+import RelayClient
 
 /// Test events signed with throwaway keys.
 enum ThrowawayEvent {
@@ -12,6 +13,15 @@ enum ThrowawayEvent {
     static func keys() -> KeyPair {
         var generator = SystemRandomNumberGenerator()
         return KeyPair.generate(using: &generator)
+    }
+
+    /// Answers login challenges with these keys (NIP-42).
+    static func signer(_ keys: KeyPair) -> RelayPool.Signer {
+        { challenge, relay in
+            var generator = SystemRandomNumberGenerator()
+            return NIP42.draft(challenge: challenge, relay: relay, by: keys.publicKey, now: ThrowawayEvent.now)
+                .signed(by: keys, using: &generator)
+        }
     }
 
     /// Returns an event with unreadable content, like a group's.
