@@ -9,7 +9,7 @@ import Testing
 @Suite(.live) struct CertificateFindingsTests {
     private let now: Int64 = 1_750_000_000
     private var certificates: CertificateFindings {
-        CertificateFindings(host: "relay.example", limit: .seconds(20), now: now)
+        CertificateFindings(host: "relay.example", now: now)
     }
 
     private func certificate(from begin: Int64, to end: Int64) -> TLSReach.Certificate {
@@ -65,9 +65,9 @@ import Testing
             var findings = FindingList("relay")
             let address = try SocketAddress(ipAddress: "127.0.0.1", port: port)
             let now = Int64(Date().timeIntervalSince1970)
-            let isTrusted = await CertificateFindings(host: "localhost", limit: .seconds(20), now: now)
-                .run(address, &findings)
-            #expect(!isTrusted)
+            let handshake = await ReachRecord.Handshake.perform(with: "localhost", at: address, within: .seconds(20))
+            #expect(handshake.failure != nil)
+            CertificateFindings(host: "localhost", now: now).judge(handshake, &findings)
             #expect(
                 findings.all.map(\.text) == [
                     "not valid for localhost (its names: test, other.test), or not signed by a trusted authority"
@@ -77,7 +77,9 @@ import Testing
         try await withPlainServer { port in
             var findings = FindingList("relay")
             let address = try SocketAddress(ipAddress: "127.0.0.1", port: port)
-            #expect(await !CertificateFindings(host: "localhost", limit: .seconds(5), now: 0).run(address, &findings))
+            let handshake = await ReachRecord.Handshake.perform(with: "localhost", at: address, within: .seconds(5))
+            #expect(handshake.failure != nil)
+            CertificateFindings(host: "localhost", now: 0).judge(handshake, &findings)
             #expect(findings.all.map(\.check) == ["tls"])
         }
     }

@@ -1,6 +1,5 @@
 import EmbeddedRelay
 import LiveTesting
-import Logging
 import Nostr
 import Testing
 
@@ -12,8 +11,7 @@ import Testing
     {
         let http = HTTPProbe(limit: limit)
         let result = await RelayDiagnosis(
-            try RelayURL(address), account: key, authors: key.map { [$0.publicKey] } ?? [], limit: limit,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            try RelayURL(address), account: key, authors: key.map { [$0.publicKey] } ?? [], limit: limit
         ).run(http: http)
         try await http.shutdown()
         return result

@@ -112,4 +112,46 @@ struct RelayPhasesTests {
         #expect(phases.report.phase(.clock) == nil)
         #expect(phases.report.faults.map(\.weight) == [.note])
     }
+
+    // MARK: Findings
+
+    private func findings(_ phases: RelayPhases, canLogIn: Bool = true) -> [Finding] {
+        var findings = FindingList("relay")
+        phases.judge(canLogIn: canLogIn, into: &findings)
+        return findings.all
+    }
+
+    @Test func findingsFollowTheSteps() throws {
+        var phases = try phases()
+        phases.record(try reach(try open(failures: ["2001:db8::1: timed out"]), .unused))
+        let answer = InformationRecord.Answer(
+            status: 200, information: try RelayInformation(json: Array("{}".utf8)), text: "{}", clockOffset: nil)
+        phases.record(InformationRecord(answer: .success(answer), duration: .zero))
+        var exchange = RelayRecord()
+        (exchange.wasChallenged, exchange.echo, exchange.groupEvent) = (true, .kept, .returned(.milliseconds(3)))
+        exchange.giftWrap = .refused("blocked: no")
+        phases.record(exchange)
+        #expect(
+            findings(phases, canLogIn: false).map { "\($0.level) \($0.check)" } == [
+                "ok name", "ok tcp", "warning tcp", "ok information", "ok limits", "ok websocket", "warning login",
+                "warning echo", "ok group messages", "error invitations",
+            ])
+        #expect(findings(phases).first?.text == "relay.example resolves to 192.0.2.1")
+        #expect(findings(phases).dropFirst().first?.text == "connected to 192.0.2.1 port 443 in 4 ms")
+        #expect(phases.report.wantsLogin)
+    }
+
+    @Test func reportAndFindingsAgreeOnFailures() throws {
+        var unknown = try phases()
+        var record = ReachRecord(host: "relay.example", port: 443)
+        record.lookup = .failed(NetworkError("no such name"))
+        unknown.record(record)
+        #expect(unknown.report.faults.map(\.code) == [.nameUnknown])
+        #expect(findings(unknown).map(\.text) == ["relay.example does not resolve: no such name"])
+        var page = try phases()
+        page.record(try reach(try open(), .unused))
+        page.recordUpgrade(NetworkError("the server does not accept WebSocket upgrades"), since: .now)
+        #expect(page.report.faults.map(\.code) == [.notWebSocket])
+        #expect(findings(page).map { "\($0.level) \($0.check)" } == ["ok name", "ok tcp", "error websocket"])
+    }
 }

@@ -97,7 +97,7 @@ struct Examination: Sendable {
         let account = keys.lazy.compactMap(\.keys).first
         return await withTaskGroup(of: (Int, RelayDiagnosis.Result).self) { group in
             for (index, relay) in relays.enumerated() {
-                let diagnosis = RelayDiagnosis(relay, account: account, authors: authors, limit: limit, logger: logger)
+                let diagnosis = RelayDiagnosis(relay, account: account, authors: authors, limit: limit)
                 group.addTask { (index, await diagnosis.run(http: http)) }
             }
             var results: [Int: RelayDiagnosis.Result] = [:]

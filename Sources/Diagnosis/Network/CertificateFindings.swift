@@ -1,25 +1,17 @@
-import NIOCore
-
 /// Checks a host's certificate.
 struct CertificateFindings: Sendable {
     let host: String
-    let limit: Duration
     let now: Int64
 
     /// Remaining lifetime, in seconds, below which a warning is reported. Certificates are usually renewed
     /// automatically a month before they expire.
     private static let renewal: Int64 = 14 * 86_400
 
-    /// Returns whether TLS connections succeed.
-    func run(_ address: SocketAddress, _ findings: inout FindingList) async -> Bool {
-        do {
-            judge(try await TLSReach.handshake(with: host, at: address, within: limit), &findings)
-            return true
-        } catch {
-            // Fetch the certificate without verification to find out why it is invalid.
-            let presented = try? await TLSReach.handshake(with: host, at: address, isVerified: false, within: limit)
-            judge(failure: error, presented, &findings)
-            return false
+    func judge(_ handshake: ReachRecord.Handshake, _ findings: inout FindingList) {
+        if let failure = handshake.failure {
+            judge(failure: failure, handshake.shown, &findings)
+        } else if let certificate = handshake.accepted {
+            judge(certificate, &findings)
         }
     }
 

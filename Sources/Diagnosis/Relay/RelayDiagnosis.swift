@@ -1,5 +1,5 @@
-package import Logging
 package import Nostr
+import RelayClient
 
 /// Examines one relay step by step, from name resolution to storage; stops when the next step would be pointless.
 package struct RelayDiagnosis: Sendable {
@@ -7,7 +7,6 @@ package struct RelayDiagnosis: Sendable {
     let account: KeyPair?
     let authors: [PublicKey]
     let limit: Duration
-    let logger: Logger
 
     /// Result of the examination.
     package struct Result: Sendable {
@@ -23,52 +22,34 @@ package struct RelayDiagnosis: Sendable {
     ///   - authors: Authors whose key packages and relay lists are fetched.
     ///   - limit: Timeout of each step.
     package init(
-        _ relay: RelayURL, account: KeyPair?, authors: [PublicKey], limit: Duration = .seconds(10), logger: Logger
+        _ relay: RelayURL, account: KeyPair?, authors: [PublicKey], limit: Duration = .seconds(10)
     ) {
         self.relay = relay
         self.account = account
         self.authors = authors
         self.limit = limit
-        self.logger = logger
     }
 
     package func run(http: HTTPProbe) async -> Result {
+        let login: RelayPool.Signer = account.map(ThrowawayEvent.signer) ?? { _, _ in nil }
+        let phases = await RelayConnections.serve(relay, login: login) { connections in
+            await examine(connections, http)
+        }
         var findings = FindingList("relay \(relay)")
-        guard await reach(&findings) else { return Result(findings: findings.all) }
-        let offset = await readInformation(http, &findings)
-        let record = await RelayConversation(
-            relay: relay, account: account, authors: authors, limit: limit, logger: logger
-        ).run()
-        record.judge(canLogIn: account != nil, into: &findings)
-        return Result(findings: findings.all, stored: record.stored, clockOffset: offset)
+        phases.judge(canLogIn: account != nil, into: &findings)
+        return Result(
+            findings: findings.all, stored: phases.exchange?.stored, clockOffset: phases.information?.clockOffset)
     }
 
-    /// Returns whether one of the relay's addresses accepts connections.
-    private func reach(_ findings: inout FindingList) async -> Bool {
-        await HostReach(host: relay.host, port: relay.port, limit: limit, isSecure: relay.isSecure).run(&findings)
-    }
-
-    /// Returns the offset of the relay's clock.
-    private func readInformation(_ http: HTTPProbe, _ findings: inout FindingList) async -> Double? {
-        let address = "\(relay.isSecure ? "https" : "http")://\(relay.authority)\(relay.path)"
-        let answer: HTTPProbe.Response
-        do { answer = try await http.request(address, accept: "application/nostr+json") } catch {
-            // Connection problems are reported by the conversation that follows.
-            findings.warning(
-                "information", "no NIP-11 document: \(error)", "ask its operator for its limits")
-            return nil
-        }
-        guard answer.status == 200, let information = try? RelayInformation(json: answer.body) else {
-            findings.warning(
-                "information",
-                "no NIP-11 document: invalid response (status \(answer.status))",
-                "ask its operator for its limits")
-            return answer.clockOffset
-        }
-        let software = [information.software, information.version].compactMap { $0.map { PlainText.of($0) } }
-        findings.ok(
-            "information", software.isEmpty ? "serves a NIP-11 document" : "runs \(software.joined(separator: " "))")
-        RelayRequirements.judge(information.limitation ?? .init(), canLogIn: account != nil, into: &findings)
-        return answer.clockOffset
+    private func examine(_ connections: RelayConnections, _ http: HTTPProbe) async -> RelayPhases {
+        // Only the steps are limited.
+        let budget = ProbeBudget(.seconds(86_400), step: limit)
+        let examiner = RelayExaminer(relay: relay, budget: budget)
+        var phases = RelayPhases(relay, began: .now)
+        guard let address = await examiner.reach(into: &phases) else { return phases }
+        await examiner.readInformation(with: http, into: &phases)
+        guard let wire = await examiner.connect(to: address, with: connections, into: &phases) else { return phases }
+        phases.record(await AccountExchange(wire: wire, account: account, authors: authors, budget: budget).run())
+        return phases
     }
 }

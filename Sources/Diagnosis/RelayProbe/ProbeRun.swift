@@ -24,48 +24,28 @@ struct ProbeRun {
     }
 
     mutating func report() async -> RelayProbeReport {
-        if let (address, listener) = await reach() {
-            let information = await readInformation(at: address)
-            phases.record(information)
+        if let listener = await enter() {
             await exchange(on: listener)
             if !phases.isDead {
                 await login.judge(connections, by: budget.deadline, into: &phases)
                 MannersCheck.judge(await connections.tally(), into: &phases)
                 InformationCheck.judge(
-                    information.information, hasWritten: !events.accepted.isEmpty, into: &phases)
+                    phases.information?.information, hasWritten: !events.accepted.isEmpty, into: &phases)
             }
         }
         return phases.complete(.init(writes: probe.writes, isSpent: budget.isSpent, timeout: probe.timeout))
     }
 
-    /// Returns the relay's address, and a connection to it.
-    private mutating func reach() async -> (SocketAddress, RelayWire)? {
-        let reach = await RelayReach(
-            relay: probe.relay, budget: budget, trustRootFiles: probe.trustRootFiles, permits: probe.permits
-        ).examine()
-        phases.record(reach)
-        guard let found = reach.address else { return nil }
-        address = found
-        let began = ContinuousClock.now
-        do throws(NetworkError) {
-            let wire = try await connections.open(found, within: budget.limit)
-            phases.recordUpgrade(nil, since: began)
-            return (found, wire)
-        } catch {
-            phases.recordUpgrade(error, since: began)
+    /// Returns the first connection, once the relay's document is read.
+    private mutating func enter() async -> RelayWire? {
+        let examiner = RelayExaminer(
+            relay: probe.relay, budget: budget, trustRootFiles: probe.trustRootFiles, permits: probe.permits)
+        address = await examiner.reach(into: &phases)
+        guard let address, let wire = await examiner.connect(to: address, with: connections, into: &phases) else {
             return nil
         }
-    }
-
-    private func readInformation(at address: SocketAddress) async -> InformationRecord {
-        do throws(NetworkError) {
-            let http = try HTTPProbe(
-                host: probe.relay.host, at: address.ipAddress ?? probe.relay.host,
-                trustRootFiles: probe.trustRootFiles, limit: max(.milliseconds(1), budget.limit))
-            let information = await InformationRecord.read(probe.relay, http)
-            try? await http.shutdown()
-            return information
-        } catch { return InformationRecord(answer: .failure(error), duration: .zero) }
+        await examiner.readInformation(at: address, into: &phases)
+        return wire
     }
 
     private mutating func exchange(on listener: RelayWire) async {

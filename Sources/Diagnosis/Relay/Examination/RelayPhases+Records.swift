@@ -6,6 +6,7 @@ import Nostr
 extension RelayPhases {
     /// Records the way to the relay.
     mutating func record(_ reach: ReachRecord) {
+        keep(reach)
         guard let lookup = reach.lookup else { return }
         switch lookup {
         case .failed(let error):
@@ -89,9 +90,16 @@ extension RelayPhases {
         fail(.tlsFailed, .tls, .error, after: handshake.duration, text, advice)
     }
 
+    /// Records an exchange of events as an account.
+    mutating func record(_ exchange: RelayRecord) {
+        keep(exchange)
+        if exchange.wasChallenged { recordLoginRequest() }
+    }
+
     /// Records the WebSocket upgrade.
     mutating func recordUpgrade(_ failure: NetworkError?, since began: ContinuousClock.Instant) {
         guard let failure else { return pass(.upgrade, since: began, "speaks WebSocket") }
+        keep(RelayRecord(failure: "\(failure)"))
         fail(
             .notWebSocket, .upgrade, .error, since: began, "fails the WebSocket upgrade: \(failure)",
             "check the address and its path: no relay responds there")
@@ -99,6 +107,7 @@ extension RelayPhases {
 
     /// Records the information document, and the clock of the server that sent it.
     mutating func record(_ information: InformationRecord) {
+        keep(information)
         if case .success(let answer) = information.answer {
             recordClock(answer.clockOffset, after: information.duration)
         }

@@ -4,6 +4,10 @@ import Nostr
 /// Results of an examination: at most one for each phase, the faults, and what was learned about the relay.
 struct RelayPhases: Sendable {
     private(set) var report: RelayProbeReport
+    /// What each step found, for texts other than the report's; nil for a step that was not reached.
+    private(set) var reach: ReachRecord?
+    private(set) var information: InformationRecord?
+    private(set) var exchange: RelayRecord?
     private let began: ContinuousClock.Instant
 
     init(_ relay: RelayURL, began: ContinuousClock.Instant) {
@@ -86,6 +90,12 @@ extension RelayPhases {
 // MARK: Facts
 
 extension RelayPhases {
+    mutating func keep(_ reach: ReachRecord) { self.reach = reach }
+
+    mutating func keep(_ information: InformationRecord) { self.information = information }
+
+    mutating func keep(_ exchange: RelayRecord) { self.exchange = exchange }
+
     mutating func recordAddress(_ bytes: [UInt8]) { report.address = bytes }
 
     mutating func recordCertificateEnd(_ end: Int64?) { report.certificateEnd = end }

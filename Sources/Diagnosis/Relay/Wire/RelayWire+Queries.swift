@@ -85,6 +85,19 @@ extension RelayWire {
         return outcomes
     }
 
+    /// Opens a subscription, and again if that requires a login; returns its id and how its stored events end.
+    nonisolated func subscribe(
+        _ filter: Filter, by deadline: ContinuousClock.Instant
+    ) async -> (id: String, end: QueryResult.End) {
+        let id = await begin([filter])
+        let end = await end(of: id, by: deadline)
+        guard case .closed(let text) = end, MessagePrefix(of: text) == .authenticationRequired,
+            await hasLoggedIn(by: deadline)
+        else { return (id, end) }
+        let again = await begin([filter])
+        return (again, await self.end(of: again, by: deadline))
+    }
+
     /// Queries stored events, and again if that requires a login. Ends with `EOSE`, `CLOSED`, or once all events in
     /// `expected` have arrived.
     nonisolated func query(

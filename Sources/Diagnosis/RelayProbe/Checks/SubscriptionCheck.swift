@@ -9,15 +9,7 @@ struct SubscriptionCheck {
     func open(_ run: inout ProbeRun) async -> String? {
         let began = ContinuousClock.now
         let filter = Filter(kinds: [.groupEvent], tags: ["h": [run.events.group]])
-        var id = await listener.begin([filter])
-        let deadline = run.budget.deadline
-        var end = await listener.end(of: id, by: deadline)
-        if case .closed(let text) = end, MessagePrefix(of: text) == .authenticationRequired,
-            await listener.hasLoggedIn(by: deadline)
-        {
-            id = await listener.begin([filter])
-            end = await listener.end(of: id, by: deadline)
-        }
+        let (id, end) = await listener.subscribe(filter, by: run.budget.deadline)
         switch end {
         case .complete, .enough: run.phases.pass(.subscribe, since: began, "sends EOSE after stored events")
         case .closed(let text) where MessagePrefix(of: text) == .authenticationRequired:
