@@ -54,6 +54,7 @@ var targets: [Target] = [
     library("Storage", ["ProcessSupport", "PikaCore", "MLS", "Nostr", "CSodium", grdb]),
     library("EmbeddedRelay", ["Nostr", crypto, grdb, logging, lifecycle] + nio),
     library("BotKit", ["PikaCore", "Nostr", logging]),
+    library("ProbeReports", ["BotKit", "Nostr"]),
     library("BotDispatch", ["BotKit", "PikaCore", "Nostr", lifecycle, logging, metrics]),
     library("Telemetry", [lifecycle, logging, metrics] + nio),
     library("BotConfiguration", ["BotKit", "BotDispatch", "ProcessSupport", "PikaCore", "Nostr", yams]),
@@ -67,7 +68,8 @@ var targets: [Target] = [
         "BotRuntime",
         [
             "BotConfiguration", "BotKit", "BotDispatch", "BlossomClient", "Diagnosis", "ExternalBots",
-            "NetworkAddresses", "ProcessSupport", "Telemetry", "PikaCore", "Marmot", "Nostr", "RelayClient", "Storage",
+            "NetworkAddresses", "ProbeReports", "ProcessSupport", "Telemetry", "PikaCore", "Marmot", "Nostr",
+            "RelayClient", "Storage",
             lifecycle, unixSignals, logging, metrics, httpClient, subprocess, systemPackage,
         ] + nio),
     library("BotTesting", ["BotKit", "BotDispatch", "PikaCore", "Marmot", "MLS", "Nostr", "EmbeddedRelay", logging]),
@@ -80,19 +82,21 @@ var targets: [Target] = [
         name: "ResponderBot", dependencies: ["BotKit"], path: "bots/responder", exclude: ["README.md"],
         swiftSettings: settings),
     .target(
-        name: "KeyPackageProbeBot", dependencies: ["BotKit"], path: "bots/keypackage-probe", exclude: ["README.md"],
+        name: "KeyPackageProbeBot", dependencies: ["BotKit", "ProbeReports"], path: "bots/keypackage-probe",
+        exclude: ["README.md"],
         swiftSettings: settings),
     .target(
         name: "GroupCanaryBot", dependencies: ["BotKit"], path: "bots/group-canary", exclude: ["README.md"],
         swiftSettings: settings),
     .target(
-        name: "RelayProbeBot", dependencies: ["BotKit"], path: "bots/relay-probe", exclude: ["README.md"],
+        name: "RelayProbeBot", dependencies: ["BotKit", "ProbeReports"], path: "bots/relay-probe",
+        exclude: ["README.md"],
         swiftSettings: settings),
     library(
         "Diagnosis",
         [
-            "BotKit", "NetworkAddresses", "RelayClient", "PikaCore", "Marmot", "MLS", "Nostr", httpClient, nioSSL,
-            nioTLS, logging,
+            "ProbeReports", "NetworkAddresses", "RelayClient", "PikaCore", "Marmot", "MLS", "Nostr", httpClient,
+            nioSSL, nioTLS, logging,
         ] + nio),
     library("LoadReport", [histogram]),
     library(
@@ -104,7 +108,8 @@ var targets: [Target] = [
     library(
         "BotProgram",
         [
-            "BotConfiguration", "BotKit", "BotRuntime", "Diagnosis", "ProcessSupport", "Supervisor", "Telemetry",
+            "BotConfiguration", "BotKit", "BotRuntime", "Diagnosis", "ProbeReports", "ProcessSupport", "Supervisor",
+            "Telemetry",
             "Storage", "PikaCore", "Nostr", arguments, lifecycle, unixSignals, logging,
         ]
     ),
@@ -112,7 +117,7 @@ var targets: [Target] = [
         name: "pikabot",
         dependencies: [
             "BotProgram", "BotConfiguration", "BotRuntime", "BotKit", "BlossomClient", "Daemon", "EchoBot",
-            "GroupCanaryBot", "Load", "LoadReport", "KeyPackageProbeBot", "NetworkAddresses", "RelayProbeBot",
+            "GroupCanaryBot", "Load", "LoadReport", "KeyPackageProbeBot", "NetworkAddresses", "ProbeReports", "RelayProbeBot",
             "ProcessSupport", "ResponderBot", "Supervisor", "Telemetry", "EmbeddedRelay", "RelayClient", "Storage",
             "PikaCore", "Marmot", "MLS", "Nostr", arguments, lifecycle, unixSignals, logging,
         ],
@@ -150,9 +155,11 @@ var targets: [Target] = [
             "Nostr", lifecycle, logging,
         ]),
     tests(
-        "KeyPackageProbeBotTests", ["KeyPackageProbeBot", "BotKit", "BotDispatch", "BotTesting", "PikaCore", "Nostr"]),
+        "KeyPackageProbeBotTests",
+        ["KeyPackageProbeBot", "ProbeReports", "BotKit", "BotDispatch", "BotTesting", "PikaCore", "Nostr"]),
     tests("GroupCanaryBotTests", ["GroupCanaryBot", "BotKit", "BotDispatch", "BotTesting", "PikaCore", "Nostr"]),
-    tests("RelayProbeBotTests", ["RelayProbeBot", "BotKit", "BotTesting", "PikaCore", "Nostr", logging]),
+    tests(
+        "RelayProbeBotTests", ["RelayProbeBot", "ProbeReports", "BotKit", "BotTesting", "PikaCore", "Nostr", logging]),
     tests("ResponderBotTests", ["ResponderBot", "BotKit", "BotTesting", "PikaCore", "Nostr", logging]),
     .testTarget(
         name: "BotConfigurationTests",
@@ -164,19 +171,20 @@ var targets: [Target] = [
         "BotRuntimeTests",
         [
             "BotRuntime", "BotConfiguration", "ExternalBots", "BotKit", "BotDispatch", "BotTesting", "EchoBot",
-            "Telemetry", "EmbeddedRelay", "NetworkAddresses", "RelayClient", "PikaCore", "Nostr", "ProcessSupport",
+            "Telemetry", "EmbeddedRelay", "NetworkAddresses", "ProbeReports", "RelayClient", "PikaCore", "Nostr", "ProcessSupport",
             lifecycle, logging, metrics,
         ] + nio),
     tests(
         "PikabotTests",
         [
             "pikabot", "BotProgram", "BotConfiguration", "BotRuntime", "BotKit", "BotTesting", "Diagnosis",
-            "EmbeddedRelay", "NetworkAddresses", "RelayClient", "Supervisor", "Telemetry", "Storage", "PikaCore", "MLS",
-            "Nostr", arguments, logging,
+            "EmbeddedRelay", "NetworkAddresses", "ProbeReports", "RelayClient", "Supervisor", "Telemetry", "Storage",
+            "PikaCore", "MLS", "Nostr", arguments, logging,
         ]),
     tests(
         "DiagnosisTests",
-        ["Diagnosis", "BotKit", "EmbeddedRelay", "PikaCore", "Marmot", "MLS", "Nostr", logging, nioSSL] + nio),
+        ["Diagnosis", "ProbeReports", "BotKit", "EmbeddedRelay", "PikaCore", "Marmot", "MLS", "Nostr", logging, nioSSL]
+            + nio),
     tests("LabMemberTests", ["pikabot-lab", "Nostr"]),
     tests("LoadReportTests", ["LoadReport", histogram]),
     tests(

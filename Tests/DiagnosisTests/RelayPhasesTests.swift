@@ -1,6 +1,6 @@
-import BotKit
 import NIOCore
 import Nostr
+import ProbeReports
 import Testing
 
 @testable import Diagnosis

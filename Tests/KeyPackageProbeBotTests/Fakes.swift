@@ -1,4 +1,5 @@
 import BotKit
+import ProbeReports
 import Synchronization
 
 /// Returns scripted reports and records the probed accounts.

@@ -1,6 +1,7 @@
 import BotDispatch
 import BotKit
 import LiveTesting
+import ProbeReports
 import Synchronization
 import Testing
 
@@ -45,12 +46,14 @@ struct KeyPackageProbeBotTests {
     private func start(
         _ targets: [String: PublicKey] = ["alice": alice], every: BotSettings = "60s"
     ) async throws -> LabMember {
-        try await lab.bot(
+        var services = BotServices(metrics: metrics)
+        services.keyPackageProbes = probes
+        return try await lab.bot(
             KeyPackageProbeBot.self,
             settings: [
                 "every": every, "relays": ["wss://two.example"],
                 "targets": .object(targets.mapValues { .string($0.npub) }),
-            ], services: BotServices(metrics: metrics, keyPackageProbes: probes))
+            ], services: services)
     }
 
     private func probe(_ bot: LabMember, _ target: String) async throws -> ProbeOutcome? {

@@ -1,5 +1,6 @@
 import BotKit
 import Foundation
+import ProbeReports
 import Testing
 
 /// docs/relay-probe.md names every text that a probe may report.

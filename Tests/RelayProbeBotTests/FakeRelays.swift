@@ -1,4 +1,5 @@
 public import BotKit
+import ProbeReports
 import Synchronization
 
 /// Reports scripted faults of relays, and records probe requests, announcements and metrics.
@@ -19,7 +20,11 @@ final class FakeRelays: BotRelayProbes, BotMetrics {
     /// By name and labels, as in `probe_success{target=relay.example:443}`.
     var metrics: [String: Double] { gauges.withLock { $0 } }
 
-    var services: BotServices { BotServices(metrics: self, relayProbes: self) }
+    var services: BotServices {
+        var services = BotServices(metrics: self)
+        services.relayProbes = self
+        return services
+    }
 
     func probe(_ request: RelayProbeRequest) async throws -> RelayProbeReport {
         requests.withLock { $0.append(request) }

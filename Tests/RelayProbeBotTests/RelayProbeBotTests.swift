@@ -2,6 +2,7 @@ import BotKit
 import BotTesting
 import LiveTesting
 import PikaCore
+import ProbeReports
 import Synchronization
 import Testing
 
@@ -140,5 +141,15 @@ struct RelayProbeBotTests {
         try await lab.advance(by: .seconds(3_700))
         #expect(relays.announcements.contains(.monitor(every: .seconds(60), timeout: .seconds(20))))
         #expect(relays.announcements.contains(.relay(FakeRelays.report(try RelayURL("wss://one.example"), []))))
+    }
+
+    @Test func missingServiceRefusesProbes() async throws {
+        let relay = try RelayURL("wss://relay.example")
+        let error = await #expect(throws: BotError.self) {
+            _ = try await BotServices().relayProbes.probe(RelayProbeRequest(relay: relay))
+        }
+        #expect(error?.code == .probeRefused)
+        let present = try await FakeRelays().services.relayProbes.probe(RelayProbeRequest(relay: relay))
+        #expect(present.isGood)
     }
 }

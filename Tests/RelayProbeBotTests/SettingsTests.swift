@@ -1,4 +1,5 @@
 import BotKit
+import ProbeReports
 import Testing
 
 @testable import RelayProbeBot

@@ -1,4 +1,5 @@
 package import BotKit
+import ProbeReports
 import Synchronization
 
 /// Checks, on a schedule and on request, whether accounts can be found and invited.

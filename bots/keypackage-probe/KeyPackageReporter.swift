@@ -1,4 +1,5 @@
 import BotKit
+import ProbeReports
 import Synchronization
 
 /// The exported metrics of each target, so that outdated ones can be removed.

@@ -1,4 +1,5 @@
 import BotKit
+import ProbeReports
 import Synchronization
 
 /// The exported metrics of each target, so that those missing in a newer report can be removed.

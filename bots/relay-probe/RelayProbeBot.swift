@@ -1,4 +1,5 @@
 package import BotKit
+import ProbeReports
 
 /// Probes relays: on a schedule, for a Prometheus server, and by a chat command. `docs/relay-probe.md` describes it.
 package struct RelayProbeBot: Bot {

@@ -1,4 +1,5 @@
 import BotKit
+import ProbeReports
 
 /// The settings of a relay probe under `with:`.
 struct RelayProbeSettings: Sendable {

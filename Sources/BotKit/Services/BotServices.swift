@@ -19,19 +19,16 @@ public struct BotServices: Sendable {
     public var chats: any BotChats
     /// Exports metrics of the bot.
     public var metrics: any BotMetrics
-    /// Probes relays, and publishes the results.
-    public var relayProbes: any BotRelayProbes
-    /// Checks whether accounts can be found and invited.
-    public var keyPackageProbes: any BotKeyPackageProbes
     /// The clock for delays and deadlines inside a handler.
     public var clock: any CoreClock
+    /// Services that only bots of this package use, by key.
+    private var others: [ObjectIdentifier: any Sendable] = [:]
 
     /// Creates services; by default each does nothing or fails (``NoBotServices``).
     public init(
         http: any BotHTTP = NoBotServices(), programs: any BotPrograms = NoBotServices(),
         secrets: any BotSecrets = NoBotServices(), files: any BotFiles = NoBotServices(),
         chats: any BotChats = NoBotServices(), metrics: any BotMetrics = NoBotServices(),
-        relayProbes: any BotRelayProbes = NoBotServices(), keyPackageProbes: any BotKeyPackageProbes = NoBotServices(),
         clock: any CoreClock = SystemClock()
     ) {
         self.http = http
@@ -40,10 +37,22 @@ public struct BotServices: Sendable {
         self.files = files
         self.chats = chats
         self.metrics = metrics
-        self.relayProbes = relayProbes
-        self.keyPackageProbes = keyPackageProbes
         self.clock = clock
     }
+
+    /// A service that only bots of this package use; another module declares it and its key.
+    package subscript<Key: BotServiceKey>(key: Key.Type) -> Key.Service {
+        get { others[ObjectIdentifier(key)] as? Key.Service ?? Key.missing }
+        set { others[ObjectIdentifier(key)] = newValue }
+    }
+}
+
+/// Names a service in ``BotServices``.
+package protocol BotServiceKey {
+    /// The service's protocol, as an existential type.
+    associatedtype Service: Sendable
+    /// Returns what stands for the service where there is none.
+    static var missing: Service { get }
 }
 
 /// HTTP requests of bots.

@@ -1,7 +1,8 @@
 package import ArgumentParser
-package import BotKit
+import BotKit
 import Diagnosis
 import Logging
+package import ProbeReports
 import Telemetry
 
 extension ExitCode {

@@ -1,4 +1,5 @@
 import BotKit
+import ProbeReports
 
 extension KeyPackageReport {
     /// The report in the format of `docs/keypackage-probe.md`.

@@ -4,6 +4,7 @@ import BotKit
 import Diagnosis
 import Foundation
 package import Nostr
+import ProbeReports
 
 extension ExitCode {
     /// `probe`: the target could not be reached.

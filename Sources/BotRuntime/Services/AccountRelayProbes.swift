@@ -3,6 +3,7 @@ import Diagnosis
 import NetworkAddresses
 import Nostr
 import PikaCore
+import ProbeReports
 import RelayClient
 
 /// Relay probes for the bots of one account.

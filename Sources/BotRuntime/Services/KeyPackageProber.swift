@@ -4,6 +4,7 @@ import Logging
 import NetworkAddresses
 import Nostr
 import PikaCore
+import ProbeReports
 import RelayClient
 
 /// Looks up key packages over the account's own connections, like the core.

@@ -7,6 +7,7 @@ package import Logging
 import NetworkAddresses
 import Nostr
 import PikaCore
+import ProbeReports
 import RelayClient
 import ServiceLifecycle
 import Storage
@@ -211,15 +212,15 @@ extension Worker {
     ) -> BotServices {
         let folder = absolute(configuration.folder)
         let path = environment["PATH"] ?? LocalPrograms.standardPath
-        return BotServices(
+        var services = BotServices(
             http: HTTPRequests(), programs: LocalPrograms(folder: folder, path: path),
             secrets: ConfiguredSecrets(folder: folder, environment: environment), files: FolderFiles(folder: folder),
-            chats: CoreChats(core), metrics: MetricsFacade(),
-            relayProbes: AccountRelayProbes(
-                key: key, pool: pool, relays: relays, folder: folder, clock: clock),
-            keyPackageProbes: KeyPackageProber(
-                transport: pool, home: relays, addresses: addresses, clock: clock, logger: logger),
-            clock: clock)
+            chats: CoreChats(core), metrics: MetricsFacade(), clock: clock)
+        services.relayProbes = AccountRelayProbes(
+            key: key, pool: pool, relays: relays, folder: folder, clock: clock)
+        services.keyPackageProbes = KeyPackageProber(
+            transport: pool, home: relays, addresses: addresses, clock: clock, logger: logger)
+        return services
     }
 
     var directory: String { "\(configuration.stateDirectory)/\(account.name)" }

@@ -1,6 +1,6 @@
-import BotKit
 import Marmot
 package import Nostr
+import ProbeReports
 
 /// Checks whether others can find an account's key packages and relay lists on relays, and thus invite it.
 package enum AccountPresence {

@@ -1,8 +1,8 @@
-import BotKit
 import MLS
 import Marmot
 import Nostr
 import PikaCore
+import ProbeReports
 
 /// A key package event and the core's validation result.
 struct ExaminedKeyPackage: Sendable {

@@ -1,6 +1,6 @@
-import BotKit
 import Marmot
 import Nostr
+import ProbeReports
 
 /// Evaluation of the answers.
 extension KeyPackageAnswers {

@@ -1,7 +1,7 @@
-import BotKit
 import Marmot
 import Nostr
 import PikaCore
+import ProbeReports
 
 /// Relays' answers about one account, and the relays to query next.
 struct KeyPackageAnswers: Sendable {

@@ -1,8 +1,8 @@
-package import BotKit
 import Foundation
 package import Logging
 import NetworkAddresses
 package import Nostr
+package import ProbeReports
 import RelayClient
 
 extension KeyPackageProbe {

@@ -1,7 +1,7 @@
-package import BotKit
 import Marmot
 package import Nostr
 package import PikaCore
+package import ProbeReports
 
 /// Finds an account's key packages as an inviter does, on every relay that may have them, and tries an invitation.
 ///

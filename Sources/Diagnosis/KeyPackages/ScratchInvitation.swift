@@ -1,6 +1,6 @@
-import BotKit
 import Marmot
 import Nostr
+import ProbeReports
 
 /// Creates an invitation as the core does, to a throwaway group.
 enum ScratchInvitation {

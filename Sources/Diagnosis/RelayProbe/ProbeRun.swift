@@ -1,6 +1,6 @@
-import BotKit
 import NIOCore
 import Nostr
+import ProbeReports
 
 /// A probe in progress: what its checks share; used by one task.
 struct ProbeRun {

@@ -1,5 +1,5 @@
-package import BotKit
 package import Nostr
+package import ProbeReports
 package import RelayClient
 
 /// Examines one relay as a client of encrypted groups uses it: from name resolution to storage and deletion.

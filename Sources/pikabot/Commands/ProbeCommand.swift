@@ -3,6 +3,7 @@ import BotKit
 import BotProgram
 import Foundation
 import Nostr
+import ProbeReports
 
 extension Pikabot {
     struct ProbeCommand: AsyncParsableCommand {

@@ -5,6 +5,7 @@ import Logging
 import NetworkAddresses
 import Nostr
 import PikaCore
+import ProbeReports
 import RelayClient
 import Testing
 

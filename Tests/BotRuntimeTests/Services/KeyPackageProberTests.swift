@@ -4,6 +4,7 @@ import EmbeddedRelay
 import LiveTesting
 import Logging
 import NetworkAddresses
+import ProbeReports
 import Synchronization
 import Testing
 

@@ -3,6 +3,7 @@ import MLS
 import Marmot
 import Nostr
 import PikaCore
+import ProbeReports
 import Testing
 
 @testable import Diagnosis

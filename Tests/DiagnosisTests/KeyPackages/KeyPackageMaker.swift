@@ -3,6 +3,7 @@ import MLS
 import Marmot
 import Nostr
 import PikaCore
+import ProbeReports
 
 /// Creates valid and damaged key package events of one account.
 struct KeyPackageMaker {

@@ -2,6 +2,7 @@ import BotKit
 import MLS
 import Nostr
 import PikaCore
+import ProbeReports
 import Synchronization
 import Testing
 

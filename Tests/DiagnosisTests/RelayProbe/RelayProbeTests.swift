@@ -2,6 +2,7 @@ import BotKit
 import EmbeddedRelay
 import LiveTesting
 import Nostr
+import ProbeReports
 import Testing
 
 @testable import Diagnosis

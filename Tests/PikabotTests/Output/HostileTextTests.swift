@@ -6,6 +6,7 @@ import Foundation
 import Logging
 import Nostr
 import PikaCore
+import ProbeReports
 import Testing
 
 @testable import BotProgram

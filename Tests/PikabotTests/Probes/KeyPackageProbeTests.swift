@@ -1,5 +1,6 @@
 import ArgumentParser
 import BotKit
+import ProbeReports
 import Testing
 
 @testable import BotProgram

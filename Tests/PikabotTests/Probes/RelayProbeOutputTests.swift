@@ -1,6 +1,7 @@
 import ArgumentParser
 import BotKit
 import Nostr
+import ProbeReports
 import Testing
 
 @testable import BotProgram

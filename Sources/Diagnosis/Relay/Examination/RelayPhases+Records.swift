@@ -1,6 +1,6 @@
-import BotKit
 import NIOCore
 import Nostr
+import ProbeReports
 
 /// Outcomes of the steps that every examination begins with.
 extension RelayPhases {

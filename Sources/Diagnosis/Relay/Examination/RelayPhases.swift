@@ -1,5 +1,5 @@
-import BotKit
 import Nostr
+import ProbeReports
 
 /// Results of an examination: at most one for each phase, the faults, and what was learned about the relay.
 struct RelayPhases: Sendable {

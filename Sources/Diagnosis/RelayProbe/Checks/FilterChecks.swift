@@ -1,5 +1,5 @@
-import BotKit
 import Nostr
+import ProbeReports
 
 /// Checks of the filters `since`, `until` and `limit`, and of concurrent queries, on one connection.
 struct FilterChecks {

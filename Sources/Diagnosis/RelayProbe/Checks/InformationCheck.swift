@@ -1,5 +1,5 @@
-import BotKit
 import Nostr
+import ProbeReports
 
 /// Judges whether an information document (NIP-11) is true.
 enum InformationCheck {

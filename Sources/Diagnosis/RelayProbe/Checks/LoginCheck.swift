@@ -1,5 +1,5 @@
-import BotKit
 import Nostr
+import ProbeReports
 
 /// Check of the login, and the refusals that it may explain.
 struct LoginCheck: Sendable {

@@ -1,4 +1,4 @@
-import BotKit
+import ProbeReports
 
 /// Judges what a relay sent on all connections.
 enum MannersCheck {

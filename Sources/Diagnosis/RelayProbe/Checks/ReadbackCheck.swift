@@ -1,5 +1,5 @@
-import BotKit
 import Nostr
+import ProbeReports
 
 /// Checks whether a relay returns accepted events, on a new connection.
 struct ReadbackCheck {

@@ -1,5 +1,5 @@
-import BotKit
 import Nostr
+import ProbeReports
 
 /// Checks of repeated, oversize, expired, deleted and rapid events.
 struct StorageChecks {

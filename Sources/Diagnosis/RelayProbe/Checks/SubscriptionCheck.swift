@@ -1,5 +1,5 @@
-import BotKit
 import Nostr
+import ProbeReports
 
 /// Checks of a query and of live delivery, on one connection.
 struct SubscriptionCheck {

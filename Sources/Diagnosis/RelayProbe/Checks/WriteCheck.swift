@@ -1,5 +1,5 @@
-import BotKit
 import Nostr
+import ProbeReports
 
 /// Publishes one event of each kind that encrypted groups need.
 struct WriteCheck {

@@ -1,5 +1,8 @@
+package import BotKit
+package import Nostr
+
 /// A service that checks whether accounts can be found and invited.
-public protocol BotKeyPackageProbes: Sendable {
+package protocol BotKeyPackageProbes: Sendable {
     /// Reads an account's key packages (MIP-00) and relay lists from relays, and builds an invitation without sending
     /// it, within the request's timeout. Returns a report even if no relay answers. Throws `CancellationError` if the
     /// probe was cancelled; it then has no result.
@@ -7,18 +10,18 @@ public protocol BotKeyPackageProbes: Sendable {
 }
 
 /// A request to check whether an account can be found and invited.
-public struct KeyPackageProbeRequest: Sendable, Hashable {
+package struct KeyPackageProbeRequest: Sendable, Hashable {
     /// The account to check; it is not contacted, and nothing is published.
-    public var account: PublicKey
+    package var account: PublicKey
     /// Relays to query besides those of the configuration. Relays in the account's own lists are queried too.
-    public var relays: [RelayURL]
+    package var relays: [RelayURL]
     /// The age from which a key package is stale.
-    public var staleAfter: Duration
+    package var staleAfter: Duration
     /// The deadline of the whole probe.
-    public var timeout: Duration
+    package var timeout: Duration
 
     /// Creates a request. By default a key package is stale after 30 days, and the deadline is 15 seconds.
-    public init(
+    package init(
         account: PublicKey, relays: [RelayURL] = [], staleAfter: Duration = .seconds(30 * 86_400),
         timeout: Duration = .seconds(15)
     ) {
@@ -29,9 +32,21 @@ public struct KeyPackageProbeRequest: Sendable, Hashable {
     }
 }
 
+extension BotServices {
+    private enum KeyPackageProbesKey: BotServiceKey {
+        static var missing: any BotKeyPackageProbes { NoBotServices() }
+    }
+
+    /// Checks whether accounts can be found and invited.
+    package var keyPackageProbes: any BotKeyPackageProbes {
+        get { self[KeyPackageProbesKey.self] }
+        set { self[KeyPackageProbesKey.self] = newValue }
+    }
+}
+
 extension NoBotServices: BotKeyPackageProbes {
     /// Returns a report without any answers.
-    public func probe(_ request: KeyPackageProbeRequest) async -> KeyPackageReport {
+    package func probe(_ request: KeyPackageProbeRequest) async -> KeyPackageReport {
         KeyPackageReport(account: request.account, relays: [], lists: [], invitation: nil)
     }
 }

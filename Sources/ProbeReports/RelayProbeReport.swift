@@ -1,5 +1,7 @@
+package import Nostr
+
 /// The phases of a relay probe, in the order of the report; `docs/relay-probe.md` describes each.
-public enum RelayPhase: String, Sendable, Hashable, CaseIterable {
+package enum RelayPhase: String, Sendable, Hashable, CaseIterable {
     /// In this order: name resolution, TCP connection, TLS handshake, expiry of the certificate chain, WebSocket
     /// upgrade, information document (NIP-11), clock difference, subscription up to `EOSE`, writing up to `OK`, and
     /// delivery of a new event to an open subscription.
@@ -27,7 +29,7 @@ public enum RelayPhase: String, Sendable, Hashable, CaseIterable {
 }
 
 /// The faults of a relay; `docs/relay-probe.md` lists their severities.
-public enum RelayFault: String, Sendable, Hashable, CaseIterable {
+package enum RelayFault: String, Sendable, Hashable, CaseIterable {
     /// The host name does not resolve.
     case nameUnknown = "name_unknown"
     /// No address accepts a TCP connection.
@@ -97,9 +99,9 @@ public enum RelayFault: String, Sendable, Hashable, CaseIterable {
 }
 
 /// The result of probing one relay.
-public struct RelayProbeReport: Sendable, Hashable {
+package struct RelayProbeReport: Sendable, Hashable {
     /// The outcome of a phase.
-    public enum Outcome: String, Sendable, Hashable {
+    package enum Outcome: String, Sendable, Hashable {
         /// The relay met the phase's expectation, or showed a fault.
         case passed, failed
         /// The phase does not apply to this relay or this probe.
@@ -109,18 +111,18 @@ public struct RelayProbeReport: Sendable, Hashable {
     }
 
     /// The result of one phase.
-    public struct Phase: Sendable, Hashable {
+    package struct Phase: Sendable, Hashable {
         /// The examined phase.
-        public var name: RelayPhase
+        package var name: RelayPhase
         /// The outcome of the phase.
-        public var outcome: Outcome
+        package var outcome: Outcome
         /// The time that the phase took; zero if it did not run.
-        public var duration: Duration
+        package var duration: Duration
         /// A sentence about the result, or the reason why the phase did not run. Safe for a terminal, without secrets.
-        public var text: String
+        package var text: String
 
         /// Creates the result of a phase.
-        public init(_ name: RelayPhase, _ outcome: Outcome, _ duration: Duration, _ text: String) {
+        package init(_ name: RelayPhase, _ outcome: Outcome, _ duration: Duration, _ text: String) {
             self.name = name
             self.outcome = outcome
             self.duration = duration
@@ -129,7 +131,7 @@ public struct RelayProbeReport: Sendable, Hashable {
     }
 
     /// The severity of a fault, ascending.
-    public enum Weight: String, Sendable, Hashable, Comparable {
+    package enum Weight: String, Sendable, Hashable, Comparable {
         /// Informational, without effect on groups.
         case note
         /// Encrypted groups work, with limitations.
@@ -138,7 +140,7 @@ public struct RelayProbeReport: Sendable, Hashable {
         case error
 
         /// Orders by severity.
-        public static func < (left: Weight, right: Weight) -> Bool { left.rank < right.rank }
+        package static func < (left: Weight, right: Weight) -> Bool { left.rank < right.rank }
 
         private var rank: Int {
             switch self {
@@ -150,20 +152,20 @@ public struct RelayProbeReport: Sendable, Hashable {
     }
 
     /// A fault that a probe found.
-    public struct Fault: Sendable, Hashable {
+    package struct Fault: Sendable, Hashable {
         /// The kind of the fault.
-        public var code: RelayFault
+        package var code: RelayFault
         /// The phase in which it first showed.
-        public var phase: RelayPhase
+        package var phase: RelayPhase
         /// The severity for encrypted groups.
-        public var weight: Weight
+        package var weight: Weight
         /// The fault as the end of a sentence about the relay, such as `sends no EOSE after stored events`.
-        public var text: String
+        package var text: String
         /// The recommended action, as an imperative sentence without a period.
-        public var advice: String
+        package var advice: String
 
         /// Creates a fault.
-        public init(_ code: RelayFault, _ phase: RelayPhase, _ weight: Weight, _ text: String, advice: String) {
+        package init(_ code: RelayFault, _ phase: RelayPhase, _ weight: Weight, _ text: String, advice: String) {
             self.code = code
             self.phase = phase
             self.weight = weight
@@ -173,34 +175,34 @@ public struct RelayProbeReport: Sendable, Hashable {
     }
 
     /// The relay that was probed.
-    public var relay: RelayURL
+    package var relay: RelayURL
     /// The results of the phases, in the order of ``RelayPhase``.
-    public var phases: [Phase] = []
+    package var phases: [Phase] = []
     /// The faults, in the order in which they were found.
-    public var faults: [Fault] = []
+    package var faults: [Fault] = []
     /// The time that the whole probe took.
-    public var duration = Duration.zero
+    package var duration = Duration.zero
     /// The relay's IP address, 4 or 16 bytes in network order; nil if it does not accept connections.
-    public var address: [UInt8]?
+    package var address: [UInt8]?
     /// Unix seconds when the first certificate of the relay's chain expires; nil without TLS.
-    public var certificateEnd: Int64?
+    package var certificateEnd: Int64?
     /// The relay's clock minus ours in seconds, if the relay reveals its time.
-    public var clockOffset: Double?
+    package var clockOffset: Double?
     /// Whether written events were found on a new connection; nil if that is unknown, for example because none were
     /// written.
-    public var isReadBack: Bool?
+    package var isReadBack: Bool?
     /// Whether the relay asked for authentication (NIP-42).
-    public var wantsLogin = false
+    package var wantsLogin = false
     /// The relay's information document (NIP-11), unmodified; nil if it has none.
-    public var information: String?
+    package var information: String?
     /// The NIPs that the relay claims to support.
-    public var supportedNIPs: [Int] = []
+    package var supportedNIPs: [Int] = []
 
     /// Creates an empty report.
-    public init(_ relay: RelayURL) { self.relay = relay }
+    package init(_ relay: RelayURL) { self.relay = relay }
 
     /// Returns the result of a phase; nil if the report does not have it.
-    public func phase(_ name: RelayPhase) -> Phase? { phases.first { $0.name == name } }
+    package func phase(_ name: RelayPhase) -> Phase? { phases.first { $0.name == name } }
 }
 
 extension RelayProbeReport {
@@ -210,13 +212,13 @@ extension RelayProbeReport {
     ]
 
     /// Whether the probe could exchange messages with the relay.
-    public var isReachable: Bool { !faults.contains { Self.fatal.contains($0.code) } }
+    package var isReachable: Bool { !faults.contains { Self.fatal.contains($0.code) } }
 
     /// Whether encrypted groups work on the relay.
-    public var isGood: Bool { !faults.contains { $0.weight == .error } }
+    package var isGood: Bool { !faults.contains { $0.weight == .error } }
 
     /// The overall result in one sentence, followed by advice.
-    public var verdict: String {
+    package var verdict: String {
         let (errors, warnings) = (faults.filter { $0.weight == .error }, faults.filter { $0.weight == .warning })
         let notes = faults.filter { $0.weight == .note }.map { "It \($0.text)." }
         let advice = Self.advice(errors.isEmpty ? warnings : errors)

@@ -1,8 +1,10 @@
+package import BotKit
+
 extension RelayProbeReport {
     /// The exported metrics of the report (`docs/metrics.md`), except `probe_success` and `probe_duration_seconds`.
     ///
     /// - Parameter target: The label of a scheduled probe; nil for an answer to `/probe`.
-    public func samples(target: String? = nil) -> [MetricSample] {
+    package func samples(target: String? = nil) -> [MetricSample] {
         let base = target.map { ["target": $0] } ?? [:]
         var samples: [MetricSample] = []
         if let certificateEnd {

@@ -1,10 +1,12 @@
+import Nostr
+
 /// The report as text. No line names the account.
 extension KeyPackageReport {
     /// The verdict, then one line for each relay, list and remark.
-    public var lines: [String] { [verdict] + relays.map(\.line) + lists.compactMap(\.line) + invitationLines }
+    package var lines: [String] { [verdict] + relays.map(\.line) + lists.compactMap(\.line) + invitationLines }
 
     /// The overall result in one sentence.
-    public var verdict: String {
+    package var verdict: String {
         guard hasAnswers else { return "UNKNOWN: no relay answered" }
         guard isSuccess else { return "BAD: \(faults.joined(separator: "; "))" }
         let weak = relays.filter { $0.state != .present }.map { "\($0.relay) is \($0.state.rawValue)" }

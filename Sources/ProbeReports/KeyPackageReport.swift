@@ -1,16 +1,18 @@
+package import Nostr
+
 /// The result of a key package probe: whether an account can be found and invited, relay by relay.
-public struct KeyPackageReport: Sendable, Hashable {
+package struct KeyPackageReport: Sendable, Hashable {
     /// The account that was checked.
-    public var account: PublicKey
+    package var account: PublicKey
     /// All relays considered, those of the configuration first.
-    public var relays: [RelayKeyPackageResult]
+    package var relays: [RelayKeyPackageResult]
     /// The account's relay lists: 10051, 10050 and 10002, in this order.
-    public var lists: [PublishedRelayList]
+    package var lists: [PublishedRelayList]
     /// The trial invitation; nil if there is no valid key package.
-    public var invitation: TrialInvitation?
+    package var invitation: TrialInvitation?
 
     /// Creates a report.
-    public init(
+    package init(
         account: PublicKey, relays: [RelayKeyPackageResult], lists: [PublishedRelayList], invitation: TrialInvitation?
     ) {
         self.account = account
@@ -20,26 +22,26 @@ public struct KeyPackageReport: Sendable, Hashable {
     }
 
     /// Whether any relay has answered; if none has, the report says nothing about the account.
-    public var hasAnswers: Bool { relays.contains { $0.state != .unknown } }
+    package var hasAnswers: Bool { relays.contains { $0.state != .unknown } }
 
     /// Whether a client that queries the relays named by the account finds a usable key package: on a relay of its list
     /// 10051 or, without such a list, on any relay queried.
-    public var isFindable: Bool {
+    package var isFindable: Bool {
         let named = lists.first { $0.kind == .keyPackageRelays }?.relays ?? []
         return relays.contains { $0.state.isUsable && (named.isEmpty || named.contains($0.relay)) }
     }
 
     /// Whether a trial invitation was built successfully.
-    public var isInviteable: Bool { invitation?.failure == nil && invitation != nil }
+    package var isInviteable: Bool { invitation?.failure == nil && invitation != nil }
 
     /// Whether the account can be found and invited.
-    public var isSuccess: Bool { isFindable && isInviteable }
+    package var isSuccess: Bool { isFindable && isInviteable }
 }
 
 /// The key packages of an account on one relay.
-public struct RelayKeyPackageResult: Sendable, Hashable {
+package struct RelayKeyPackageResult: Sendable, Hashable {
     /// The state of an account's key packages on one relay.
-    public enum State: String, Sendable, Hashable, CaseIterable {
+    package enum State: String, Sendable, Hashable, CaseIterable {
         /// A valid key package, the newest known.
         case present
         /// The relay has answered that it has none.
@@ -56,7 +58,7 @@ public struct RelayKeyPackageResult: Sendable, Hashable {
         case unknown
 
         /// Whether a client that queries only this relay can invite the account.
-        public var isUsable: Bool {
+        package var isUsable: Bool {
             switch self {
             case .present, .stale, .superseded, .legacy: true
             case .missing, .invalid, .unknown: false
@@ -65,20 +67,20 @@ public struct RelayKeyPackageResult: Sendable, Hashable {
     }
 
     /// The relay that was queried.
-    public var relay: RelayURL
+    package var relay: RelayURL
     /// Whether the settings name the relay; otherwise only a list of the account does.
-    public var isConfigured: Bool
+    package var isConfigured: Bool
     /// The kinds of the account's lists that name the relay.
-    public var lists: [Kind]
+    package var lists: [Kind]
     /// The state of the account's key packages there.
-    public var state: State
+    package var state: State
     /// The reason for the state, as one line of text.
-    public var reason: String
+    package var reason: String
     /// The key package that an inviter would use, or the newest of the invalid ones.
-    public var package: ProbedKeyPackage?
+    package var package: ProbedKeyPackage?
 
     /// Creates the result for a relay.
-    public init(
+    package init(
         relay: RelayURL, isConfigured: Bool, lists: [Kind], state: State, reason: String,
         package: ProbedKeyPackage? = nil
     ) {
@@ -92,24 +94,24 @@ public struct RelayKeyPackageResult: Sendable, Hashable {
 }
 
 /// A key package event.
-public struct ProbedKeyPackage: Sendable, Hashable {
+package struct ProbedKeyPackage: Sendable, Hashable {
     /// The id of the key package event.
-    public var event: EventID
+    package var event: EventID
     /// The event's kind: 30443, or 443 of older clients.
-    public var kind: Kind
+    package var kind: Kind
     /// Unix seconds when the event was created, as claimed by its author.
-    public var createdAt: Int64
+    package var createdAt: Int64
     /// The start of the key package's lifetime in Unix seconds (RFC 9420 §7.2); nil if it could not be parsed.
-    public var notBefore: Int64?
+    package var notBefore: Int64?
     /// The end of the key package's lifetime, as ``notBefore``.
-    public var notAfter: Int64?
+    package var notAfter: Int64?
     /// The name of the failed check; nil if the key package is valid.
-    public var failedCheck: String?
+    package var failedCheck: String?
     /// Peculiarities that other clients may fail on, as text.
-    public var remarks: [String]
+    package var remarks: [String]
 
     /// Creates the summary of a key package event.
-    public init(
+    package init(
         event: EventID, kind: Kind, createdAt: Int64, notBefore: Int64? = nil, notAfter: Int64? = nil,
         failedCheck: String? = nil, remarks: [String] = []
     ) {
@@ -124,16 +126,16 @@ public struct ProbedKeyPackage: Sendable, Hashable {
 }
 
 /// A list of relays that an account has published.
-public struct PublishedRelayList: Sendable, Hashable {
+package struct PublishedRelayList: Sendable, Hashable {
     /// The list's kind: 10051 (key packages), 10050 (invitations) or 10002 (everything else).
-    public var kind: Kind
+    package var kind: Kind
     /// The relays in the list; nil if no relay has the list.
-    public var relays: [RelayURL]?
+    package var relays: [RelayURL]?
     /// The fault of the list, as text; nil if absent.
-    public var problem: String?
+    package var problem: String?
 
     /// Creates the summary of a list.
-    public init(kind: Kind, relays: [RelayURL]?, problem: String? = nil) {
+    package init(kind: Kind, relays: [RelayURL]?, problem: String? = nil) {
         self.kind = kind
         self.relays = relays
         self.problem = problem
@@ -141,20 +143,20 @@ public struct PublishedRelayList: Sendable, Hashable {
 }
 
 /// A trial invitation into a scratch group that was built and discarded.
-public struct TrialInvitation: Sendable, Hashable {
+package struct TrialInvitation: Sendable, Hashable {
     /// The id of the key package event.
-    public var event: EventID
+    package var event: EventID
     /// The kind of that event: 30443, or 443 of older clients.
-    public var kind: Kind
+    package var kind: Kind
     /// The reason why the invitation failed; nil if it succeeded.
-    public var failure: String?
+    package var failure: String?
     /// The size of the gift wrap's JSON in bytes; 0 if absent.
-    public var wrapBytes: Int
+    package var wrapBytes: Int
     /// Whether the client supports the SelfRemove proposal, by which a member leaves a group.
-    public var supportsSelfRemove: Bool
+    package var supportsSelfRemove: Bool
 
     /// Creates the result of a trial invitation.
-    public init(event: EventID, kind: Kind, failure: String? = nil, wrapBytes: Int = 0, supportsSelfRemove: Bool) {
+    package init(event: EventID, kind: Kind, failure: String? = nil, wrapBytes: Int = 0, supportsSelfRemove: Bool) {
         self.event = event
         self.kind = kind
         self.failure = failure
