@@ -1,5 +1,6 @@
 import EmbeddedRelay
 import LiveTesting
+import NIOCore
 import Nostr
 import Testing
 
@@ -49,6 +50,24 @@ import Testing
             #expect(level("login", unknown) == .warning)
             #expect(level("group messages", unknown) == .error)
             #expect(unknown.stored == nil)
+        }
+    }
+
+    @Test func readsStoredEventsPageByPage() async throws {
+        var configuration = RelayConfiguration()
+        configuration.limits.eventsPerFilter = 2
+        configuration.limits.defaultEventsPerFilter = 2
+        try await withEmbeddedRelay(configuration: configuration) { _, address in
+            let (relay, key) = (try RelayURL(address), newKey())
+            let socket = try SocketAddress(ipAddress: "127.0.0.1", port: relay.port)
+            let events = (Int64(0)..<5).map { ThrowawayEvent.make(.keyPackage, by: key, at: ThrowawayEvent.now - $0) }
+            let accepted = await RelayConnections.serve(relay, login: { _, _ in nil }) { connections in
+                guard let wire = try? await connections.open(socket, within: .seconds(20)) else { return 0 }
+                return await wire.publish(events, by: .now + .seconds(20)).count { $0.0.isAccepted }
+            }
+            #expect(accepted == events.count)
+            let result = try await diagnose(address, key: key)
+            #expect(Set((result.stored ?? []).map(\.id)) == Set(events.map(\.id)))
         }
     }
 
