@@ -55,7 +55,7 @@ extension RelayPhases {
             return
         }
         findings.ok("information", information.summary)
-        RelayLimits.judge(
+        RelayRequirements.judge(
             information.information?.limitation ?? .init(), canLogIn: canLogIn, into: &findings)
     }
 }

@@ -5,7 +5,7 @@ struct ProbeEvents: Sendable {
     /// Lifetime in seconds of written events that are not deleted.
     private static let lifetime: Int64 = 3_600
     /// NIP-59 dates gift wraps up to two days in the past.
-    private static let backdating = Int64(RelayLimits.backdating - 120)
+    private static let backdating = Int64(RelayRequirements.backdating - 120)
     /// Ages in seconds of additional group messages, 10 seconds apart.
     private static let ages: [Int64] = [10, 20]
     static let kinds: [Kind] = [

@@ -85,7 +85,7 @@ struct FilterChecks {
             return run.phases.markUnreached(.subscriptions, "the relay sends no EOSE")
         }
         var ids: [String] = []
-        for _ in 0..<RelayLimits.leastSubscriptions {
+        for _ in 0..<RelayRequirements.leastSubscriptions {
             ids.append(await reader.begin([Filter(kinds: [.groupEvent], tags: ["h": [run.events.group]])]))
         }
         var refusal: String?

@@ -38,7 +38,7 @@ enum InformationCheck {
 /// Message sizes that groups need.
 enum EventSizes {
     /// The largest size that clients stay within.
-    static let common = RelayLimits.commonMessageBytes
+    static let common = RelayRequirements.commonMessageBytes
     /// The minimum for small groups.
-    static let least = RelayLimits.leastMessageBytes
+    static let least = RelayRequirements.leastMessageBytes
 }
