@@ -49,6 +49,7 @@ var targets: [Target] = [
     library("Marmot", ["MLS", "TLSCodec", "Nostr"]),
     library("NetworkAddresses", ["Nostr", httpClient] + nio),
     library("PikaCore", ["Marmot", "MLS", "Nostr", logging, metrics]),
+    library("CallMedia", ["PikaCore", "Marmot", "MLS", "Nostr"]),
     library("RelayClient", ["NetworkAddresses", "Nostr", "PikaCore", logging, metrics, lifecycle, nioSSL] + nio),
     library("BlossomClient", ["NetworkAddresses", "PikaCore", "Nostr", httpClient, logging] + nio),
     library("Storage", ["ProcessSupport", "PikaCore", "MLS", "Nostr", "CSodium", grdb]),
@@ -61,8 +62,8 @@ var targets: [Target] = [
     library(
         "ExternalBots",
         [
-            "BotKit", "BotDispatch", "Daemon", "ProcessSupport", "PikaCore", "Nostr", subprocess, systemPackage,
-            lifecycle, logging, metrics,
+            "BotKit", "BotDispatch", "CallMedia", "Daemon", "ProcessSupport", "PikaCore", "Nostr", subprocess,
+            systemPackage, lifecycle, logging, metrics,
         ]),
     library(
         "BotRuntime",
@@ -72,10 +73,12 @@ var targets: [Target] = [
             "RelayClient", "Storage",
             lifecycle, unixSignals, logging, metrics, httpClient, subprocess, systemPackage,
         ] + nio),
-    library("BotTesting", ["BotKit", "BotDispatch", "PikaCore", "Marmot", "MLS", "Nostr", "EmbeddedRelay", logging]),
+    library(
+        "BotTesting",
+        ["BotKit", "BotDispatch", "CallMedia", "PikaCore", "Marmot", "MLS", "Nostr", "EmbeddedRelay", logging]),
     library(
         "Supervisor", ["ProcessSupport", "Telemetry", subprocess, systemPackage, lifecycle, logging, metrics] + nio),
-    library("Daemon", ["ProcessSupport", "PikaCore", "Nostr", crypto, logging, metrics, lifecycle] + nio),
+    library("Daemon", ["CallMedia", "ProcessSupport", "PikaCore", "Nostr", crypto, logging, metrics, lifecycle] + nio),
     .target(
         name: "EchoBot", dependencies: ["BotKit"], path: "bots/echo", exclude: ["README.md"], swiftSettings: settings),
     .target(
@@ -117,7 +120,8 @@ var targets: [Target] = [
         name: "pikabot",
         dependencies: [
             "BotProgram", "BotConfiguration", "BotRuntime", "BotKit", "BlossomClient", "Daemon", "EchoBot",
-            "GroupCanaryBot", "Load", "LoadReport", "KeyPackageProbeBot", "NetworkAddresses", "ProbeReports", "RelayProbeBot",
+            "GroupCanaryBot", "Load", "LoadReport", "KeyPackageProbeBot", "NetworkAddresses", "ProbeReports",
+            "RelayProbeBot",
             "ProcessSupport", "ResponderBot", "Supervisor", "Telemetry", "EmbeddedRelay", "RelayClient", "Storage",
             "PikaCore", "Marmot", "MLS", "Nostr", arguments, lifecycle, unixSignals, logging,
         ],
@@ -139,6 +143,7 @@ var targets: [Target] = [
     tests("MarmotTests", ["Marmot", "MLS", "Nostr", "TLSCodec"]),
     tests("NetworkAddressesTests", ["NetworkAddresses", "Nostr"]),
     tests("PikaCoreTests", ["PikaCore", "Marmot", "MLS", "TLSCodec", "Nostr", "BotTesting"]),
+    tests("CallMediaTests", ["CallMedia", "BotTesting", "PikaCore", "MLS", "Nostr"]),
     tests(
         "RelayClientTests",
         ["RelayClient", "NetworkAddresses", "EmbeddedRelay", "PikaCore", "Nostr", logging, nioSSL] + nio),
@@ -151,8 +156,8 @@ var targets: [Target] = [
     tests(
         "ExternalBotsTests",
         [
-            "ExternalBots", "BotKit", "BotDispatch", "BotTesting", "Daemon", "ProcessSupport", "PikaCore", "MLS",
-            "Nostr", lifecycle, logging,
+            "ExternalBots", "BotKit", "BotDispatch", "BotTesting", "CallMedia", "Daemon", "ProcessSupport", "PikaCore",
+            "MLS", "Nostr", lifecycle, logging,
         ]),
     tests(
         "KeyPackageProbeBotTests",
@@ -170,9 +175,9 @@ var targets: [Target] = [
     tests(
         "BotRuntimeTests",
         [
-            "BotRuntime", "BotConfiguration", "ExternalBots", "BotKit", "BotDispatch", "BotTesting", "EchoBot",
-            "Telemetry", "EmbeddedRelay", "NetworkAddresses", "ProbeReports", "RelayClient", "PikaCore", "Nostr", "ProcessSupport",
-            lifecycle, logging, metrics,
+            "BotRuntime", "BotConfiguration", "ExternalBots", "BotKit", "BotDispatch", "BotTesting", "CallMedia",
+            "EchoBot", "Telemetry", "EmbeddedRelay", "NetworkAddresses", "ProbeReports", "RelayClient", "PikaCore",
+            "Nostr", "ProcessSupport", lifecycle, logging, metrics,
         ] + nio),
     tests(
         "PikabotTests",
@@ -193,7 +198,7 @@ var targets: [Target] = [
             + nio),
     tests(
         "DaemonTests",
-        ["Daemon", "BotTesting", "ProcessSupport", "PikaCore", "Nostr", crypto, lifecycle, logging] + nio),
+        ["Daemon", "BotTesting", "CallMedia", "ProcessSupport", "PikaCore", "Nostr", crypto, lifecycle, logging] + nio),
     tests("ProcessSupportTests", ["ProcessSupport"]),
     tests("SupervisorTests", ["Supervisor", "ProcessSupport", "Telemetry", lifecycle, logging, metrics]),
 ]

@@ -23,7 +23,6 @@ package actor AppCore {
     private nonisolated let hub = UpdateHub()
     private nonisolated let searchCount = Atomic<Int>(0)
     private var random: CoreRandom
-    nonisolated let callHub = CallMediaHub()
     /// The latest call. Like the next two properties, as of the newest turn.
     var lastCall: CallMachine.Call?
     var mediaLookup = MediaLookup()
@@ -42,8 +41,7 @@ package actor AppCore {
         self.mailbox = Mailbox()
         self.random = CoreRandom(ports.randomness)
         let outputs = EffectRunner.Outputs(
-            mailbox: self.mailbox, hub: self.hub, events: continuation, callHub: self.callHub,
-            healthQueries: self.healthQueries)
+            mailbox: self.mailbox, hub: self.hub, events: continuation, healthQueries: self.healthQueries)
         self.runner = EffectRunner(ports, outputs, files: self.files, signer: account.signer)
     }
 
@@ -53,6 +51,9 @@ package actor AppCore {
     }
 
     nonisolated var store: any CoreStore { self.ports.store }
+
+    /// The media of this account's calls.
+    package nonisolated var callMediaEngine: any CallMediaEngine { self.ports.callMedia }
 
     /// Returns the newest snapshot, as ``state`` does, without waiting for the core.
     ///

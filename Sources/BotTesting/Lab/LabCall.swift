@@ -1,4 +1,5 @@
-package import PikaCore
+package import CallMedia
+import PikaCore
 import Synchronization
 
 /// One side of a call with media: sends media, and records all received events.
@@ -8,12 +9,12 @@ package final class LabCall: Sendable {
     }
 
     /// The media of this side of the call, for direct use.
-    package let media: CallMedia
+    package let media: CallMediaSession
     private let lab: GroupLab
     private let heard: Heard
     private let reader: Task<Void, Never>
 
-    init(_ media: CallMedia, lab: GroupLab) {
+    init(_ media: CallMediaSession, lab: GroupLab) {
         let heard = Heard()
         self.media = media
         self.lab = lab

@@ -1,5 +1,6 @@
 import BotDispatch
 public import BotKit
+import CallMedia
 import Synchronization
 
 /// A member of a ``GroupLab``: an account with its running core, and a record of everything that the core published.
@@ -109,7 +110,7 @@ public final class LabMember: Sendable {
             transport: transport, store: store, clock: self.lab.clock, logger: self.lab.log.logger(self.name))
         ports.media = self.lab.media
         ports.cache = self.cache
-        ports.callMedia = self.lab.calls
+        ports.callMedia = CallMediaSessions(transport: self.lab.calls, clock: self.lab.clock)
         ports.randomness = SeededGenerator(seed: self.lab.seed, stream: "\(self.name) run \(runs)")
         let core = AppCore(
             account: self.signer.map { .remote(self.keys.publicKey, $0) } ?? .local(self.keys),

@@ -1,4 +1,4 @@
-package import PikaCore
+package import CallMedia
 import Synchronization
 
 /// The media relay of a lab, for any address that calls name, with faults chosen by the test.

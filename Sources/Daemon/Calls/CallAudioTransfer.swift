@@ -1,3 +1,4 @@
+import CallMedia
 import Nostr
 import PikaCore
 
@@ -10,7 +11,7 @@ struct CallAudioTransfer: Sendable {
     let target: CallAudio.Format
     /// Name of the call's audio track.
     let track: String
-    let media: CallMedia
+    let media: CallMediaSession
 
     func run() async -> Result<JSONObject, DaemonFailure> {
         guard let pcm = CallAudio.converted(self.bytes, from: self.source, to: self.target) else {

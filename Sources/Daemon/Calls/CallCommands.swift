@@ -1,3 +1,4 @@
+import CallMedia
 import Nostr
 import PikaCore
 
@@ -127,7 +128,7 @@ enum CallCommands {
                 throw DaemonFailure(.ioError, "failed to read audio file \(path): \(failure)")
             }
             return .openMedia(callID: id) {
-                (machine: inout DaemonMachine, media: CallMedia?) throws(DaemonFailure) -> CommandStep in
+                (machine: inout DaemonMachine, media: CallMediaSession?) throws(DaemonFailure) -> CommandStep in
                 let transfer = CallAudioTransfer(
                     callID: id, bytes: bytes, source: source, target: target, track: track.name,
                     media: try self.opened(media))
@@ -148,7 +149,7 @@ enum CallCommands {
         }
         let name = track?.trimmed ?? ""
         return .openMedia(callID: id) {
-            (machine: inout DaemonMachine, media: CallMedia?) throws(DaemonFailure) -> CommandStep in
+            (machine: inout DaemonMachine, media: CallMediaSession?) throws(DaemonFailure) -> CommandStep in
             .sendData(try self.opened(media), bytes, track: name.isEmpty ? nil : name) {
                 (machine: inout DaemonMachine, failure: AppCoreError?) throws(DaemonFailure) -> CommandStep in
                 if let failure {
@@ -159,7 +160,7 @@ enum CallCommands {
         }
     }
 
-    private static func opened(_ media: CallMedia?) throws(DaemonFailure) -> CallMedia {
+    private static func opened(_ media: CallMediaSession?) throws(DaemonFailure) -> CallMediaSession {
         guard let media else { throw DaemonFailure(.runtimeError, "the call's media connection is not open") }
         return media
     }

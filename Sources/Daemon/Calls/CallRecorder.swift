@@ -1,3 +1,4 @@
+import CallMedia
 import Crypto
 import Foundation
 import Logging
@@ -13,7 +14,7 @@ struct CallRecorder: Sendable {
     let announce: @Sendable (DaemonEvent) async -> Void
 
     /// Receives until the call ends.
-    func receive(_ media: CallMedia) async {
+    func receive(_ media: CallMediaSession) async {
         let track = media.tracks.first { $0.codec.lowercased() == "opus" } ?? .audio
         var segments = SpeechSegments(rate: Int(clamping: track.sampleRate), channels: Int(clamping: track.channels))
         var count = 0

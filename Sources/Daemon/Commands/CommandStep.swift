@@ -1,3 +1,4 @@
+import CallMedia
 import Nostr
 import PikaCore
 
@@ -24,8 +25,8 @@ enum CommandStep {
     case readMessages(chatID: String, limit: Int, Next<Result<[StoredMessage], any Error>>)
     case readFile(path: String, Next<Result<[UInt8], RegularFile.Failure>>)
     case readCallSession(callID: String, Next<CallSession?>)
-    case openMedia(callID: String, Next<CallMedia?>)
-    case sendData(CallMedia, [UInt8], track: String?, Next<AppCoreError?>)
+    case openMedia(callID: String, Next<CallMediaSession?>)
+    case sendData(CallMediaSession, [UInt8], track: String?, Next<AppCoreError?>)
     /// Announces joins that were held back.
     case announceJoins([CoreEvent], Continue)
     case perform([ProgramMachine.Effect], Continue)

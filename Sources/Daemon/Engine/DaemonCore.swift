@@ -1,3 +1,4 @@
+package import CallMedia
 package import Nostr
 package import PikaCore
 
@@ -26,7 +27,7 @@ package protocol DaemonCore: Sendable {
     func media(chatID: String, messageID: EventID, index: Int) async throws -> [UInt8]
     func groupProfiles(chatID: String) async throws -> [AppState.Profile]
     func callSession(callID: String) async -> CallSession?
-    func callMedia(callID: String) -> CallMedia?
+    func callMedia(callID: String) -> CallMediaSession?
 
     /// Returns the part of the account's state that the daemon may see.
     func shown(_ state: AppState) -> AppState

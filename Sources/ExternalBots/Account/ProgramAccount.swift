@@ -1,4 +1,5 @@
 import BotDispatch
+import CallMedia
 import Daemon
 import Nostr
 import PikaCore
@@ -70,5 +71,5 @@ struct ProgramAccount: DaemonCore {
     }
 
     func callSession(callID: String) async -> CallSession? { await core.callSession(callID: callID) }
-    func callMedia(callID: String) -> CallMedia? { core.callMedia(callID: callID) }
+    func callMedia(callID: String) -> CallMediaSession? { core.callMedia(callID: callID) }
 }

@@ -1,9 +1,9 @@
 import MLS
 import Marmot
-import Nostr
+package import Nostr
 
 /// The token that authenticates an invite or accept as coming from within the group (docs/protocol/marmot.md §9.2).
-enum CallAuthorization {
+package enum CallAuthorization {
     /// Returns `capv1_` and 64 hex digits, for a call between `first` and `second` in the group's current epoch.
     static func token(
         _ session: CallSession, callID: String, between first: PublicKey, and second: PublicKey, in group: MarmotGroup
@@ -38,7 +38,7 @@ enum CallAuthorization {
     static func isEqual(_ left: String, _ right: String) -> Bool { Secret(left.utf8) == Secret(right.utf8) }
 
     /// Returns the input of all derivations of a call: its id, its relay and broadcast base, and its participants.
-    static func seed(
+    package static func seed(
         _ session: CallSession, callID: String, between first: PublicKey, and second: PublicKey
     ) -> [UInt8] {
         let low = min(first.hex, second.hex)
@@ -48,7 +48,7 @@ enum CallAuthorization {
     }
 
     /// Returns the SHA-256 of all parts, each preceded by its 32-bit length.
-    static func hash(_ label: String, _ parts: [UInt8]...) -> [UInt8] {
+    package static func hash(_ label: String, _ parts: [UInt8]...) -> [UInt8] {
         var input: [UInt8] = []
         for part in [Array(label.utf8)] + parts {
             withUnsafeBytes(of: UInt32(part.count).bigEndian) { input.append(contentsOf: $0) }

@@ -9,7 +9,6 @@ final class EffectRunner: Sendable {
         let mailbox: Mailbox
         let hub: UpdateHub
         let events: AsyncStream<CoreEvent>.Continuation
-        let callHub: CallMediaHub
         let healthQueries: HealthQueries
     }
 
@@ -61,8 +60,8 @@ final class EffectRunner: Sendable {
         case .wake(let timer, let time): self.wake(timer, at: time, in: &group)
         case .startCallMedia(let plan): self.startCallMedia(plan, in: &group)
         case .setCallMedia(let callID, let isMuted, let isCameraOn):
-            self.outputs.callHub.session(callID)?.set(isMuted: isMuted, isCameraOn: isCameraOn)
-        case .stopCallMedia(let callID): self.outputs.callHub.stop(callID)
+            self.ports.callMedia.set(callID: callID, isMuted: isMuted, isCameraOn: isCameraOn)
+        case .stopCallMedia(let callID): self.ports.callMedia.stop(callID: callID)
         case .reconnect: await self.ports.transport.reconnect()
         case .setEndpoints(let relays, let servers): await self.setEndpoints(relays, servers)
         case .setRelays(let relays): await self.ports.transport.setRelays(relays)
@@ -129,12 +128,9 @@ final class EffectRunner: Sendable {
     }
 
     private func startCallMedia(_ plan: CallMediaPlan, in group: inout TaskGroup) {
-        let session = CallMedia(plan, clock: self.ports.clock)
-        self.outputs.callHub.add(session)
-        group.addTask {
-            await session.run(self.ports.callMedia, to: plan.url) { self.mailbox.send(.callMedia($0)) }
-            self.outputs.callHub.remove(session)
-        }
+        // Opened here, not in the child task, so that later effects of the call find it.
+        let run = self.ports.callMedia.open(plan) { self.mailbox.send(.callMedia($0)) }
+        group.addTask { await run() }
     }
 
     private func useKey(_ operation: KeyOperation, _ job: Int, in group: inout TaskGroup) {

@@ -6,7 +6,7 @@ package struct AccountResources: Sendable {
     package let transport: any RelayTransport
     package let media: any MediaStore
     package let cache: any MediaCache
-    package let callMedia: any CallMediaTransport
+    package let callMedia: any CallMediaEngine
     /// Runs the transport until it is cancelled or shut down; an error ends the session.
     package let run: @Sendable () async throws -> Void
     /// Closes everything. Called once, after the transport was shut down and all uses have ended.
@@ -14,7 +14,7 @@ package struct AccountResources: Sendable {
 
     package init(
         store: any CoreStore, transport: any RelayTransport, media: any MediaStore = NoMediaStore(),
-        cache: any MediaCache = NoMediaCache(), callMedia: any CallMediaTransport = NoCallMediaTransport(),
+        cache: any MediaCache = NoMediaCache(), callMedia: any CallMediaEngine = NoCallMedia(),
         run: @escaping @Sendable () async throws -> Void = {}, close: @escaping @Sendable () async -> Void = {}
     ) {
         self.store = store

@@ -8,8 +8,8 @@ package struct CorePorts: Sendable {
     package var media: any MediaStore = NoMediaStore()
     /// The place for downloaded files.
     package var cache: any MediaCache = NoMediaCache()
-    /// The transport of call media; without it, calls ring and end when they are accepted.
-    package var callMedia: any CallMediaTransport = NoCallMediaTransport()
+    /// The media of calls; without it, calls ring and end when they are accepted.
+    package var callMedia: any CallMediaEngine = NoCallMedia()
     package var clock: any CoreClock
     /// Source of keys and nonces; anything but the system's generator is for tests only.
     package var randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()

@@ -1,4 +1,5 @@
 import BotTesting
+import CallMedia
 import EmbeddedRelay
 import LiveTesting
 import Logging
@@ -20,7 +21,7 @@ struct CallLiveTests {
             var random = SystemRandomNumberGenerator()
             pool = try RelayPool(addresses: .unrestricted, logger: quiet)
             var ports = CorePorts(transport: pool, store: MemoryCoreStore(), clock: SystemClock(), logger: quiet)
-            ports.callMedia = media
+            ports.callMedia = CallMediaSessions(transport: media, clock: SystemClock())
             core = AppCore(
                 account: KeyPair.generate(using: &random),
                 configuration: CoreConfiguration(relays: [relay], invites: .anyone, calls: calls), ports: ports)
@@ -73,7 +74,7 @@ struct CallLiveTests {
     }
 
     private func connect(_ alice: Account, _ bob: Account, _ session: CallSession) async throws -> (
-        CallMedia, CallMedia
+        CallMediaSession, CallMediaSession
     ) {
         let chat = try await chat(of: alice, with: bob)
         alice.core.dispatch(.startCall(chatID: chat, session: session))

@@ -1,4 +1,5 @@
 import BotTesting
+import CallMedia
 import Foundation
 import Nostr
 import PikaCore

@@ -1,3 +1,4 @@
+import CallMedia
 import Daemon
 import MLS
 import Nostr
@@ -167,5 +168,5 @@ final class FakeAccount: DaemonCore {
     func media(chatID: String, messageID: EventID, index: Int) async throws -> [UInt8] { [] }
     func groupProfiles(chatID: String) async throws -> [AppState.Profile] { [] }
     func callSession(callID: String) async -> CallSession? { nil }
-    func callMedia(callID: String) -> CallMedia? { nil }
+    func callMedia(callID: String) -> CallMediaSession? { nil }
 }

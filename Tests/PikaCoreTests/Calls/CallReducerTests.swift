@@ -231,7 +231,9 @@ import Testing
             let isAccepted = change == 2
             let phase = world[0].model.state.activeCall?.phase
             #expect(phase == (isAccepted ? .connecting : .ended(reason: "auth_failed")))
-            let plans = world[0].due.compactMap { if case .startCallMedia(let plan) = $0 { plan.url } else { nil } }
+            let plans = world[0].due.compactMap {
+                if case .startCallMedia(let plan) = $0 { plan.session.moqURL } else { nil }
+            }
             #expect(plans == (isAccepted ? ["https://moq.example/anon"] : []))
         }
     }
@@ -261,8 +263,9 @@ import Testing
         // The caller's plan was executed already, so it is derived again from the call.
         let call = try #require(world[0].model.calls.live)
         let caller = CallMediaPlan(call, in: try #require(world[0].group), account: world[0].key)
-        #expect(caller.ownPath == callee.peerPath && caller.peerPath == callee.ownPath)
-        #expect(caller.keys.audio.own == callee.keys.audio.peer && caller.keys.video.peer == callee.keys.video.own)
+        #expect(caller.account == callee.peer && caller.peer == callee.account)
+        #expect(caller.secret == callee.secret && caller.epoch == callee.epoch)
+        #expect(caller.session.broadcastBase == callee.session.broadcastBase && caller.callID == callee.callID)
         // Connected, measured, ended.
         for index in [0, 1] { world.reduce(index, .callMedia(.connected(callID: id))) }
         #expect(world[0].model.state.activeCall?.phase == .active)

@@ -10,6 +10,26 @@ import Testing
         try await member.state().activeCall?.phase
     }
 
+    private struct Pair {
+        let lab: GroupLab
+        let alice: LabMember
+        let bob: LabMember
+        let callID: String
+    }
+
+    /// Alice has called Bob, who has accepted.
+    private static func talking(seed: UInt64) async throws -> Pair {
+        let lab = try GroupLab(seed: seed)
+        let alice = try await lab.member("alice")
+        let bob = try await lab.member("bob")
+        let chat = try await alice.create("friends", inviting: [bob])
+        try await alice.perform(.startCall(chatID: chat, session: Self.session))
+        let callID = try #require(bob.calls.first?.signal.callID)
+        try await bob.perform(.acceptCall(chatID: chat, callID: callID))
+        for member in [alice, bob] { #expect(try await Self.phase(member) == .active) }
+        return Pair(lab: lab, alice: alice, bob: bob, callID: callID)
+    }
+
     @Test func calleeRejectsInvite() async throws {
         let lab = try GroupLab(seed: 70)
         let alice = try await lab.member("alice")
@@ -118,7 +138,7 @@ import Testing
     }
 
     @Test func refusesSecondCallAsBusy() async throws {
-        let pair = try await CallMediaTests.talking(seed: 75)
+        let pair = try await Self.talking(seed: 75)
         let carol = try await pair.lab.member("carol")
         let chat = try await carol.create("two", inviting: [pair.bob])
         try await carol.perform(.startCall(chatID: chat, session: Self.session))
@@ -239,7 +259,7 @@ import Testing
     }
 
     @Test func restartedCallerEndsActiveCall() async throws {
-        let pair = try await CallMediaTests.talking(seed: 80)
+        let pair = try await Self.talking(seed: 80)
         pair.alice.crash()
         try await pair.lab.advance(by: .seconds(300))
         #expect(try await Self.phase(pair.bob) == .active)

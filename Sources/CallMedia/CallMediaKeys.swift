@@ -1,6 +1,7 @@
 import MLS
 import Marmot
 import Nostr
+import PikaCore
 
 /// The keys that seal and open the frames of one sender on one track (docs/protocol/marmot.md §9.4).
 struct CallTrackKeys: Sendable, Equatable {
@@ -52,7 +53,7 @@ struct CallMediaKeys: Sendable, Equatable {
     let ownLabel: String
     let peerLabel: String
 
-    /// - Parameter secret: ``EncryptedMedia/secret(_:)`` of the epoch.
+    /// - Parameter secret: `EncryptedMedia.secret(_:)` of the epoch.
     init(
         _ session: CallSession, callID: String, own: PublicKey, peer: PublicKey, secret: Secret, epoch: UInt64
     ) {

@@ -1,11 +1,11 @@
-import MLS
+package import PikaCore
 import Synchronization
 
 /// The media of one call, for the host: it sends outgoing media here, and reads incoming media from ``received``.
 ///
-/// Available from ``AppState/ActiveCall/Phase/active`` on, through ``AppCore/callMedia(callID:)``. It ends with the
+/// Available from `AppState.ActiveCall.Phase.active` on, through `AppCore.callMedia(callID:)`. It ends with the
 /// call: then ``received`` ends, and sending throws ``AppCoreError/Code/unknownCall``.
-package final class CallMedia: Sendable {
+package final class CallMediaSession: Sendable {
     package let callID: String
     /// The tracks of the call as the invite named them.
     package let tracks: [CallSession.Track]
@@ -45,15 +45,18 @@ package final class CallMedia: Sendable {
     let endSignal = WakeSignal()
 
     init(_ plan: CallMediaPlan, clock: any CoreClock) {
+        let keys = CallMediaKeys(
+            plan.session, callID: plan.callID, own: plan.account, peer: plan.peer, secret: plan.secret,
+            epoch: plan.epoch)
         self.callID = plan.callID
-        self.tracks = plan.tracks
-        self.publishPath = plan.ownPath
-        self.subscribePath = plan.peerPath
-        self.ownLabel = plan.keys.ownLabel
-        self.peerLabel = plan.keys.peerLabel
+        self.tracks = plan.session.tracks
+        self.publishPath = "\(plan.session.broadcastBase)/\(keys.ownLabel)"
+        self.subscribePath = "\(plan.session.broadcastBase)/\(keys.peerLabel)"
+        self.ownLabel = keys.ownLabel
+        self.peerLabel = keys.peerLabel
         self.clock = clock
-        self.shape = CallAudioShape(plan.tracks.first(where: \.isAudio) ?? .audio)
-        self.state = Mutex(CallMediaState(plan.keys, isMuted: plan.isMuted, isCameraOn: plan.isCameraOn))
+        self.shape = CallAudioShape(plan.session.tracks.first(where: \.isAudio) ?? .audio)
+        self.state = Mutex(CallMediaState(keys, isMuted: plan.isMuted, isCameraOn: plan.isCameraOn))
         (self.received, self.receivedContinuation) = AsyncStream.makeStream(
             bufferingPolicy: .bufferingNewest(Self.backlog))
         (self.pieces, self.pieceContinuation) = AsyncStream.makeStream(
@@ -139,7 +142,7 @@ package final class CallMedia: Sendable {
         try await self.clock.sleep(untilMilliseconds: self.clock.nowMilliseconds + self.shape.frameMilliseconds)
     }
 
-    // MARK: Interface for the core
+    // MARK: Control
 
     func set(isMuted: Bool, isCameraOn: Bool) {
         self.state.withLock { state in

@@ -1,7 +1,8 @@
+import PikaCore
 import Synchronization
 
 /// The running session of a call's media: a child task of the core for the duration of the call.
-extension CallMedia {
+extension CallMediaSession {
     /// The timeout in milliseconds of a connection, and of the announcement of the other side's broadcast.
     static let connectTimeout: Int64 = 15_000
     /// Milliseconds before subscribing to the other side's broadcast again.

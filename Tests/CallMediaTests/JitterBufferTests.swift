@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PikaCore
+@testable import CallMedia
 
 @Suite struct JitterBufferTests {
     /// Inserts frames whose payload is their number.

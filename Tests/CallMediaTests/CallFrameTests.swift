@@ -1,9 +1,10 @@
 import LiveTesting
 import MLS
 import Nostr
+import PikaCore
 import Testing
 
-@testable import PikaCore
+@testable import CallMedia
 
 /// Keys and frames of call media (docs/protocol/marmot.md §9.4, §9.5).
 ///

@@ -1,3 +1,5 @@
+import PikaCore
+
 /// The state of a call's media session. Pure; guarded by its owner.
 struct CallMediaState: Sendable {
     private let keys: CallMediaKeys

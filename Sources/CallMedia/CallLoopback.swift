@@ -1,3 +1,4 @@
+import PikaCore
 import Synchronization
 
 /// An in-process media relay: accounts that share it exchange call media without loss or delay.

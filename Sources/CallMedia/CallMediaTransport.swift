@@ -1,5 +1,5 @@
-/// The transport of call media, as the core needs it. Modelled on MoQ, where a relay forwards the tracks of a broadcast
-/// from its publisher to its subscribers (docs/protocol/marmot.md §9.6).
+/// The transport of call media, which the host provides. Modelled on MoQ, where a relay forwards the tracks of a
+/// broadcast from its publisher to its subscribers (docs/protocol/marmot.md §9.6).
 package protocol CallMediaTransport: Sendable {
     /// Connects to a media relay, such as `https://host/path`. The call's token is not sent: paths cannot be guessed.
     ///
@@ -46,15 +46,5 @@ package struct CallMediaGroup: Sendable, Hashable {
     package init(sequence: UInt64, payload: [UInt8]) {
         self.sequence = sequence
         self.payload = payload
-    }
-}
-
-/// For accounts without calls.
-package struct NoCallMediaTransport: CallMediaTransport {
-    package init() {}
-
-    /// Throws ``AppCoreError/Code/callMediaFailed``.
-    package func connect(to url: String) async throws -> any CallMediaConnection {
-        throw AppCoreError(.callMediaFailed, "no media transport supports \(url)")
     }
 }

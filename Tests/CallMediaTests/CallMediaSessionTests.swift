@@ -1,9 +1,10 @@
 import BotTesting
+import CallMedia
 import LiveTesting
 import Testing
 
 /// Calls between two accounts: signals over the lab's relay, sound and data over its media relay.
-@Suite(.bounded) struct CallMediaTests {
+@Suite(.bounded) struct CallMediaSessionTests {
     private static let frameBytes = 1920
 
     /// Sound with distinct frames, and a rest that fills half a frame if requested.
