@@ -1,5 +1,6 @@
 import MLS
 import Marmot
+import Metrics
 package import Nostr
 import Synchronization
 
@@ -26,17 +27,40 @@ final class MediaServers: Sendable {
     }
 }
 
-/// Reads files from media servers.
+/// Reads files from the cache and from media servers.
 struct MediaReader: Sendable {
     let store: any CoreStore
     let media: any MediaStore
     let servers: MediaServers
+    let cache: any MediaCache
 
-    /// Downloads and decrypts a file of a message.
+    /// Returns a file of a message from the cache, or else downloads it and keeps it there.
     func read(groupID: GroupID, messageID: EventID, index: Int) async throws -> [UInt8] {
-        let stored = try await self.store.media(in: groupID, message: messageID)
-        guard let file = stored.first(where: { $0.index == index }) else {
-            throw AppCoreError(.unknownMedia, "the message is unknown, or has no file with the index \(index)")
+        let name = MediaFile(chatID: groupID.hex, messageID: messageID, index: index)
+        let (bytes, isCached) = try await self.find(name, in: groupID)
+        // The caller has the file, so a full disk or a file larger than the cache must not fail the call.
+        if !isCached { _ = try? await self.cache.keep(bytes, of: name) }
+        return bytes
+    }
+
+    /// Keeps a file of a message in the cache, downloading it if needed; returns its location there.
+    func keep(_ name: MediaFile, of groupID: GroupID) async throws -> String {
+        try await self.cache.keep(try await self.find(name, in: groupID).bytes, of: name)
+    }
+
+    /// Returns a file from the cache, or else downloads and decrypts it.
+    ///
+    /// The message is looked up first, so that a deleted message has no files, even if the cache still has them.
+    private func find(
+        _ name: MediaFile, in groupID: GroupID
+    ) async throws -> (bytes: [UInt8], isCached: Bool) {
+        let stored = try await self.store.media(in: groupID, message: name.messageID)
+        guard let file = stored.first(where: { $0.index == name.index }) else {
+            throw AppCoreError(.unknownMedia, "the message is unknown, or has no file with the index \(name.index)")
+        }
+        if let bytes = await self.cache.read(name) {
+            Self.count("cache")
+            return (bytes, true)
         }
         let reference: MediaReference
         let keys: [MediaKey]
@@ -48,7 +72,15 @@ struct MediaReader: Sendable {
         if let hash = addresses[0].blobHash {
             addresses += self.servers.urls.map { $0.blob(hash) }.filter { $0 != addresses[0] }
         }
-        return try await self.download(addresses) { try EncryptedMedia.decrypt($0, of: reference, keys: keys) }
+        let bytes = try await self.download(addresses) {
+            try EncryptedMedia.decrypt($0, of: reference, keys: keys)
+        }
+        Self.count("server")
+        return (bytes, false)
+    }
+
+    private static func count(_ source: String) {
+        Counter(label: "bot_media_reads_total", dimensions: [("source", source)]).increment()
     }
 
     /// Downloads and opens a file outside the core's actor, because decrypting a large file takes a while.
@@ -61,7 +93,8 @@ struct MediaReader: Sendable {
 }
 
 extension AppCore {
-    /// Downloads and decrypts a file of an own or received message, and verifies its hash.
+    /// Returns a file of an own or received message from the cache, or else downloads and decrypts it, and verifies its
+    /// hash.
     ///
     /// Tries the address that the sender names, then the configured servers. Throws ``AppCoreError/Code/unknownChat``,
     /// ``AppCoreError/Code/unknownMedia`` if the message is not stored here or has no such file, and

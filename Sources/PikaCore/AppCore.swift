@@ -36,7 +36,8 @@ package actor AppCore {
         self.configuration = configuration
         self.ports = ports
         self.files = MediaReader(
-            store: ports.store, media: ports.media, servers: MediaServers(configuration.mediaServers))
+            store: ports.store, media: ports.media, servers: MediaServers(configuration.mediaServers),
+            cache: ports.cache)
         self.events = events
         self.mailbox = Mailbox()
         self.random = CoreRandom(ports.randomness)

@@ -14,6 +14,8 @@ package final class LabMediaCache: MediaCache {
         return "lab:\(file.messageID)/\(file.index)"
     }
 
+    package func read(_ file: MediaFile) async -> [UInt8]? { self.bytes(of: file) }
+
     /// Returns the kept content of a file; nil if absent.
     package func bytes(of file: MediaFile) -> [UInt8]? { self.files.withLock { $0[file] } }
 }

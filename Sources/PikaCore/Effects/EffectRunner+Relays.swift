@@ -44,8 +44,7 @@ extension EffectRunner {
 
     private func download(_ file: MediaFile, of groupID: GroupID) async -> Result<String, AppCoreError> {
         do {
-            let bytes = try await self.files.read(groupID: groupID, messageID: file.messageID, index: file.index)
-            return .success(try await self.ports.cache.keep(bytes, of: file))
+            return .success(try await self.files.keep(file, of: groupID))
         } catch {
             return .failure((error as? AppCoreError) ?? AppCoreError(.mediaFailed, "the file was not stored: \(error)"))
         }

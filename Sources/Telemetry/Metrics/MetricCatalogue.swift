@@ -35,6 +35,9 @@ package enum MetricCatalogue {
             "Commits that rolled back earlier ones of their group, by the committer's role.",
             labels: ["committer"]),
         .counter("bot_call_signals_total", "Received call signals, by type.", labels: ["type"]),
+        .counter(
+            "bot_media_reads_total", "Files of messages that were read, by source (cache or server).",
+            labels: ["source"]),
         .gauge(
             "bot_clock_offset_seconds",
             "Offset of the clocks of relays and members to this machine's; negative if they are behind."),

@@ -45,6 +45,15 @@ import Testing
         #expect(bob.cache.bytes(of: MediaFile(chatID: chat, messageID: id, index: 0)) == self.file.bytes)
     }
 
+    @Test func readsCachedFileWithoutServers() async throws {
+        let (lab, alice, bob, _) = try await self.pair(213)
+        let id = try await alice.send([self.file])
+        #expect(try await bob.download(of: id) == self.file.bytes)
+        for server in lab.mediaServers { lab.media.setDown(true, server) }
+        #expect(try await bob.download(of: id) == self.file.bytes)
+        await #expect(throws: AppCoreError.self) { try await bob.download(1, of: id) }
+    }
+
     @Test func refusesUnknownMedia() async throws {
         let (_, alice, bob, chat) = try await self.pair(212)
         let id = try await alice.send([self.file])
