@@ -20,6 +20,7 @@ struct Place {
         case memo = "memo.content"
         case media = "media.content"
         case journalPage = "crash_page.content"
+        case cachedFile = "media_cache.content"
     }
 
     let column: Column

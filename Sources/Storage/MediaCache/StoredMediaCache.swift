@@ -1,0 +1,180 @@
+import Foundation
+import Nostr
+package import PikaCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The downloaded files of an account in the folder `media-cache` of its directory: each sealed, of mode 0600, and named
+/// by a keyed hash of chat, message and index.
+///
+/// A file is written beside its place and renamed, so that a crash leaves the old or the new one. Content that does not
+/// open, and anything else in the folder, is removed. The order of use outlives the process as the files' times.
+package actor StoredMediaCache: MediaCache {
+    static let folderName = "media-cache"
+
+    private let folder: String
+    private let limits: MediaCacheLimits
+    private let sealer: Sealer
+    private var files: CachedFiles
+
+    fileprivate init(_ folder: String, _ limits: MediaCacheLimits, _ sealer: Sealer) throws(StoreError) {
+        self.folder = folder
+        self.limits = limits
+        self.sealer = sealer
+        var files = CachedFiles(maximumBytes: limits.bytes, maximumFiles: limits.files)
+        try Self.prepare(folder)
+        for file in try Self.list(folder, files) {
+            for name in files.insert(file.name, bytes: file.bytes) { unlink("\(folder)/\(name)") }
+        }
+        self.files = files
+    }
+
+    /// Keeps a file, evicting the least recently used ones if there is no room; returns `cache:` and its name.
+    ///
+    /// Throws ``PikaCore/AppCoreError/Code/notAllowed`` for a file larger than the cache, and ``StoreError``.
+    package func keep(_ bytes: [UInt8], of file: MediaFile) async throws -> String {
+        let name = self.name(of: file)
+        guard self.files.admits(bytes.count + Sealer.overhead) else {
+            throw AppCoreError(
+                .notAllowed,
+                "the file has \(bytes.count) bytes, more than the media cache of \(self.limits.bytes) bytes can hold; "
+                    + "enlarge media.cache in the configuration")
+        }
+        let sealed = Array(self.sealer.seal(bytes, in: Self.place(name)))
+        for evicted in self.files.insert(name, bytes: sealed.count) { unlink(self.path(evicted)) }
+        do { try self.write(sealed, as: name) } catch {
+            self.remove(name)
+            throw error
+        }
+        return "cache:\(name)"
+    }
+
+    package func read(_ file: MediaFile) async -> [UInt8]? {
+        let name = self.name(of: file)
+        guard let size = self.files.size(of: name) else { return nil }
+        do {
+            let bytes = try self.open(name, size: size)
+            self.files.use(name)
+            return bytes
+        } catch {
+            self.remove(name)
+            return nil
+        }
+    }
+
+    private func remove(_ name: String) {
+        self.files.remove(name)
+        unlink(self.path(name))
+    }
+
+    // MARK: Files
+
+    private func path(_ name: String) -> String { "\(self.folder)/\(name)" }
+
+    private func name(of file: MediaFile) -> String {
+        let index = withUnsafeBytes(of: Int64(file.index).bigEndian) { Array($0) }
+        return Hex.encode(
+            self.sealer.lookup("media_cache", Array(file.chatID.utf8), Array(file.messageID.hex.utf8), index))
+    }
+
+    private static func place(_ name: String) -> Place { Place(.cachedFile, Array(name.utf8)) }
+
+    private func open(_ name: String, size: Int) throws(StoreError) -> [UInt8] {
+        let path = self.path(name)
+        let descriptor = try PrivateFile.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+        defer { close(descriptor) }
+        let sealed = try PrivateFile.read(upTo: size, from: descriptor, path)
+        let bytes = try self.sealer.openBytes(Data(sealed), in: Self.place(name))
+        // For the order after a restart; a failure costs only that.
+        _ = futimens(descriptor, nil)
+        return bytes
+    }
+
+    private func write(_ sealed: [UInt8], as name: String) throws(StoreError) {
+        let path = self.path(name)
+        let draft = PrivateFile.draftPath(beside: path)
+        // Removes the draft of a failed write; after the rename it has no effect.
+        defer { unlink(draft) }
+        let descriptor = try PrivateFile.open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+        do {
+            defer { close(descriptor) }
+            try PrivateFile.write(sealed, to: descriptor, draft)
+            guard fsync(descriptor) == 0 else { throw StoreError(errno: errno, "cannot write", draft) }
+        }
+        guard rename(draft, path) == 0 else { throw StoreError(errno: errno, "cannot rename", draft) }
+    }
+
+    // MARK: Opening
+
+    /// Creates the folder with mode 0700, replacing anything else of its name.
+    private static func prepare(_ folder: String) throws(StoreError) {
+        var status = stat()
+        if lstat(folder, &status) == 0, status.st_mode & S_IFMT != S_IFDIR, unlink(folder) != 0 {
+            throw StoreError(errno: errno, "cannot replace", folder)
+        }
+        guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+            throw StoreError(errno: errno, "cannot create the directory", folder)
+        }
+        guard chmod(folder, 0o700) == 0 else { throw StoreError(errno: errno, "cannot set mode 0700", folder) }
+    }
+
+    /// Returns the files of the cache, the least recently used first, and removes everything else from the folder.
+    private static func list(
+        _ folder: String, _ files: CachedFiles
+    ) throws(StoreError) -> [(name: String, bytes: Int)] {
+        let names: [String]
+        do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
+            throw StoreError(.io, "\(folder): cannot be listed", cause: error)
+        }
+        var found: [(name: String, bytes: Int, seconds: Int, nanoseconds: Int)] = []
+        for name in names {
+            var status = stat()
+            let path = "\(folder)/\(name)"
+            guard Self.isName(name), lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+                status.st_mode & 0o077 == 0, status.st_size >= Sealer.overhead, files.admits(Int(status.st_size))
+            else {
+                try? FileManager.default.removeItem(atPath: path)
+                continue
+            }
+            #if canImport(Darwin)
+                let time = status.st_mtimespec
+            #else
+                let time = status.st_mtim
+            #endif
+            found.append((name, Int(status.st_size), Int(time.tv_sec), Int(time.tv_nsec)))
+        }
+        found.sort { ($0.seconds, $0.nanoseconds, $0.name) < ($1.seconds, $1.nanoseconds, $1.name) }
+        return found.map { ($0.name, $0.bytes) }
+    }
+
+    /// Whether it is 32 lowercase hexadecimal digits.
+    private static func isName(_ name: String) -> Bool {
+        name.utf8.count == 32
+            && name.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    }
+}
+
+extension AccountStore {
+    /// Opens the account's cache of downloaded files; valid as long as this store holds its directory. Blocks the
+    /// calling thread.
+    package func openMediaCache(_ limits: MediaCacheLimits) throws(StoreError) -> StoredMediaCache {
+        try StoredMediaCache(self.mediaCacheFolder, limits, self.sealer)
+    }
+
+    /// Deletes all downloaded files, for an account without a cache. Does nothing if there are none.
+    package func removeMediaCache() throws(StoreError) {
+        let folder = self.mediaCacheFolder
+        guard FileManager.default.fileExists(atPath: folder) else { return }
+        do { try FileManager.default.removeItem(atPath: folder) } catch {
+            throw StoreError(.io, "\(folder): cannot be removed", cause: error)
+        }
+    }
+
+    private var mediaCacheFolder: String { "\(self.directory)/\(StoredMediaCache.folderName)" }
+}
