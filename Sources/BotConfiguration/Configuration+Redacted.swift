@@ -14,7 +14,8 @@ extension Configuration {
         lines.append("state: { directory: \(yamlText(stateDirectory)) }")
         lines.append("accounts:")
         for account in accounts { lines += account.redactedLines.map { "  " + $0 } }
-        lines.append("media: { servers: \(yamlList(media.servers.map(\.description))) }")
+        let servers = yamlList(media.servers.map(\.description))
+        lines.append("media: { servers: \(servers), cache: \(sizeText(media.cacheBytes)) }")
         lines.append("supervisor: \(supervisor.redactedDescription)")
         lines.append("observe: \(observe.redactedDescription)")
         return lines.joined(separator: "\n") + "\n"

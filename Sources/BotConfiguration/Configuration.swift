@@ -24,10 +24,12 @@ package struct Configuration: Hashable, Sendable {
     package var observe = ObservationConfiguration()
 }
 
-/// The media servers for files in messages.
+/// The media servers for files in messages, and the cache of received files.
 package struct MediaConfiguration: Hashable, Sendable {
     /// Blossom servers, in order of preference. Without any, accounts can receive files but not send them.
     package var servers: [MediaURL] = []
+    /// The bytes of each account's cache of downloaded files; nil for no cache.
+    package var cacheBytes: Int? = MediaCacheLimits.standard.bytes
 }
 
 /// One account: a Nostr key, its invite policy, and the bots that run as the account.

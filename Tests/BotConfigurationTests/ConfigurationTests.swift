@@ -48,7 +48,7 @@ let wholeConfiguration = """
             restart: temporary
           - { use: echo }
           - { command: [./bin/scribe], name: echo_2 }
-    media: { servers: [https://media.example, "http://127.0.0.1:3334"] }
+    media: { servers: [https://media.example, "http://127.0.0.1:3334"], cache: 2GiB }
     supervisor: { restart: { strategy: rest_for_one, intensity: 3, period: 2m, backoff: 250ms..5s }, drain: 1m,
       patience: 45s, control: run/control.sock }
     observe: { listen: "[::1]:9464", hosts: [bots.example], canary: { every: 2m, budget: 5s }, logs: json,
@@ -95,6 +95,7 @@ struct ConfigurationTests {
         #expect(
             configuration.accounts[1].selfUpdate == SelfUpdatePolicy(afterJoining: nil, every: .seconds(129_600)))
         #expect(configuration.media.servers.map(\.description) == ["https://media.example", "http://127.0.0.1:3334"])
+        #expect(configuration.media.cacheBytes == 2 << 30)
         #expect(
             configuration.supervisor
                 == SupervisionConfiguration(
@@ -294,13 +295,32 @@ struct ConfigurationTests {
                         directory: /etc/pikabot
                         environment: {}
                         restart: permanent
-                media: { servers: ["https://media.example", "http://127.0.0.1:3334"] }
+                media: { servers: ["https://media.example", "http://127.0.0.1:3334"], cache: 2GiB }
                 supervisor: { restart: { strategy: rest_for_one, intensity: 3, period: 2m, backoff: 250ms..5s }, \
                 drain: 1m, patience: 45s, control: /etc/pikabot/run/control.sock }
                 observe: { listen: "[::1]:9464", hosts: [bots.example], canary: { every: 2m, budget: 5s }, \
                 logs: json, level: debug }
 
                 """)
+    }
+
+    @Test func mediaCacheHasSizeOrIsOff() throws {
+        func cache(_ media: String) throws -> Int? {
+            try parse(
+                """
+                version: 1
+                relays: [wss://relay.example]
+                accounts: [ { name: greeter, key: { file: k } } ]
+                \(media)
+
+                """
+            ).media.cacheBytes
+        }
+        #expect(try cache("") == 100 << 20)
+        #expect(try cache("media: { servers: [https://media.example] }") == 100 << 20)
+        #expect(try cache("media: { cache: 1MiB }") == 1 << 20)
+        #expect(try cache("media: { cache: 1024GiB }") == 1 << 40)
+        #expect(try cache("media: { cache: never }") == nil)
     }
 
     @Test func redactedDescriptionRoundTrips() throws {

@@ -23,6 +23,7 @@ extension Configuration {
         entries.add("relays", "private", allowsPrivateAddresses ? "allow" : "refuse")
         entries.add("state", "directory", yamlText(stateDirectory))
         entries.add("media", "servers", yamlList(media.servers.map(\.description)))
+        entries.add("media", "cache", sizeText(media.cacheBytes))
         entries.add("supervisor", "restart", "strategy", supervisor.strategy.rawValue)
         entries.add("supervisor", "restart", "intensity", "\(supervisor.intensity)")
         entries.add("supervisor", "restart", "period", supervisor.period.configurationText)

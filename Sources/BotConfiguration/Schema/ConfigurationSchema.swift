@@ -15,7 +15,9 @@ enum ConfigurationSchema {
             SchemaKey(
                 "accounts", .list(of: .mapping(account), atLeast: 1), .refused, hint: "[ { name: …, key: … } ]",
                 "The accounts; each runs in its own worker process."),
-            SchemaKey("media", .mapping(media), .meaning("bots cannot send files"), "Servers for message attachments."),
+            SchemaKey(
+                "media", .mapping(media), .meaning("bots cannot send files"),
+                "Servers for message attachments, and the cache of received ones."),
             SchemaKey(
                 "supervisor", .mapping(supervisor), .meaning("its defaults"),
                 "How workers are monitored, restarted and stopped."),
@@ -48,10 +50,15 @@ enum ConfigurationSchema {
         "media", "Media",
         [
             SchemaKey(
-                "servers", .list(of: .text(.server), atLeast: 0), .refused, example: "[https://media.example]",
-                effect: .live,
+                "servers", .list(of: .text(.server), atLeast: 0), .standard("[]"),
+                example: "[https://media.example]", effect: .live,
                 "Blossom servers. Files are encrypted before upload and stored on the first server that "
-                    + "accepts them. With an empty list, bots can receive files but not send them.")
+                    + "accepts them. With an empty list, bots can receive files but not send them."),
+            SchemaKey(
+                "cache", .text(.sizeOrNever), .standard("100MiB"), example: "2GiB", effect: .restartsWorker,
+                "Size of each account's cache of downloaded files, in its directory of the state directory. The "
+                    + "files are sealed; the least recently used ones are deleted first. With `never`, files are "
+                    + "downloaded each time, and those in the cache are deleted."),
         ])
 
     static let supervisor = SchemaMapping(

@@ -1,6 +1,6 @@
 extension SchemaText {
     static let all: [SchemaText] = [
-        .duration, .hoursOrNever, .hoursOrForever, .durationRange, .durationRangeOrNever, .rate, .relay,
+        .duration, .hoursOrNever, .hoursOrForever, .durationRange, .durationRangeOrNever, .sizeOrNever, .rate, .relay,
         .server,
         .publicKey, .chatID, .path, .accountName, .botName, .includedBot, .variable, .credential, .word, .address,
         .hostName,
@@ -24,6 +24,9 @@ extension SchemaText {
     static let durationRangeOrNever = SchemaText(
         name: "durationRangeOrNever", title: "range of durations, or `never`",
         pattern: "^(never|[0-9]+(ms|s|m|h|d)\\.\\.[0-9]+(ms|s|m|h|d))$", summary: "A range of durations, or `never`.")
+    static let sizeOrNever = SchemaText(
+        name: "sizeOrNever", title: "size, or `never`", pattern: "^(never|0*[1-9][0-9]*(MiB|GiB))$",
+        summary: "A whole number followed by `MiB` or `GiB`, such as `100MiB`, at most `1024GiB`; or `never`.")
     static let rate = SchemaText(
         name: "rate", title: "rate, or `unlimited`", pattern: "^(unlimited|0*[1-9][0-9]{0,6}/(s|min|h))$",
         summary: "A count per unit of time: `N/s`, `N/min` or `N/h`, such as `6/min`; or `unlimited`.")

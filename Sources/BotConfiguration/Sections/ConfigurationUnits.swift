@@ -22,6 +22,24 @@ extension Rate {
     }
 }
 
+private let sizeUnits = [("GiB", 1 << 30), ("MiB", 1 << 20)]
+
+/// Parses `100MiB` or `2GiB`; nil for anything else, zero, and more than 1024 GiB.
+func byteCount(configurationText text: String) -> Int? {
+    guard let (name, unit) = sizeUnits.first(where: { text.hasSuffix($0.0) }) else { return nil }
+    let digits = text.dropLast(name.count)
+    guard digits.allSatisfy({ $0.isASCII && $0.isNumber }), let count = Int(digits), count > 0 else { return nil }
+    let (bytes, overflow) = count.multipliedReportingOverflow(by: unit)
+    return overflow || bytes > 1 << 40 ? nil : bytes
+}
+
+/// The text of a whole number of MiB, or of `never`.
+func sizeText(_ bytes: Int?) -> String {
+    guard let bytes else { return "never" }
+    let (name, unit) = sizeUnits.first { bytes.isMultiple(of: $0.1) } ?? sizeUnits[1]
+    return "\(bytes / unit)\(name)"
+}
+
 /// Parses a host name as in DNS and `Host` headers, such as `bots.example`.
 package func hostName(configurationText text: String) -> String? {
     let isName = text.utf8.allSatisfy { byte in

@@ -118,6 +118,7 @@ private func runLocalAccount<Result: Sendable>(
         }, addresses: settings.addresses, crashes: store.crashes, logger: settings.logger)
     var ports = CorePorts(transport: pool, store: store, clock: SystemClock(), logger: settings.logger)
     ports.media = media
+    ports.cache = store.mediaCache(.standard, logger: settings.logger)
     let core = AppCore(account: key, configuration: settings.core, ports: ports)
     // The core also names them when it starts, but `body` may download a file before that.
     await pool.setConfiguredRelays(settings.core.homeRelays)

@@ -39,7 +39,8 @@ package struct LocalAccountHost: AccountHost {
         }
         let (media, logger) = (BlossomClient(addresses: addresses, logger: logger), logger)
         return AccountResources(
-            store: store, transport: pool, media: media, run: { try await pool.run() },
+            store: store, transport: pool, media: media, cache: store.mediaCache(.standard, logger: logger),
+            run: { try await pool.run() },
             close: {
                 do { try await media.shutdown() } catch {
                     logger.warning("Closing the media client failed", metadata: ["error": "\(error)"])

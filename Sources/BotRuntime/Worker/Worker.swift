@@ -112,6 +112,8 @@ package struct Worker: Service {
         let coreConfiguration = Self.coreConfiguration(configuration, account)
         var ports = CorePorts(transport: pool, store: store, clock: clock, logger: logger)
         ports.media = media
+        ports.cache = store.mediaCache(
+            configuration.media.cacheBytes.map { MediaCacheLimits(bytes: $0) }, logger: logger)
         ports.observer = admission.journal
         let core = AppCore(account: held.key, configuration: coreConfiguration, ports: ports)
         var dispatching = BotDispatcher.Configuration(accountName: account.name)

@@ -72,6 +72,7 @@ struct DaemonHost {
             }, addresses: addresses, crashes: store.crashes, logger: logger)
         var ports = CorePorts(transport: pool, store: store, clock: clock, logger: logger)
         ports.media = media
+        ports.cache = store.mediaCache(.standard, logger: logger)
         let core = AppCore(account: key, configuration: self.core, ports: ports)
         let standard = DaemonClient(.standard)
         let engine = DaemonEngine(core: core, settings: settings, standard: standard, clock: clock, logger: logger)
