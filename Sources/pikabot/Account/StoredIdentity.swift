@@ -55,7 +55,7 @@ struct StoredIdentity {
         for name in [
             "identity.json", "sealing.key", "state.sqlite", "state.sqlite-wal", "state.sqlite-shm",
             // The previous account's daemon tokens and decrypted files must not carry over to the new one.
-            "daemon-tokens.json", "media",
+            "daemon-tokens.json", "media", "media-cache",
         ] where manager.fileExists(atPath: "\(stateDirectory)/\(name)") {
             try manager.moveItem(atPath: "\(stateDirectory)/\(name)", toPath: "\(folder)/\(name)")
         }

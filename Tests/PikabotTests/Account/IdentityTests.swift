@@ -34,11 +34,13 @@ import Testing
         try await withTemporaryDirectory(named: "pikabot-tests") { directory in
             try SecretFile.writeNewKey(to: directory + "/sealing.key")
             try "{}".write(toFile: StoredIdentity.path(in: directory), atomically: true, encoding: .utf8)
+            try FileManager.default.createDirectory(
+                atPath: directory + "/media-cache", withIntermediateDirectories: false)
             let folder = try StoredIdentity.archive(in: directory)
             #expect(!StoredIdentity.exists(in: directory))
             #expect(
                 try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == [
-                    "identity.json", "sealing.key",
+                    "identity.json", "media-cache", "sealing.key",
                 ])
         }
     }
