@@ -8,6 +8,9 @@ public enum LoginCredential: Sendable, Hashable {
     case encryptedKey(String, password: String)
     /// `bunker://…`: the key stays with a remote signer (NIP-46).
     case bunker(String)
+    /// A `nostrconnect://…` invitation shown to the user of a remote signer, with the key of its client (NIP-46). The
+    /// login waits until a signer accepts it.
+    case invitation(NostrConnectURL, client: KeyPair)
     /// The encrypted key of the account that was logged in last, with its password.
     case storedKey(password: String)
 }
@@ -20,6 +23,7 @@ extension LoginCredential: CustomStringConvertible, CustomDebugStringConvertible
         case .key: "key (not shown)"
         case .encryptedKey: "encryptedKey (not shown)"
         case .bunker: "bunker (not shown)"
+        case .invitation: "invitation (not shown)"
         case .storedKey: "storedKey (not shown)"
         }
     }

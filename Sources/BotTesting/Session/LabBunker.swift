@@ -78,6 +78,12 @@ package final class LabBunker: Sendable {
         for (request, client) in held { await self.send(self.outcome(of: request, client), to: request, client) }
     }
 
+    func accept(_ invitation: NostrConnectURL) async {
+        self.state.withLock { _ = $0.clients.insert(invitation.client) }
+        await self.send(
+            .result(invitation.secret), to: NIP46.Request(id: "invitation", method: .connect), invitation.client)
+    }
+
     /// Answers until the transport ends.
     ///
     /// - Parameter onSubscribed: Called when the relay has confirmed the subscription.
@@ -165,6 +171,11 @@ extension GroupLab {
         Task(executorPreference: self.executor) { await bunker.run() }
         try await self.settle()
         return bunker
+    }
+
+    /// Accepts a client's invitation, as a signer does whose user has scanned it.
+    package func accept(_ invitation: NostrConnectURL, by bunker: LabBunker) async throws {
+        try await self.run { await bunker.accept(invitation) }
     }
 
     /// Approves all requests waiting at a remote signer, and all later ones.

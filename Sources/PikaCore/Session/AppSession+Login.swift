@@ -136,6 +136,8 @@ extension AppSession {
             unlocked.identity = nil
             return unlocked
         case .credential(.bunker(let address)): return try await self.unlock(bunker: address)
+        case .credential(.invitation(let url, let client)):
+            return try await self.unlock(invitation: url, client: client)
         case .restore: return try await self.unlockStored()
         }
     }

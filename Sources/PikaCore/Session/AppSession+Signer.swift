@@ -6,6 +6,8 @@ struct SignerContact: Sendable {
     static let timeout: Int64 = 30_000
     /// Additional milliseconds if it first asks for a user's approval.
     static let approvalTimeout: Int64 = 300_000
+    /// Milliseconds for a signer to accept an invitation, which its user has to copy or scan first.
+    static let invitationTimeout: Int64 = 300_000
 
     /// The start of the handshake, in Unix milliseconds.
     let start: Int64
@@ -22,6 +24,8 @@ struct SignerIntroduction: Sendable {
     let client: KeyPair
     /// The signer's account; nil until the signer has named it.
     var account: PublicKey?
+    /// Whether the signer has accepted the client by its invitation.
+    var isAccepted = false
 }
 
 /// Accounts whose key is with a remote signer (NIP-46).
@@ -37,7 +41,23 @@ extension AppSession {
     func unlock(bunker address: String) async throws(AppCoreError) -> UnlockedKey {
         let url: BunkerURL
         do { url = try BunkerURL(address) } catch { throw AppCoreError(.badCredential, "\(error.message)") }
-        let introduction = try await self.introduction(to: url)
+        return try await self.unlock(url, try await self.introduction(to: url))
+    }
+
+    /// Waits until a signer accepts an invitation, then asks it for its account.
+    func unlock(invitation url: NostrConnectURL, client: KeyPair) async throws(AppCoreError) -> UnlockedKey {
+        guard url.client == client.publicKey else {
+            throw AppCoreError(.badCredential, "the invitation must name the key of its client, found \(url.client)")
+        }
+        let remoteSigner = try await self.awaitAcceptance(of: url, client)
+        return try await self.unlock(
+            BunkerURL(remoteSigner: remoteSigner, relays: url.relays),
+            SignerIntroduction(remoteSigner: remoteSigner, client: client, isAccepted: true))
+    }
+
+    private func unlock(
+        _ url: BunkerURL, _ introduction: SignerIntroduction
+    ) async throws(AppCoreError) -> UnlockedKey {
         self.introduction = introduction
         let account = try await self.connect(url, introduction)
         self.introduction?.account = account
@@ -66,24 +86,83 @@ extension AppSession {
     }
 
     private func link(
-        to url: BunkerURL, client: KeyPair, account: PublicKey?
+        to url: BunkerURL, client: KeyPair, account: PublicKey?, isIntroduced: Bool = false
     ) async throws(AppCoreError) -> SignerLink {
-        let resources: SignerResources
-        do { resources = try await self.host.openSigner(client: client) } catch {
-            throw AppCoreError(.accountUnavailable, "the connections to the signer cannot be opened: \(error)")
-        }
+        let resources = try await self.openSigner(client)
         self.links += 1
         let signer = BunkerSigner(
-            url, clientKey: client, account: account, transport: resources.transport, clock: self.clock,
-            randomness: self.randomness(-self.links), logger: self.logger)
+            url, clientKey: client, account: account, isIntroduced: isIntroduced, transport: resources.transport,
+            clock: self.clock, randomness: self.randomness(-self.links), logger: self.logger)
         return SignerLink(signer: signer, resources: resources)
+    }
+
+    private func openSigner(_ client: KeyPair) async throws(AppCoreError) -> SignerResources {
+        do { return try await self.host.openSigner(client: client) } catch {
+            throw AppCoreError(.accountUnavailable, "the connections to the signer cannot be opened: \(error)")
+        }
+    }
+
+    // MARK: Invitation
+
+    /// Returns the first signer that answers an invitation with its secret.
+    private func awaitAcceptance(
+        of url: NostrConnectURL, _ client: KeyPair
+    ) async throws(AppCoreError) -> PublicKey {
+        let resources = try await self.openSigner(client)
+        let deadline = self.clock.nowMilliseconds + SignerContact.invitationTimeout
+        let step = await withTaskGroup(of: Step.self) { group in
+            group.addTask {
+                do { try await resources.run() } catch { return Self.failure(error) }
+                return .over
+            }
+            group.addTask { await Self.acceptance(of: url, client, on: resources.transport) }
+            group.addTask { [clock = self.clock] in
+                do { try await clock.sleep(untilMilliseconds: deadline) } catch { return .over }
+                let relays = url.relays.map(\.string).joined(separator: ", ")
+                return .failed(AppCoreError(.signerAway, "no remote signer accepted the invitation on \(relays)"))
+            }
+            var step = Step.over
+            while case .over = step, let next = await group.next() { step = next }
+            await resources.transport.shutdown()
+            group.cancelAll()
+            return step
+        }
+        switch step {
+        case .answered(.success(let remoteSigner)): return remoteSigner
+        case .answered(.failure(let error)): throw AppCoreError(login: error)
+        case .failed(let error): throw error
+        case .over: throw AppCoreError(.sessionEnded, "the login was interrupted")
+        }
+    }
+
+    /// Listens until the transport ends. Messages without the secret are ignored: anyone who knows the client's public
+    /// key can send them.
+    private static func acceptance(
+        of url: NostrConnectURL, _ client: KeyPair, on transport: any RelayTransport
+    ) async -> Step {
+        await transport.setRelays(url.relays)
+        let filter = Filter(kinds: [.remoteSigning], tags: ["p": [client.publicKey.hex]])
+        await transport.subscribe(RelaySubscription(id: "invitation", filters: [filter], overlap: 60))
+        for await update in transport.updates {
+            guard case .event(_, _, let event) = update,
+                let message = try? NIP46.message(in: event, from: event.pubkey, to: client),
+                let response = try? NIP46.Response(json: message), response.outcome == .result(url.secret)
+            else { continue }
+            return .answered(.success(event.pubkey))
+        }
+        return .over
+    }
+
+    private static func failure(_ error: any Error) -> Step {
+        .failed(AppCoreError(.accountUnavailable, "the connections to the signer have failed: \(error)"))
     }
 
     // MARK: Handshake
 
     /// Asks the signer for its account, over separate connections: those of the account start with its session.
     private func connect(_ url: BunkerURL, _ introduction: SignerIntroduction) async throws(AppCoreError) -> PublicKey {
-        let link = try await self.link(to: url, client: introduction.client, account: introduction.account)
+        let link = try await self.link(
+            to: url, client: introduction.client, account: introduction.account, isIntroduced: introduction.isAccepted)
         self.contact = SignerContact(start: self.clock.nowMilliseconds)
         let step = await withTaskGroup(of: Step.self) { group in
             group.addTask { await self.run(link) }
@@ -114,9 +193,7 @@ extension AppSession {
     }
 
     private func run(_ link: SignerLink) async -> Step {
-        do { try await link.run() } catch {
-            return .failed(AppCoreError(.accountUnavailable, "the connections to the signer have failed: \(error)"))
-        }
+        do { try await link.run() } catch { return Self.failure(error) }
         return .over
     }
 

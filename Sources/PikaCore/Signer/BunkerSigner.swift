@@ -40,6 +40,7 @@ package actor BunkerSigner: RemoteSigner {
 
     private let url: BunkerURL
     private let clientKey: KeyPair
+    private let isIntroduced: Bool
     private let transport: any RelayTransport
     private let clock: any CoreClock
     private let timing: Timing
@@ -58,16 +59,18 @@ package actor BunkerSigner: RemoteSigner {
     ///   - clientKey: identifies this client to the signer; a secret that the host keeps across runs.
     ///   - account: the account whose key the signer must hold, if this client was connected to it before; nil to ask
     ///     for it.
+    ///   - isIntroduced: whether the signer has accepted this client already, as it does by an invitation of the client.
     ///   - transport: used for the signer's relays only.
     ///   - randomness: for ids and nonces.
     package init(
-        _ url: BunkerURL, clientKey: KeyPair, account: PublicKey? = nil, transport: any RelayTransport,
-        clock: any CoreClock, timing: Timing = Timing(),
+        _ url: BunkerURL, clientKey: KeyPair, account: PublicKey? = nil, isIntroduced: Bool = false,
+        transport: any RelayTransport, clock: any CoreClock, timing: Timing = Timing(),
         randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(), logger: Logger
     ) {
         self.url = url
         self.clientKey = clientKey
         self.account = account
+        self.isIntroduced = isIntroduced
         self.transport = transport
         self.clock = clock
         self.timing = timing
@@ -143,7 +146,7 @@ extension BunkerSigner {
     private func performHandshake() async -> Result<PublicKey, SignerError> {
         do throws(SignerError) {
             var failure: SignerError?
-            if self.account == nil { failure = await self.introduce() }
+            if self.account == nil, !self.isIntroduced { failure = await self.introduce() }
             do throws(SignerError) { return .success(try await self.requestAccount()) } catch {
                 guard error.code == .refused else { throw error }
                 if let failure { throw failure }

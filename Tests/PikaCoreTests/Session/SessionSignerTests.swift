@@ -140,6 +140,68 @@ import Testing
         checkPromises(session)
     }
 
+    // MARK: Invitations
+
+    private func invitation(_ bunker: LabBunker, secret: String = "s3cret") -> (NostrConnectURL, client: KeyPair) {
+        let client = self.key(77)
+        return (NostrConnectURL(client: client.publicKey, relays: bunker.url.relays, secret: secret), client)
+    }
+
+    @Test func acceptedInvitationLogsIn() async throws {
+        let (lab, session, bunker) = try await self.place(494)
+        let (invitation, client) = self.invitation(bunker)
+        let login = session.begin(.login(.invitation(invitation, client: client)))
+        try await lab.settle()
+        #expect(session.outcomes(of: login).isEmpty)
+        try await lab.accept(invitation, by: bunker)
+        try await lab.settle()
+        #expect(session.outcomes(of: login) == [self.done])
+        let account = self.key(494).publicKey
+        let url = BunkerURL(remoteSigner: bunker.url.remoteSigner, relays: bunker.url.relays)
+        #expect(session.identities.identity == .bunker(account, url, client: client))
+        #expect(try await session.state().auth == .loggedIn(account, .remoteSigner))
+        #expect(!bunker.methods.contains(.connect), "an accepted client is not introduced again")
+        try await session.restart()
+        #expect(try await session.attempt(.restoreSession) == self.done)
+        #expect(try await session.attempt(.saveProfile(ProfileDraft(name: "Ann"))) == self.done)
+        checkPromises(session)
+    }
+
+    @Test func ignoresAcceptanceWithWrongSecret() async throws {
+        let (lab, session, bunker) = try await self.place(495)
+        let (invitation, client) = self.invitation(bunker)
+        let login = session.begin(.login(.invitation(invitation, client: client)))
+        try await lab.settle()
+        try await lab.accept(self.invitation(bunker, secret: "guess").0, by: bunker)
+        try await lab.advance(by: .seconds(299))
+        #expect(session.outcomes(of: login).isEmpty)
+        try await lab.advance(by: .seconds(2))
+        #expect(session.outcomes(of: login).map(\.failure) == [.signerAway])
+        #expect(session.identities.identity == nil)
+        #expect(try await self.isLoggedOut(session))
+        #expect(lab.clock.sleeperCount == 0, "a failed login must leave no timer")
+        checkPromises(session)
+    }
+
+    @Test func logoutCancelsInvitation() async throws {
+        let (lab, session, bunker) = try await self.place(496)
+        let (invitation, client) = self.invitation(bunker)
+        let login = session.begin(.login(.invitation(invitation, client: client)))
+        try await lab.settle()
+        #expect(try await session.attempt(.logout) == self.done)
+        #expect(session.outcomes(of: login).map(\.failure) == [.sessionEnded])
+        #expect(session.identities.identity == nil && lab.clock.sleeperCount == 0)
+        checkPromises(session)
+    }
+
+    @Test func refusesInvitationForOtherClient() async throws {
+        let (_, session, bunker) = try await self.place(497)
+        let login = AppAction.login(.invitation(self.invitation(bunker).0, client: self.key(78)))
+        #expect(try await session.attempt(login)?.failure == .badCredential)
+        #expect(bunker.methods.isEmpty && session.identities.identity == nil)
+        checkPromises(session)
+    }
+
     @Test func refusesInvalidAddresses() async throws {
         let (_, session, bunker) = try await self.place(485)
         let key = bunker.url.remoteSigner.hex
