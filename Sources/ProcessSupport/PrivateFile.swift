@@ -47,6 +47,12 @@ package enum PrivateFile<Failure: SystemCallError> {
         try Self.synchronizeDirectory(of: path)
     }
 
+    /// Renames a file in its directory, and replaces a file of the new name. The change is on disk when this returns.
+    package static func move(_ path: String, to newPath: String) throws(Failure) {
+        guard rename(path, newPath) == 0 else { throw Failure(errno: errno, "cannot rename", path) }
+        try Self.synchronizeDirectory(of: newPath)
+    }
+
     /// Writes a new file and makes its content durable; a failure leaves no file.
     private static func writeDraft(
         _ draft: String, _ bytes: [UInt8], reportedAs path: String

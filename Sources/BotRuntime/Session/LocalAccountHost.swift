@@ -1,5 +1,4 @@
 import BlossomClient
-import Foundation
 package import Logging
 import NetworkAddresses
 package import Nostr
@@ -7,26 +6,25 @@ package import PikaCore
 import RelayClient
 import Storage
 
-/// The accounts of a session on this machine. Each has its own state folder, named by its public key, and WebSocket
-/// connections.
+/// The resources of the accounts in a state directory, each with its own store and WebSocket connections.
 package struct LocalAccountHost: AccountHost {
-    private let directory: String
+    private let accounts: AccountDirectory
     private let allowsPrivateAddresses: Bool
     private let logger: Logger
 
     /// - Parameters:
-    ///   - directory: contains the accounts' folders; created if it does not exist.
+    ///   - accounts: created if it does not exist.
     ///   - allowsPrivateAddresses: whether relays and media servers named by others may have private addresses.
-    package init(directory: String, allowsPrivateAddresses: Bool = false, logger: Logger) {
-        self.directory = directory
+    package init(accounts: AccountDirectory, allowsPrivateAddresses: Bool = false, logger: Logger) {
+        self.accounts = accounts
         self.allowsPrivateAddresses = allowsPrivateAddresses
         self.logger = logger
     }
 
     package func open(_ key: AccountKey) async throws -> AccountResources {
-        let folder = folder(of: key.publicKey)
+        let folder = accounts.folder(of: key.publicKey)
         try PrivateFolder.create(folder)
-        let sealingKey = try SealingKey.loadOrCreate(file: sealingKeyFile(folder))
+        let sealingKey = try SealingKey.loadOrCreate(file: "\(folder)/sealing.key")
         let store = try AccountStore.open(directory: folder, sealingKey: sealingKey, account: key.publicKey)
         let addresses = AddressGuard(allowsPrivate: allowsPrivateAddresses)
         let pool: RelayPool
@@ -57,19 +55,5 @@ package struct LocalAccountHost: AccountHost {
         return SignerResources(transport: pool, run: { try await pool.run() })
     }
 
-    /// Deletes the account's state. The sealing key goes first: without it, leftovers of a failed deletion are
-    /// unreadable.
-    package func wipe(_ account: PublicKey) async throws {
-        let folder = folder(of: account)
-        guard FileManager.default.fileExists(atPath: folder) else { return }
-        let lock = try StateDirectoryLock(directory: folder, program: "pikabot")
-        defer { lock.release() }
-        let file = sealingKeyFile(folder)
-        if FileManager.default.fileExists(atPath: file) { try FileManager.default.removeItem(atPath: file) }
-        try FileManager.default.removeItem(atPath: folder)
-    }
-
-    private func folder(of account: PublicKey) -> String { "\(directory)/\(account.hex)" }
-
-    private func sealingKeyFile(_ folder: String) -> String { "\(folder)/sealing.key" }
+    package func wipe(_ account: PublicKey) async throws { try accounts.wipe(account) }
 }

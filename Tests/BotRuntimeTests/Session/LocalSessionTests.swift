@@ -15,8 +15,11 @@ import Testing
 @Suite(.live) struct LocalSessionTests {
     private struct Place {
         let folder: String
+        var accounts: AccountDirectory { AccountDirectory(path: folder) }
+        /// The identity of the directory's own account.
         var identity: String { folder + "/identity.json" }
-        var accounts: String { folder + "/accounts" }
+
+        func identity(of account: PublicKey) -> String { "\(folder)/accounts/\(account.hex)/identity.json" }
 
         var files: [String] {
             (FileManager.default.enumerator(atPath: folder)?.allObjects as? [String])?.sorted() ?? []
@@ -47,8 +50,8 @@ import Testing
     ) async throws -> (outcomes: [ActionOutcome], auth: AppState.Auth, created: KeyPair?) {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let session = AppSession(
-            identities: FileIdentityStore(path: place.identity),
-            host: LocalAccountHost(directory: place.accounts, logger: logger),
+            identities: DirectoryIdentityStore(place.accounts, account: try place.accounts.current()?.account),
+            host: LocalAccountHost(accounts: place.accounts, logger: logger),
             configuration: CoreConfiguration(relays: relays), clock: SlowClock(), logger: logger)
         let updates = session.updates()
         // Each after the previous one has ended, because a logout cancels a login.
@@ -81,7 +84,8 @@ import Testing
             let first = try await run(place, [.createAccount(name: nil)])
             let key = try #require(first.created)
             #expect(first.outcomes == [done] && first.auth == .loggedIn(key.publicKey, .localKey))
-            let mode = try FileManager.default.attributesOfItem(atPath: place.identity)[.posixPermissions] as? Int
+            let file = place.identity(of: key.publicKey)
+            let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
             #expect(mode == 0o600)
             let second = try await run(place, [.restoreSession])
             #expect(second.outcomes == [done] && second.auth == first.auth && second.created == nil)
@@ -91,19 +95,24 @@ import Testing
         }
     }
 
-    @Test func logoutKeepsOnlyState() async throws {
+    @Test func logoutKeepsIdentityAndState() async throws {
         try await withPlace { place in
             var generator = SystemRandomNumberGenerator()
             let key = KeyPair.generate(using: &generator)
             let text = try key.encrypted(password: NIP49.Password("pass"), logN: 2, using: &generator)
             let login = try await run(place, [.login(.encryptedKey(text, password: "pass"))])
             #expect(login.outcomes == [done] && login.auth == .loggedIn(key.publicKey, .encryptedKey))
-            let kept = try String(contentsOfFile: place.identity, encoding: .utf8)
+            let kept = try String(contentsOfFile: place.identity(of: key.publicKey), encoding: .utf8)
             #expect(kept.contains(text) && !kept.contains(Hex.encode(key.secretBytes)))
             let again = try await run(place, [.login(.storedKey(password: "pass")), .logout])
             #expect(again.outcomes == [done, done] && again.auth == .loggedOut)
-            #expect(!place.files.contains("identity.json"))
-            #expect(place.files.contains("accounts/\(key.publicKey.hex)/state.sqlite"))
+            let folder = "accounts/\(key.publicKey.hex)"
+            #expect(!place.files.contains("\(folder)/identity.json"))
+            #expect(Set(place.files).isSuperset(of: ["\(folder)/logged-out.json", "\(folder)/state.sqlite"]))
+            #expect(try place.accounts.current() == nil)
+            try place.accounts.resume(key.publicKey)
+            let resumed = try await run(place, [.login(.storedKey(password: "pass"))])
+            #expect(resumed.outcomes == [done] && resumed.auth == login.auth)
         }
     }
 
@@ -120,17 +129,17 @@ import Testing
             let (user, client) = (KeyPair.generate(using: &generator), KeyPair.generate(using: &generator))
             // Nothing listens there.
             let url = try bunker(relays: ["ws://127.0.0.1:1"])
-            try await FileIdentityStore(path: place.identity).save(.bunker(user.publicKey, url, client: client))
+            try IdentityFile(path: place.identity).write(.bunker(user.publicKey, url, client: client))
             let auth = AppState.Auth.loggedIn(user.publicKey, .remoteSigner)
             let first = try await run(place, [.restoreSession])
             #expect(first.outcomes == [done] && first.auth == auth && first.created == nil)
             let second = try await run(place, [.restoreSession, .logout])
             #expect(second.outcomes == [done, done] && second.auth == .loggedOut)
             #expect(!place.files.contains("identity.json"))
-            #expect(place.files.contains("accounts/\(user.publicKey.hex)/state.sqlite"))
-            try await FileIdentityStore(path: place.identity).save(.bunker(user.publicKey, url, client: client))
+            #expect(Set(place.files).isSuperset(of: ["logged-out.json", "state.sqlite"]))
+            try IdentityFile(path: place.identity).write(.bunker(user.publicKey, url, client: client))
             let third = try await run(place, [.restoreSession, .wipeLocalData])
-            #expect(third.outcomes == [done, done] && place.files == ["accounts"])
+            #expect(third.outcomes == [done, done] && place.files == ["lock"])
         }
     }
 
@@ -159,13 +168,14 @@ import Testing
         let auth = AppState.Auth.loggedIn(user.publicKey, .remoteSigner)
         let first = try await run(place, [.login(.bunker(bunker.url.string))], relays: bunker.url.relays)
         #expect(first.outcomes == [done] && first.auth == auth)
-        let identity = try await FileIdentityStore(path: place.identity).load()
+        let file = place.identity(of: user.publicKey)
+        let identity = try IdentityFile(path: file).read(isPrivate: true)
         guard case .bunker(user.publicKey, bunker.url, let client)? = identity else {
             Issue.record("\(String(describing: identity))")
             return
         }
         #expect(bunker.clients == [client.publicKey])
-        let kept = try String(contentsOfFile: place.identity, encoding: .utf8)
+        let kept = try String(contentsOfFile: file, encoding: .utf8)
         #expect(!kept.contains(Hex.encode(user.secretBytes)))
         // The profile is signed by the remote signer.
         let second = try await run(
@@ -180,13 +190,13 @@ import Testing
             let key = KeyPair.generate(using: &generator)
             let path = String(repeating: "p", count: 1000)
             let url = try bunker(relays: (0..<5).map { "wss://\($0).example/\(path)" })
-            let store = FileIdentityStore(path: place.identity)
-            try await store.save(.key(key))
-            let error = await #expect(throws: KeyLoadingError.self) {
-                try await store.save(.bunker(key.publicKey, url, client: key))
+            let store = IdentityFile(path: place.identity)
+            try store.write(.key(key))
+            let error = #expect(throws: KeyLoadingError.self) {
+                try store.write(.bunker(key.publicKey, url, client: key))
             }
             #expect(error?.code == .malformed && error?.message.contains("s&cret") == false)
-            #expect(try await store.load() == .key(key))
+            #expect(try store.read(isPrivate: true) == .key(key))
         }
     }
 
@@ -195,9 +205,8 @@ import Testing
             var generator = SystemRandomNumberGenerator()
             let (key, other) = (KeyPair.generate(using: &generator), KeyPair.generate(using: &generator))
             let text = try key.encrypted(password: NIP49.Password("x"), logN: 1, using: &generator)
-            let store = FileIdentityStore(path: place.identity)
-            #expect(try await store.load() == nil)
-            try await store.delete()
+            let store = IdentityFile(path: place.identity)
+            #expect(try store.read(isPrivate: true) == nil)
             for identity in [
                 AccountIdentity.key(key), .encryptedKey(key.publicKey, ncryptsec: text),
                 .bunker(
@@ -205,14 +214,12 @@ import Testing
                 .bunker(key.publicKey, try bunker(relays: ["wss://a.example"], secret: nil), client: other),
                 .wiping(key.publicKey),
             ] {
-                try await store.save(identity)
+                try store.write(identity)
                 let mode = try FileManager.default.attributesOfItem(atPath: place.identity)[.posixPermissions] as? Int
                 #expect(mode == 0o600)
-                #expect(try await store.load() == identity)
+                #expect(try store.read(isPrivate: true) == identity)
             }
             #expect(place.files == ["identity.json"])
-            try await store.delete()
-            #expect(place.files == [])
         }
     }
 
@@ -220,8 +227,8 @@ import Testing
         try await withPlace { place in
             var generator = SystemRandomNumberGenerator()
             let (key, other) = (KeyPair.generate(using: &generator), KeyPair.generate(using: &generator))
-            let store = FileIdentityStore(path: place.identity)
-            try await store.save(.key(key))
+            let store = IdentityFile(path: place.identity)
+            try store.write(.key(key))
             let account = "\"public_key_hex\":\"\(key.publicKey.hex)\""
             let url = try bunker(relays: ["wss://a.example"]).string
             let client = "\"client_key_hex\":\"\(Hex.encode(other.secretBytes))\""
@@ -239,13 +246,13 @@ import Testing
             ] {
                 try Data(text.utf8).write(to: URL(fileURLWithPath: place.identity))
                 try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: place.identity)
-                let error = await #expect(throws: KeyLoadingError.self) { try await store.load() }
+                let error = #expect(throws: KeyLoadingError.self) { try store.read(isPrivate: true) }
                 #expect(error?.code == .malformed)
                 #expect(error?.message.contains(Hex.encode(other.secretBytes)) == false)
                 #expect(error?.message.contains("hunter2") == false)
             }
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: place.identity)
-            let error = await #expect(throws: KeyLoadingError.self) { try await store.load() }
+            let error = #expect(throws: KeyLoadingError.self) { try store.read(isPrivate: true) }
             #expect(error?.code == .permissions)
         }
     }

@@ -1,27 +1,31 @@
-import BotConfiguration
+package import BotConfiguration
 import Foundation
 import Nostr
 package import PikaCore
 import ProcessSupport
 
-/// The identity of a session in a file of mode 0600: JSON with `public_key_hex` and one of `secret_key_hex`,
+/// The identity of an account in a file of mode 0600: JSON with `public_key_hex` and one of `secret_key_hex`,
 /// `ncryptsec`, `bunker` together with `client_key_hex`, and `wiping`. The first form is that of `pikabot init`.
 ///
 /// A key that logged in unencrypted is stored unencrypted; one that logged in with a password remains encrypted. For an
 /// account with a remote signer the file contains the signer's URL including its secret, and the client key by which
 /// the signer knows this client.
-package struct FileIdentityStore: IdentityStore {
+package struct IdentityFile: Sendable {
     private let path: String
 
-    /// - Parameter path: the path of the file; its folder is created on saving.
+    /// - Parameter path: the path of the file; its folder is created on writing.
     package init(path: String) {
         self.path = path
     }
 
-    /// Throws ``BotConfiguration/KeyLoadingError`` if others can read the file, or its content is not an identity.
-    package func load() async throws -> AccountIdentity? {
+    /// Returns the identity; nil if the file does not exist.
+    ///
+    /// Throws if the content is not an identity or exceeds the limit of ``BotConfiguration/ProtectedFile``.
+    ///
+    /// - Parameter isPrivate: requires that others cannot read the file.
+    package func read(isPrivate: Bool) throws(KeyLoadingError) -> AccountIdentity? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
-        let bytes = try ProtectedFile.read(path, isPrivate: true)
+        let bytes = try ProtectedFile.read(path, isPrivate: isPrivate)
         // The cause is omitted, since the message must not show any part of the key.
         guard let json = try? JSONValue(json: bytes), let identity = AccountIdentity(json) else {
             throw KeyLoadingError(
@@ -30,9 +34,9 @@ package struct FileIdentityStore: IdentityStore {
         return identity
     }
 
-    /// Throws ``BotConfiguration/KeyLoadingError`` if the file cannot be written, or would exceed the limit of
-    /// ``load()``, as with a remote signer on very many relays.
-    package func save(_ identity: AccountIdentity) async throws {
+    /// Replaces the file. Throws ``BotConfiguration/KeyLoadingError`` if it cannot be written, or would exceed the limit
+    /// of ``read(isPrivate:)``, as with a remote signer on very many relays.
+    package func write(_ identity: AccountIdentity) throws {
         let bytes = identity.json.json()
         guard bytes.count <= ProtectedFile.maximumBytes else {
             throw KeyLoadingError(
@@ -40,12 +44,6 @@ package struct FileIdentityStore: IdentityStore {
                 "\(path): an identity of \(bytes.count) bytes exceeds the limit of \(ProtectedFile.maximumBytes)")
         }
         try PrivateFile<KeyLoadingError>.replace(path, bytes, createsDirectories: true)
-    }
-
-    package func delete() async throws {
-        guard unlink(path) == 0 || errno == ENOENT else {
-            throw KeyLoadingError(.unreadable, "\(path): \(String(cString: strerror(errno)))")
-        }
     }
 }
 

@@ -1,0 +1,190 @@
+import BotConfiguration
+import Foundation
+package import Nostr
+package import PikaCore
+import ProcessSupport
+import Storage
+
+/// The accounts of one state directory.
+///
+/// The directory's own account, as created by `pikabot init`, has `identity.json` and its state in the directory
+/// itself. Each other account has a folder with the same files, named by its public key in `accounts`. A logged-out
+/// account keeps its identity in `logged-out.json`. The file `current-account` names the account of commands that do
+/// not choose one; without it, they use the directory's own.
+package struct AccountDirectory: Sendable, Hashable {
+    /// An account of the directory.
+    package struct Entry: Sendable, Hashable {
+        package let identity: AccountIdentity
+        /// The folder of the account's identity and state.
+        package let folder: String
+        package let isLoggedIn: Bool
+        package fileprivate(set) var isCurrent: Bool
+
+        package var account: PublicKey { identity.account }
+    }
+
+    /// The identity's file in the folder of a logged-in account.
+    package static let identityFile = "identity.json"
+    /// The identity's file in the folder of a logged-out account.
+    package static let loggedOutFile = "logged-out.json"
+    /// An account's state, in the order of its deletion: without the sealing key the rest is unreadable.
+    package static let stateFiles = [
+        "sealing.key", "state.sqlite", "state.sqlite-wal", "state.sqlite-shm", "daemon-tokens.json", "media",
+    ]
+
+    package let path: String
+
+    package init(path: String) {
+        self.path = path
+    }
+
+    /// Whether the directory has no accounts but its own, which is not logged out.
+    package var hasOnlyOwnAccount: Bool {
+        folders.isEmpty && !Self.exists("\(path)/\(Self.loggedOutFile)") && !Self.exists(currentFile)
+    }
+
+    /// Returns all accounts: the directory's own first, the others by public key.
+    ///
+    /// Throws ``BotConfiguration/KeyLoadingError`` if a file is unreadable or malformed.
+    package func entries() throws -> [Entry] {
+        var entries: [Entry] = []
+        if let own = try Self.entry(in: path) { entries.append(own) }
+        for folder in folders {
+            guard let entry = try Self.entry(in: folder) else { continue }
+            guard folder == otherFolder(of: entry.account) else {
+                throw KeyLoadingError(
+                    .malformed, "\(folder): contains the identity of \(entry.account.hex), expected that of its name")
+            }
+            entries.append(entry)
+        }
+        let selected = try selectedAccount()
+        let current =
+            entries.firstIndex { $0.isLoggedIn && $0.account == selected }
+            ?? entries.firstIndex { $0.isLoggedIn && $0.folder == path }
+        if let current { entries[current].isCurrent = true }
+        return entries
+    }
+
+    /// Returns the current account; nil if it is not determined.
+    package func current() throws -> Entry? { try entries().first(where: \.isCurrent) }
+
+    package func entry(of account: PublicKey) throws -> Entry? { try entries().first { $0.account == account } }
+
+    /// Returns the account whose key this remote signer holds; nil if there is none.
+    package func account(of remoteSigner: PublicKey) throws -> PublicKey? {
+        for entry in try entries() {
+            if case .bunker(let account, let url, _) = entry.identity, url.remoteSigner == remoteSigner {
+                return account
+            }
+        }
+        return nil
+    }
+
+    /// Logs a logged-out account in again with its kept identity, and makes it the current one.
+    package func resume(_ account: PublicKey) throws {
+        let folder = folder(of: account)
+        let (identity, kept) = ("\(folder)/\(Self.identityFile)", "\(folder)/\(Self.loggedOutFile)")
+        if !Self.exists(identity), Self.exists(kept) { try PrivateFile<KeyLoadingError>.move(kept, to: identity) }
+        try select(account)
+    }
+
+    /// Makes this the account of commands that do not choose one.
+    package func select(_ account: PublicKey) throws {
+        try PrivateFile<KeyLoadingError>.replace(
+            currentFile, Array("\(account.hex)\n".utf8), createsDirectories: true)
+    }
+}
+
+// MARK: - Changes by a session
+
+extension AccountDirectory {
+    /// Returns the folder of an account, which may not exist yet.
+    func folder(of account: PublicKey) -> String {
+        for name in [Self.identityFile, Self.loggedOutFile] {
+            if let identity = try? IdentityFile(path: "\(path)/\(name)").read(isPrivate: false),
+                identity.account == account
+            {
+                return path
+            }
+        }
+        return otherFolder(of: account)
+    }
+
+    /// Completes a login whose identity is stored.
+    package func finishLogin(_ account: PublicKey) throws {
+        try Self.remove("\(folder(of: account))/\(Self.loggedOutFile)")
+        try select(account)
+    }
+
+    /// Logs an account out. Its identity is kept, because it may contain the only copy of the key, or a client key that
+    /// a remote signer knows.
+    func setAside(_ account: PublicKey) throws {
+        let folder = folder(of: account)
+        let lock = try StateDirectoryLock(directory: folder, program: "pikabot logout")
+        defer { lock.release() }
+        try PrivateFile<KeyLoadingError>.move("\(folder)/\(Self.identityFile)", to: "\(folder)/\(Self.loggedOutFile)")
+        try deselect(account)
+    }
+
+    /// Deletes an account's state, except for the identity that marks the deletion as unfinished.
+    func wipe(_ account: PublicKey) throws {
+        let folder = folder(of: account)
+        guard Self.exists(folder) else { return }
+        let lock = try StateDirectoryLock(directory: folder, program: "pikabot logout")
+        defer { lock.release() }
+        for name in Self.stateFiles + [Self.loggedOutFile] { try Self.remove("\(folder)/\(name)") }
+    }
+
+    /// Deletes the identity of a wiped account, and its folder.
+    func remove(_ account: PublicKey) throws {
+        let folder = folder(of: account)
+        try deselect(account)
+        try Self.remove(folder == path ? "\(folder)/\(Self.identityFile)" : folder)
+    }
+
+    private func deselect(_ account: PublicKey) throws {
+        if try selectedAccount() == account { try Self.remove(currentFile) }
+    }
+
+    private static func remove(_ path: String) throws {
+        if exists(path) { try FileManager.default.removeItem(atPath: path) }
+    }
+}
+
+// MARK: - Files
+
+extension AccountDirectory {
+    private var currentFile: String { "\(path)/current-account" }
+
+    private func otherFolder(of account: PublicKey) -> String { "\(path)/accounts/\(account.hex)" }
+
+    /// The folders of accounts other than the directory's own, with or without an identity.
+    private var folders: [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(path)/accounts")) ?? []
+        return names.filter { (try? PublicKey(hex: $0)) != nil }.sorted().map { "\(path)/accounts/\($0)" }
+    }
+
+    private func selectedAccount() throws -> PublicKey? {
+        guard Self.exists(currentFile) else { return nil }
+        let text = String(decoding: try ProtectedFile.read(currentFile, isPrivate: false), as: UTF8.self)
+        guard let account = try? PublicKey(hex: text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+            throw KeyLoadingError(
+                .malformed, "\(currentFile): expected a public key of 64 hex digits; remove the file")
+        }
+        return account
+    }
+
+    private static func entry(in folder: String) throws -> Entry? {
+        if let identity = try IdentityFile(path: "\(folder)/\(identityFile)").read(isPrivate: false) {
+            var isLoggedIn = true
+            if case .wiping = identity { isLoggedIn = false }
+            return Entry(identity: identity, folder: folder, isLoggedIn: isLoggedIn, isCurrent: false)
+        }
+        guard let identity = try IdentityFile(path: "\(folder)/\(loggedOutFile)").read(isPrivate: false) else {
+            return nil
+        }
+        return Entry(identity: identity, folder: folder, isLoggedIn: false, isCurrent: false)
+    }
+
+    private static func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+}
