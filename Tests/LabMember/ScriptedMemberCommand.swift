@@ -58,7 +58,7 @@ private struct ScriptedMemberService: Service {
         try await untilShutdown {
             try await withTemporaryDirectory(named: "pikabot-lab") { directory in
                 let settings = LocalAccountSettings(
-                    key: key,
+                    key: HeldKey(key),
                     core: CoreConfiguration(
                         relays: [relay], invites: .anyone, publishesKeyPackage: false, selfUpdate: selfUpdate,
                         mediaServers: mediaServers),

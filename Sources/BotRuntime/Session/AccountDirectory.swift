@@ -30,6 +30,7 @@ package struct AccountDirectory: Sendable, Hashable {
     /// An account's state, in the order of its deletion: without the sealing key the rest is unreadable.
     package static let stateFiles = [
         "sealing.key", "state.sqlite", "state.sqlite-wal", "state.sqlite-shm", "daemon-tokens.json", "media",
+        "media-cache",
     ]
 
     package let path: String

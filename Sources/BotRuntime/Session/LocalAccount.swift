@@ -65,7 +65,7 @@ package struct LocalAccount: Sendable {
 
 /// Settings of an account in this process.
 package struct LocalAccountSettings: Sendable {
-    package var key: KeyPair
+    package var key: HeldKey
     package var core: CoreConfiguration
     /// Created if missing; also holds the sealing key.
     package var stateDirectory: String
@@ -76,7 +76,7 @@ package struct LocalAccountSettings: Sendable {
     package var logger: Logger
 
     package init(
-        key: KeyPair, core: CoreConfiguration, stateDirectory: String, keepsEvents: Bool = false,
+        key: HeldKey, core: CoreConfiguration, stateDirectory: String, keepsEvents: Bool = false,
         addresses: AddressGuard, logger: Logger
     ) {
         self.key = key
@@ -109,13 +109,10 @@ private func runLocalAccount<Result: Sendable>(
     _ settings: LocalAccountSettings, _ store: AccountStore, _ media: RecordedMedia,
     _ body: @escaping @Sendable (LocalAccount) async throws -> Result
 ) async throws -> Result {
-    let key = settings.key
+    let key = settings.key.key
     let pool = try RelayPool(
-        signer: { challenge, relay in
-            var generator = SystemRandomNumberGenerator()
-            let now = Int64(Date().timeIntervalSince1970)
-            return NIP42.authenticationEvent(challenge: challenge, relay: relay, by: key, now: now, using: &generator)
-        }, addresses: settings.addresses, crashes: store.crashes, logger: settings.logger)
+        signer: key.relaySigner(SystemClock()), addresses: settings.addresses, crashes: store.crashes,
+        logger: settings.logger)
     var ports = CorePorts(transport: pool, store: store, clock: SystemClock(), logger: settings.logger)
     ports.media = media
     ports.cache = store.mediaCache(.standard, logger: settings.logger)
@@ -126,6 +123,12 @@ private func runLocalAccount<Result: Sendable>(
     let account = LocalAccount(core: core, relays: pool, media: media)
     let updates = core.updates()
     return try await withThrowingTaskGroup(of: Result?.self) { group in
+        if let bunker = settings.key.bunker {
+            group.addTask {
+                try await bunker.run()
+                return nil
+            }
+        }
         group.addTask {
             try await pool.run()
             return nil
@@ -155,6 +158,7 @@ private func runLocalAccount<Result: Sendable>(
         defer { group.cancelAll() }
         for try await result in group {
             guard let result else { continue }
+            await settings.key.bunker?.shutdown()
             await pool.shutdown()
             return result
         }
@@ -167,5 +171,5 @@ private func openStore(_ settings: LocalAccountSettings) throws -> AccountStore 
         atPath: settings.stateDirectory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     let sealingKey = try SealingKey.loadOrCreate(file: settings.stateDirectory + "/sealing.key")
     return try AccountStore.open(
-        directory: settings.stateDirectory, sealingKey: sealingKey, account: settings.key.publicKey)
+        directory: settings.stateDirectory, sealingKey: sealingKey, account: settings.key.key.publicKey)
 }

@@ -1,11 +1,11 @@
-import Nostr
-import PikaCore
-import RelayClient
+package import Nostr
+package import PikaCore
+package import RelayClient
 
 extension AccountKey {
     /// Returns the signer for relay authentication (NIP-42); the connection stays unauthenticated if a remote signer
     /// does not answer.
-    func relaySigner(_ clock: SystemClock) -> RelayPool.Signer {
+    package func relaySigner(_ clock: SystemClock) -> RelayPool.Signer {
         { challenge, relay in
             try? await self.signed(
                 NIP42.draft(challenge: challenge, relay: relay, by: self.publicKey, now: clock.now))
@@ -13,7 +13,7 @@ extension AccountKey {
     }
 
     /// Signs an event; throws the errors of a remote signer.
-    func signed(_ draft: UnsignedEvent) async throws -> Event {
+    package func signed(_ draft: UnsignedEvent) async throws -> Event {
         switch self {
         case .local(let keys):
             var generator = SystemRandomNumberGenerator()

@@ -1,14 +1,23 @@
-import Logging
+package import Logging
 import NetworkAddresses
-import Nostr
-import PikaCore
+package import Nostr
+package import PikaCore
 import RelayClient
-import ServiceLifecycle
+package import ServiceLifecycle
 
 /// A remote signer and its connections, which are used only for it.
-struct BunkerConnection: Service {
-    let signer: BunkerSigner
+package struct BunkerConnection: Service {
+    package let signer: BunkerSigner
     private let pool: RelayPool
+
+    /// Creates the connection of a client that the signer of this account knows already.
+    package init(
+        _ url: BunkerURL, account: PublicKey, client: KeyPair, clock: SystemClock, logger: Logger
+    ) throws {
+        try self.init(
+            url, BunkerIdentity(clientKey: client, remoteSigner: url.remoteSigner, account: account), clock: clock,
+            logger: logger)
+    }
 
     init(
         _ url: BunkerURL, _ identity: BunkerIdentity, clock: SystemClock,
@@ -23,9 +32,9 @@ struct BunkerConnection: Service {
     }
 
     /// Ends ``run()``.
-    func shutdown() async { await self.pool.shutdown() }
+    package func shutdown() async { await self.pool.shutdown() }
 
-    func run() async throws {
+    package func run() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await self.signer.run() }
             try await self.pool.run()

@@ -6,16 +6,10 @@ import ServiceLifecycle
 
 /// Access to an account's key.
 extension Worker {
-    /// An account's key, and the service that must run for it if a remote signer holds it.
-    struct HeldKey: Sendable {
-        let key: AccountKey
-        let bunker: BunkerConnection?
-    }
-
     /// Returns the key or its remote signer. Waits for a signer that has never answered whose key it holds; nil if the
     /// worker is told to end meanwhile.
     func holdKey(_ directory: String, clock: SystemClock) async throws -> HeldKey? {
-        guard case .bunker = account.key else { return HeldKey(key: .local(try loadKeys()), bunker: nil) }
+        guard case .bunker = account.key else { return HeldKey(try loadKeys()) }
         let url: BunkerURL
         do { url = try account.key.loadBunker(environment: environment) } catch {
             throw WorkerError(
@@ -30,7 +24,7 @@ extension Worker {
         }
         guard let owner = identity.account else { return nil }
         let bunker = try BunkerConnection(url, identity, clock: clock, logger: logger)
-        return HeldKey(key: .remote(owner, bunker.signer), bunker: bunker)
+        return HeldKey(owner, bunker)
     }
 
     /// Returns when the signer has named its account, which is saved by then, or when the worker is told to end.

@@ -1,5 +1,7 @@
 import BotProgram
 import Foundation
+import Nostr
+import PikaCore
 
 /// Reads the password of an encrypted key from a file, the environment or the terminal.
 enum Password {
@@ -15,6 +17,16 @@ enum Password {
         }
         if let password = environment[variable] { return password }
         return try ask()
+    }
+
+    /// Decrypts a password-protected key (NIP-49) with a password as ``read(file:environment:)`` returns it.
+    static func decrypt(_ text: String, passwordFile: String?) throws -> KeyPair {
+        do {
+            let encrypted = try NIP49.EncryptedKey(parsing: text)
+            let password = try read(file: passwordFile, environment: ProcessInfo.processInfo.environment)
+            Console.progress("decrypting the key…")
+            return try encrypted.decrypt(password: NIP49.Password(password))
+        } catch let error as NostrError { throw CommandError("the key cannot be decrypted: \(error.message)") }
     }
 
     /// Prompts on the terminal without echo, even if standard input is redirected.

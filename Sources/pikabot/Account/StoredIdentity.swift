@@ -1,45 +1,83 @@
 import BotProgram
+import BotRuntime
 import Foundation
+import Logging
 import Nostr
+import PikaCore
 import Storage
 
-/// The account key of the command line, in `identity.json` of its state directory.
+/// The identity of an account in its folder: `identity.json` of the state directory, or of one of its further accounts.
 struct StoredIdentity {
-    let key: KeyPair
+    private let identity: AccountIdentity
 
-    static func path(in stateDirectory: String) -> String { stateDirectory + "/identity.json" }
+    var account: PublicKey { identity.account }
 
-    static func exists(in stateDirectory: String) -> Bool {
-        FileManager.default.fileExists(atPath: path(in: stateDirectory))
+    private init(_ identity: AccountIdentity) {
+        self.identity = identity
     }
 
-    static func load(from stateDirectory: String) throws -> StoredIdentity {
-        let path = path(in: stateDirectory)
-        guard let data = FileManager.default.contents(atPath: path) else {
+    static func path(in folder: String) -> String { "\(folder)/\(AccountDirectory.identityFile)" }
+
+    /// Whether the folder has an identity, even of a logged-out account.
+    static func exists(in folder: String) -> Bool {
+        [path(in: folder), "\(folder)/\(AccountDirectory.loggedOutFile)"].contains {
+            FileManager.default.fileExists(atPath: $0)
+        }
+    }
+
+    static func load(from folder: String) throws -> StoredIdentity {
+        let path = path(in: folder)
+        guard FileManager.default.fileExists(atPath: path) else {
             throw CommandError("\(path): no identity found; run: pikabot init")
         }
         // No details: the message must not disclose any part of the key.
-        guard let json = try? JSONValue(json: data), let text = json["secret_key_hex"]?.string,
-            let key = try? KeyPair(parsing: text), json["public_key_hex"]?.string == key.publicKey.hex
-        else { throw CommandError("\(path): expected secret_key_hex and the matching public_key_hex") }
-        return StoredIdentity(key: key)
+        guard let identity = try? IdentityFile(path: path).read(isPrivate: false) else {
+            throw CommandError(
+                "\(path): expected secret_key_hex and the matching public_key_hex, or an identity of `pikabot login`")
+        }
+        return StoredIdentity(identity)
+    }
+
+    /// Returns the key; decrypts it with a password of the environment or the terminal, or prepares the connection to
+    /// its remote signer.
+    func heldKey(logger: Logger) throws -> HeldKey {
+        switch identity {
+        case .key(let key): return HeldKey(key)
+        case .encryptedKey(let account, let text):
+            let key = try Password.decrypt(text, passwordFile: nil)
+            guard key.publicKey == account else {
+                throw CommandError("the stored key is not the key of \(account.npub); log in again with its key")
+            }
+            return HeldKey(key)
+        case .bunker(let account, let url, let client):
+            let bunker = try BunkerConnection(
+                url, account: account, client: client, clock: SystemClock(), logger: logger)
+            return HeldKey(account, bunker)
+        case .wiping(let account):
+            throw CommandError(
+                "the deletion of \(account.npub) is unfinished; run: pikabot logout --erase --account \(account.npub)")
+        }
     }
 
     /// Returns the directory's identity; if it has none, creates one and reports that on standard error.
     static func loadOrCreate(in stateDirectory: String) throws -> StoredIdentity {
-        guard !exists(in: stateDirectory) else { return try load(from: stateDirectory) }
+        guard !FileManager.default.fileExists(atPath: path(in: stateDirectory)) else {
+            return try load(from: stateDirectory)
+        }
         var generator = SystemRandomNumberGenerator()
-        let identity = StoredIdentity(key: KeyPair.generate(using: &generator))
-        try identity.save(to: stateDirectory)
-        Console.printError("\(stateDirectory) had no identity; created a new one: \(identity.key.publicKey.npub)")
+        let key = KeyPair.generate(using: &generator)
+        let identity = StoredIdentity(.key(key))
+        try save(key, to: stateDirectory)
+        Console.printError("\(stateDirectory) had no identity; created a new one: \(identity.account.npub)")
         return identity
     }
 
-    func save(to stateDirectory: String) throws {
+    /// Writes the identity of a local key.
+    static func save(_ key: KeyPair, to stateDirectory: String) throws {
         let json: JSONValue = [
             "secret_key_hex": .string(Hex.encode(key.secretBytes)), "public_key_hex": .string(key.publicKey.hex),
         ]
-        try SecretFile.write(json.prettyText + "\n", to: Self.path(in: stateDirectory))
+        try SecretFile.write(json.prettyText + "\n", to: path(in: stateDirectory))
     }
 
     /// Moves the identity and all of its state to a backup folder, and returns that folder.
@@ -52,11 +90,9 @@ struct StoredIdentity {
         let manager = FileManager.default
         try manager.createDirectory(
             atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        for name in [
-            "identity.json", "sealing.key", "state.sqlite", "state.sqlite-wal", "state.sqlite-shm",
-            // The previous account's daemon tokens and decrypted files must not carry over to the new one.
-            "daemon-tokens.json", "media", "media-cache",
-        ] where manager.fileExists(atPath: "\(stateDirectory)/\(name)") {
+        // The previous account's daemon tokens and decrypted files must not carry over to the new one.
+        for name in [AccountDirectory.identityFile, AccountDirectory.loggedOutFile] + AccountDirectory.stateFiles
+        where manager.fileExists(atPath: "\(stateDirectory)/\(name)") {
             try manager.moveItem(atPath: "\(stateDirectory)/\(name)", toPath: "\(folder)/\(name)")
         }
         return folder

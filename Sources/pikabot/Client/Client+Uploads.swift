@@ -15,10 +15,10 @@ extension Client {
         guard let hash = Bytes32(SHA256Derivation.digest(file.bytes)) else {
             throw CommandError("\(file.filename): its digest must have 32 bytes")
         }
-        var generator = SystemRandomNumberGenerator()
-        let authorization = BlossomAuthorization.event(
-            .upload, hashes: [hash], content: "Upload", by: key, now: Int64(Date().timeIntervalSince1970),
-            lifetime: Self.uploadLifetime, using: &generator)
+        let authorization = try await key.signed(
+            BlossomAuthorization.draft(
+                .upload, hashes: [hash], content: "Upload", by: key.publicKey,
+                now: Int64(Date().timeIntervalSince1970), lifetime: Self.uploadLifetime))
         let upload = MediaUpload(
             bytes: file.bytes, hash: hash, contentType: file.mediaType, authorization: authorization)
         var reasons: [String] = []

@@ -9,7 +9,7 @@ import Storage
 
 /// The account of a command.
 struct Client: Sendable {
-    let key: KeyPair
+    let key: AccountKey
     let account: LocalAccount
     private static let readingTime = Duration.seconds(12)
     private static let deliveryTime = Duration.seconds(30)
@@ -129,19 +129,20 @@ extension AppState {
     }
 }
 
-/// Opens the account in the options' state directory, runs it for as long as `body` does, and closes it.
+/// Opens the account that the options choose, runs it for as long as `body` does, and closes it.
 func withClient<Result: Sendable>(
     _ options: ClientOptions, _ body: @escaping @Sendable (Client) async throws -> Result
 ) async throws -> Result {
-    let key = try StoredIdentity.loadOrCreate(in: options.stateDirectory).key
+    let folder = try options.accountFolder()
+    let logger = Logger(label: "pikabot")
+    let held = try StoredIdentity.loadOrCreate(in: folder).heldKey(logger: logger)
     let settings = LocalAccountSettings(
-        key: key, core: try options.coreConfiguration(), stateDirectory: options.stateDirectory, keepsEvents: true,
-        addresses: AddressGuard(allowsPrivate: options.allowsPrivateAddresses),
-        logger: Logger(label: "pikabot"))
+        key: held, core: try options.coreConfiguration(), stateDirectory: folder, keepsEvents: true,
+        addresses: AddressGuard(allowsPrivate: options.allowsPrivateAddresses), logger: logger)
     do {
-        return try await withLocalAccount(settings) { try await body(Client(key: key, account: $0)) }
+        return try await withLocalAccount(settings) { try await body(Client(key: held.key, account: $0)) }
     } catch let error as StoreError where error.code == .locked {
-        throw CommandError.inUse(error, stateDirectory: options.stateDirectory)
+        throw CommandError.inUse(error, stateDirectory: folder)
     } catch let error as AppCoreError {
         throw CommandError(error.explanation)
     }

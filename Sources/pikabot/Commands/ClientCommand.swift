@@ -31,7 +31,7 @@ extension ClientCommand {
         StandardErrorLog.bootstrap(level: .error)
         let result: JSONValue
         if options.remote {
-            result = try DaemonConnection.call(try remoteRequest(), stateDirectory: options.stateDirectory)
+            result = try DaemonConnection.call(try remoteRequest(), stateDirectory: try options.accountFolder())
         } else {
             result = try await perform()
         }

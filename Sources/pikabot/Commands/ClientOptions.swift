@@ -1,5 +1,6 @@
 import ArgumentParser
 import BotProgram
+import BotRuntime
 import Foundation
 import Nostr
 import PikaCore
@@ -17,11 +18,14 @@ struct ClientOptions: ParsableArguments {
 
     /// The same options before the subcommand.
     static let leading = LeadingOptions(
-        withValue: ["--state-dir", "--relay", "--kp-relay"],
+        withValue: ["--state-dir", "--account", "--relay", "--kp-relay"],
         flags: ["--remote", "--json", "--table", "--allow-private-addresses"])
 
     @Option(name: .customLong("state-dir"), help: "Directory of the account's key and state.")
     var stateDirectory = ClientOptions.defaultStateDirectory(ProcessInfo.processInfo.environment)
+
+    @Option(help: "Account of the state directory: npub or hex. (default: the one marked as current by `accounts`)")
+    var account: PublicKeyArgument?
 
     @Option(name: .customLong("relay"), help: "Relay for messages; may be repeated. (default: five public relays)")
     var relays: [RelayArgument] = []
@@ -50,6 +54,28 @@ struct ClientOptions: ParsableArguments {
 
     /// Whether results are formatted for people: on a terminal, unless JSON was requested.
     var isForPeople: Bool { table || (!json && isatty(STDOUT_FILENO) == 1) }
+
+    /// Returns the folder of the chosen account's key and state.
+    func accountFolder() throws -> String {
+        let accounts = AccountDirectory(path: stateDirectory)
+        if account == nil, accounts.hasOnlyOwnAccount { return stateDirectory }
+        let entries = try accounts.readEntries()
+        guard let account else {
+            if let current = entries.first(where: \.isCurrent) { return current.folder }
+            guard entries.isEmpty else {
+                throw CommandError(
+                    "\(stateDirectory): no account is current; `pikabot accounts` lists them, and `pikabot login "
+                        + "--account NPUB` logs one in")
+            }
+            return stateDirectory
+        }
+        let entry = try entries.entry(of: account.key, in: stateDirectory)
+        guard entry.isLoggedIn else {
+            throw CommandError(
+                "\(account.key.npub) is logged out; run: pikabot login --account \(account.key.npub)")
+        }
+        return entry.folder
+    }
 
     func messageRelays() throws -> [RelayURL] {
         try relays.isEmpty ? Self.defaultRelays.map { try RelayURL($0) } : Self.unique(relays.map(\.url))

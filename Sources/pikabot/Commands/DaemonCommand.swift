@@ -28,7 +28,7 @@ extension Pikabot {
             func run() async throws {
                 StandardErrorLog.bootstrap(level: .info)
                 let host = try DaemonHost(
-                    stateDirectory: client.stateDirectory, relays: client.relays.map(\.url),
+                    stateDirectory: try client.accountFolder(), relays: client.relays.map(\.url),
                     allowsPrivateAddresses: client.allowsPrivateAddresses, options: options,
                     environment: ProcessInfo.processInfo.environment, logger: Logger(label: "daemon"))
                 do { try await host.run() } catch {
@@ -49,7 +49,7 @@ extension Pikabot {
             @Option(help: "Name of the token.") var name = "client"
 
             func run() async throws {
-                let text = try TokenFile(stateDirectory: client.stateDirectory).add(name: name, scope: scope.value)
+                let text = try TokenFile(stateDirectory: try client.accountFolder()).add(name: name, scope: scope.value)
                 let output: JSONValue = [
                     "name": .string(name), "scope": .string(scope.rawValue), "token": .string(text),
                 ]

@@ -46,8 +46,8 @@ struct DaemonHost {
             logger.warning("no --allow-pubkey was given: anyone may invite this account and send it messages")
         }
         // As the pikachat daemon does.
-        let key = try StoredIdentity.loadOrCreate(in: stateDirectory).key
-        let store = try openStore(of: key)
+        let key = try StoredIdentity.loadOrCreate(in: stateDirectory).heldKey(logger: logger)
+        let store = try openStore(of: key.key.publicKey)
         defer { try? store.close() }
         let addresses = AddressGuard(allowsPrivate: allowsPrivateAddresses)
         let media = BlossomClient(addresses: addresses, logger: logger)
@@ -61,19 +61,15 @@ struct DaemonHost {
     }
 
     private func run(
-        _ key: KeyPair, _ store: AccountStore, _ media: BlossomClient, _ addresses: AddressGuard
+        _ held: HeldKey, _ store: AccountStore, _ media: BlossomClient, _ addresses: AddressGuard
     ) async throws {
         let clock = SystemClock()
         let pool = try RelayPool(
-            signer: { challenge, relay in
-                var generator = SystemRandomNumberGenerator()
-                return NIP42.authenticationEvent(
-                    challenge: challenge, relay: relay, by: key, now: clock.now, using: &generator)
-            }, addresses: addresses, crashes: store.crashes, logger: logger)
+            signer: held.key.relaySigner(clock), addresses: addresses, crashes: store.crashes, logger: logger)
         var ports = CorePorts(transport: pool, store: store, clock: clock, logger: logger)
         ports.media = media
         ports.cache = store.mediaCache(.standard, logger: logger)
-        let core = AppCore(account: key, configuration: self.core, ports: ports)
+        let core = AppCore(account: held.key, configuration: self.core, ports: ports)
         let standard = DaemonClient(.standard)
         let engine = DaemonEngine(core: core, settings: settings, standard: standard, clock: clock, logger: logger)
         let streams: any Service =
@@ -89,7 +85,8 @@ struct DaemonHost {
         let (ended, end) = AsyncStream.makeStream(of: Never.self)
         let coreService = CoreService(core: core, clock: clock, deadline: Self.drain, logger: logger)
         let engineService = EngineService(engine: engine, end: end)
-        let services: [any Service] = [pool, coreService, streams, socket, engineService]
+        var services: [any Service] = [pool, coreService, streams, socket, engineService]
+        if let bunker = held.bunker { services.insert(bunker, at: 0) }
         let group = ServiceGroup(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
@@ -120,9 +117,9 @@ struct DaemonHost {
             }, mediaDirectory: stateDirectory + "/media")
     }
 
-    private func openStore(of key: KeyPair) throws -> AccountStore {
+    private func openStore(of account: PublicKey) throws -> AccountStore {
         let sealingKey = try SealingKey.loadOrCreate(file: stateDirectory + "/sealing.key")
-        return try AccountStore.open(directory: stateDirectory, sealingKey: sealingKey, account: key.publicKey)
+        return try AccountStore.open(directory: stateDirectory, sealingKey: sealingKey, account: account)
     }
 }
 

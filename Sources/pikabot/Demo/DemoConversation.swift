@@ -60,7 +60,7 @@ extension DemoConversation {
         let key = KeyPair.generate(using: &generator)
         console.introduce(key.publicKey, as: name)
         let settings = LocalAccountSettings(
-            key: key,
+            key: HeldKey(key),
             core: CoreConfiguration(
                 relays: [environment.relay], invites: .anyone, publishesKeyPackage: false, selfUpdate: .never),
             stateDirectory: environment.directory + "/" + name, addresses: .unrestricted, logger: logger)

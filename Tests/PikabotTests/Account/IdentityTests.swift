@@ -10,11 +10,11 @@ import Testing
         try await withTemporaryDirectory(named: "pikabot-tests") { directory in
             var generator = SystemRandomNumberGenerator()
             let key = KeyPair.generate(using: &generator)
-            try StoredIdentity(key: key).save(to: directory)
+            try StoredIdentity.save(key, to: directory)
             let path = StoredIdentity.path(in: directory)
             let attributes = try FileManager.default.attributesOfItem(atPath: path)
             #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
-            #expect(try StoredIdentity.load(from: directory).key.publicKey == key.publicKey)
+            #expect(try StoredIdentity.load(from: directory).account == key.publicKey)
             let text = try String(contentsOfFile: path, encoding: .utf8)
             #expect(text.hasPrefix("{\n  \"secret_key_hex\": \""))
             #expect(text.hasSuffix("\"public_key_hex\": \"\(key.publicKey.hex)\"\n}\n"))

@@ -9,7 +9,7 @@ extension Pikabot {
         @OptionGroup var options: ClientOptions
 
         func perform() throws -> JSONValue {
-            .object(ResultJSON.identity(try StoredIdentity.loadOrCreate(in: options.stateDirectory).key.publicKey))
+            .object(ResultJSON.identity(try StoredIdentity.loadOrCreate(in: options.accountFolder()).account))
         }
     }
 }

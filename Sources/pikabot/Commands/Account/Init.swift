@@ -1,5 +1,6 @@
 import ArgumentParser
 import BotProgram
+import BotRuntime
 import Foundation
 import Nostr
 import PikaCore
@@ -22,10 +23,25 @@ extension Pikabot {
                 "A file with the password of an ncryptsec1… (default: PIKABOT_PASSWORD, or a prompt)"))
         var passwordFile: String?
 
+        func validate() throws {
+            guard options.account == nil else {
+                throw ValidationError("--account: `init` chooses the account by its key; omit --account")
+            }
+        }
+
         func perform() async throws -> JSONValue {
+            let accounts = AccountDirectory(path: options.stateDirectory)
             let key = try chooseKey()
-            if StoredIdentity.exists(in: options.stateDirectory), !isPresent(key) { try replace() }
-            try StoredIdentity(key: key).save(to: options.stateDirectory)
+            // A malformed identity is replaced like any other.
+            let known = try? accounts.entry(of: key.publicKey)
+            if let known, known.folder != options.stateDirectory {
+                throw CommandError(
+                    "\(options.stateDirectory) has this account already; run: pikabot login --account "
+                        + key.publicKey.npub)
+            }
+            if StoredIdentity.exists(in: options.stateDirectory), known == nil { try replace() }
+            try StoredIdentity.save(key, to: options.stateDirectory)
+            if !accounts.hasOnlyOwnAccount { try accounts.finishLogin(key.publicKey) }
             var result = ResultJSON.identity(key.publicKey)
             result["key_package_event_id"] = try await publish(key.publicKey)
             return .object(result)
@@ -44,11 +60,6 @@ extension Pikabot {
             }
         }
 
-        /// Whether the directory already has this identity: then its state is kept.
-        private func isPresent(_ key: KeyPair) -> Bool {
-            (try? StoredIdentity.load(from: options.stateDirectory))?.key.publicKey == key.publicKey
-        }
-
         private func replace() throws {
             Console.printError("\(options.stateDirectory) already has an identity. Type yes to replace it.")
             guard readLine() == "yes" else { throw CommandError("the identity was not changed") }
@@ -62,23 +73,13 @@ extension Pikabot {
             guard let text = (nsec == "-" ? readLine() : nsec)?.trimmed else {
                 throw ValidationError("--nsec -: expected a key on standard input, found none")
             }
-            if text.lowercased().hasPrefix("ncryptsec1") { return try openKey(text) }
+            if text.lowercased().hasPrefix("ncryptsec1") {
+                return try Password.decrypt(text, passwordFile: passwordFile)
+            }
             guard let key = try? KeyPair(parsing: text) else {
                 throw ValidationError("--nsec: expected nsec1…, 64 hex digits or ncryptsec1…")
             }
             return key
-        }
-
-        /// Decrypts a password-protected key (NIP-49).
-        private func openKey(_ text: String) throws -> KeyPair {
-            do {
-                let encrypted = try NIP49.EncryptedKey(parsing: text)
-                let password = try Password.read(
-                    file: passwordFile, environment: ProcessInfo.processInfo.environment)
-                Console.progress("decrypting the key…")
-                let normalized = Array(password.precomposedStringWithCompatibilityMapping.utf8)
-                return try encrypted.decrypt(password: NIP49.Password(normalizedUTF8: normalized))
-            } catch let error as NostrError { throw CommandError("the key cannot be decrypted: \(error.message)") }
         }
     }
 }

@@ -33,7 +33,7 @@ extension Pikabot {
         }
 
         func perform() throws -> JSONValue {
-            let key = try StoredIdentity.loadOrCreate(in: options.stateDirectory).key.publicKey
+            let key = try StoredIdentity.loadOrCreate(in: options.accountFolder()).account
             var result = ResultJSON.identity(key)
             result["link"] = .string("\(try linkScheme(ProcessInfo.processInfo.environment))://chat/\(key.npub)")
             return .object(result)
