@@ -13,6 +13,8 @@ struct CommandResult: Sendable {
     var repliesToStandard = false
     /// Computes a delayed reply; other commands run meanwhile.
     var later: (@Sendable () async -> Result<JSONObject, DaemonFailure>)?
+    /// Whether the daemon ends after the reply.
+    var endsDaemon = false
     /// Where the reply is stored, for commands with an idempotency key.
     var place: ReplyPlace?
 

@@ -12,6 +12,8 @@ enum CommandStep {
     case reply(CommandResult)
     /// As ``reply(_:)``, for a `hello` of a client with this name.
     case greet(String, CommandResult)
+    /// The result of ``DaemonSettings/accounts`` is the reply.
+    case manageAccounts(DaemonCommand)
     /// Dispatches an action. An action with an idempotency key is performed at most once. The time is
     /// ``DaemonSettings/commandPatience`` if nil; the outcome is nil on timeout.
     case request(AppAction, key: String?, within: Int64?, Next<ActionOutcome?>)

@@ -19,6 +19,7 @@ extension DaemonEngine {
             case .greet(let name, let result):
                 self.logger.info("a client said hello", metadata: ["client": "\(name.prefix(64))"])
                 return result
+            case .manageAccounts(let command): return try await self.perform(account: command)
             case .request(let action, let key, let milliseconds, let next):
                 let patience = milliseconds ?? self.machine.settings.commandPatience
                 let outcome = await self.requests.outcome(of: action, key: key, within: patience)

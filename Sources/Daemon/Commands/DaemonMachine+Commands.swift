@@ -37,6 +37,7 @@ extension DaemonMachine {
             return try GroupCommands.begin(command, key: context.key, &self)
         case .sendMessage, .sendHypernote, .react, .submitHypernoteAction, .sendMedia, .sendMediaBatch, .sendTyping:
             return try MessageCommands.begin(command, key: context.key, &self)
+        case .listAccounts, .logIn, .logOut: return .manageAccounts(command)
         case .inviteCall, .acceptCall, .rejectCall, .endCall, .sendAudioResponse, .sendAudioFile, .sendCallData:
             return try CallCommands.begin(command, context, &self)
         }

@@ -130,6 +130,7 @@ extension DaemonEngine {
             await self.announce([.welcomeReceived(DaemonWelcome(invite))])
         }
         await self.announceCallChanges()
+        await self.announceSignerChange()
         if self.machine.settings.acceptsWelcomes {
             for invite in invites where self.machine.memberships.shouldAutoAccept(invite.wrapper) {
                 await self.autoAccept(invite.wrapper)

@@ -9,9 +9,11 @@ extension DaemonEngine {
         // Ignore the commands of a program that was told to end or has asked to.
         if client.origin == .program, client.lines.isClosed { return }
         var code = "ok"
+        var endsDaemon = request.command == .shutdown
         do {
             await self.confirmProgram(by: request.command, client)
             let result = try await self.performOnce(request, for: client)
+            if result.endsDaemon { endsDaemon = true }
             let target = self.machine.clients.target(
                 client, standard: self.standard, isForStandard: result.repliesToStandard)
             await self.announce(result, to: client) { await self.reply(result, to: request, target) }
@@ -26,7 +28,7 @@ extension DaemonEngine {
             await self.send(DaemonReply.error(requestID: request.requestID, error).line, to: target)
         }
         Counter(label: "daemon_commands_total", dimensions: [("command", request.name), ("result", code)]).increment()
-        if request.command == .shutdown, code == "ok" { await self.shutDown(client) }
+        if endsDaemon, code == "ok" { await self.shutDown(client) }
     }
 
     /// Sends the reply now, or once its result is computed.

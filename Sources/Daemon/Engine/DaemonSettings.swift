@@ -35,6 +35,8 @@ package struct DaemonSettings: Sendable {
     /// Number of core events whose cursors are remembered; must exceed those in flight at once. For a program, the
     /// newest one of each chat is remembered instead.
     package var rememberedEvents = 32
+    /// The accounts of the state directory; nil for a daemon that does not manage accounts.
+    package var accounts: (any DaemonAccounts)?
     /// Permissions and limits of the program that this daemon serves; nil for a daemon with clients.
     package var program: ProgramRules?
 

@@ -12,6 +12,7 @@ struct DaemonMachine: Sendable {
     var replies = ReplyLog()
     var memberships = MembershipChanges()
     var calls = CallProgress()
+    var accounts = AccountProgress()
     var program: ProgramMachine
     /// Whether the end of the standard client is known. A program has no such client beside it: its events are handled
     /// once they are recorded.

@@ -12,7 +12,7 @@ extension DaemonCommand {
         case .inviteCall(let invitation): invitation.group
         case .publishKeyPackage, .setRelays, .listPendingWelcomes, .acceptWelcome, .listGroups, .hypernoteCatalog,
             .acceptCall, .rejectCall, .endCall, .sendAudioResponse, .sendAudioFile, .sendCallData, .initGroup,
-            .shutdown, .hello, .acknowledge:
+            .shutdown, .listAccounts, .logIn, .logOut, .hello, .acknowledge:
             nil
         }
     }

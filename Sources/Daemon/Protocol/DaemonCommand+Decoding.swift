@@ -22,6 +22,16 @@ extension DaemonCommand {
         case "list_groups": .listGroups
         case "hypernote_catalog": .hypernoteCatalog
         case "shutdown": .shutdown
+        case "list_accounts": .listAccounts
+        case "login":
+            .logIn(
+                Login(
+                    account: try fields.optionalText("account"), nsecFile: try fields.optionalText("nsec_file"),
+                    ncryptsecFile: try fields.optionalText("ncryptsec_file"),
+                    passwordFile: try fields.optionalText("password_file"),
+                    bunker: try fields.optionalText("bunker")))
+        case "logout":
+            .logOut(account: try fields.optionalText("account"), erases: try fields.flag("erase"))
         case "ack": .acknowledge(cursor: try fields.number("cursor"))
         case "hello":
             .hello(

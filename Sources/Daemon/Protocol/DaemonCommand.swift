@@ -35,6 +35,10 @@ package enum DaemonCommand: Hashable, Sendable {
     case initGroup(peer: String, name: String)
     case getMessages(group: String, limit: Int)
     case shutdown
+    case listAccounts
+    case logIn(Login)
+    /// Of the daemon's own account if it is nil.
+    case logOut(account: String?, erases: Bool)
     /// The extension's first command.
     case hello(Hello)
     /// A program has handled an event.
@@ -57,6 +61,16 @@ package enum DaemonCommand: Hashable, Sendable {
         package var relayAuth: String?
     }
 
+    /// Fields of `login`. Without any it creates a key; `account` selects an account of the state directory.
+    package struct Login: Hashable, Sendable {
+        package var account: String?
+        package var nsecFile: String?
+        package var ncryptsecFile: String?
+        package var passwordFile: String?
+        /// Contains a secret.
+        package var bunker: String?
+    }
+
     /// Fields of a client's `hello`.
     package struct Hello: Hashable, Sendable {
         /// The requested protocol version, at least 2.
@@ -75,12 +89,19 @@ package enum DaemonCommand: Hashable, Sendable {
     /// Whether the command may change something.
     var isMutating: Bool {
         switch self {
-        case .listPendingWelcomes, .listGroups, .listMembers, .getGroupProfile, .hypernoteCatalog, .getMessages, .hello,
-            .acknowledge:
+        case .listPendingWelcomes, .listGroups, .listMembers, .getGroupProfile, .hypernoteCatalog, .getMessages,
+            .listAccounts, .hello, .acknowledge:
             false
         default: true
         }
     }
+}
+
+/// Shows no field, because the signer's address contains a secret.
+extension DaemonCommand.Login: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    package var description: String { "login (not shown)" }
+    package var debugDescription: String { self.description }
+    package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// A parsed command line.

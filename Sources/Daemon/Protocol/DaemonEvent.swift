@@ -1,4 +1,5 @@
 package import Nostr
+package import PikaCore
 
 /// Events that the daemon sends (docs/daemon.md). Ids and keys are hex.
 package enum DaemonEvent: Hashable, Sendable {
@@ -15,6 +16,8 @@ package enum DaemonEvent: Hashable, Sendable {
     case callDebug(callID: String, sent: UInt64, received: UInt64, dropped: UInt64)
     case callAudioChunk(callID: String, path: String, sampleRate: Int64, channels: Int64)
     case callData(callID: String, payload: [UInt8], track: String)
+    /// The state of the remote signer of the daemon's account, or, without an account, of a login in progress.
+    case signerState(AppState.SignerStatus, PublicKey?)
     /// An event as it is stored in the log.
     case recorded(JSONObject)
 
@@ -78,9 +81,29 @@ package enum DaemonEvent: Hashable, Sendable {
         case .groupUpdated(let update): ["type": "group_updated", "update": .object(update.json)]
         case .messageReceived(let message): message.json
         case .recorded(let object): object
+        case .signerState(let status, let account): Self.json(of: status, account)
         case .callInviteReceived, .callSessionStarted, .callSessionEnded, .callDebug, .callAudioChunk, .callData:
             self.callJSON
         }
+    }
+
+    private static func json(of status: AppState.SignerStatus, _ account: PublicKey?) -> JSONObject {
+        var object: JSONObject = ["type": "signer_state"]
+        object["pubkey"] = account.map { .string($0.hex) }
+        switch status {
+        case .unknown: object["state"] = "unknown"
+        case .ready: object["state"] = "ready"
+        case .away(let reason):
+            object["state"] = "away"
+            object["reason"] = .string(reason)
+        case .refused(let reason):
+            object["state"] = "refused"
+            object["reason"] = .string(reason)
+        case .needsApproval(let url):
+            object["state"] = "needs_approval"
+            object["url"] = .string(url)
+        }
+        return object
     }
 
     private var callJSON: JSONObject {

@@ -42,6 +42,8 @@ package struct DaemonFailure: Error, Hashable, Sendable, CustomStringConvertible
         /// The client read too slowly.
         package static let slowClient = Code(description: "slow_client")
         package static let tooManyClients = Code(description: "too_many_clients")
+        package static let loginFailed = Code(description: "login_failed")
+        package static let logoutFailed = Code(description: "logout_failed")
         /// The configuration does not allow the command to the program.
         package static let notAllowed = Code(description: "not_allowed")
     }

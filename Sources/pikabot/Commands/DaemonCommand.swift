@@ -1,5 +1,6 @@
 import ArgumentParser
 import BotProgram
+import BotRuntime
 import Daemon
 import Foundation
 import Logging
@@ -28,7 +29,8 @@ extension Pikabot {
             func run() async throws {
                 StandardErrorLog.bootstrap(level: .info)
                 let host = try DaemonHost(
-                    stateDirectory: try client.accountFolder(), relays: client.relays.map(\.url),
+                    stateDirectory: try client.accountFolder(),
+                    accounts: AccountDirectory(path: client.stateDirectory), relays: client.relays.map(\.url),
                     allowsPrivateAddresses: client.allowsPrivateAddresses, options: options,
                     environment: ProcessInfo.processInfo.environment, logger: Logger(label: "daemon"))
                 do { try await host.run() } catch {

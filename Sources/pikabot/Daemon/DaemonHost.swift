@@ -18,7 +18,9 @@ struct DaemonHost {
     /// How long the shutdown waits for relays to accept queued events.
     private static let drain = Duration.seconds(10)
 
+    /// The folder of the account's identity and state.
     private let stateDirectory: String
+    private let accounts: DirectoryAccounts
     private let options: DaemonOptions
     private let core: CoreConfiguration
     private let waitsForRelay: Bool
@@ -26,8 +28,8 @@ struct DaemonHost {
     private let logger: Logger
 
     init(
-        stateDirectory: String, relays: [RelayURL], allowsPrivateAddresses: Bool, options: DaemonOptions,
-        environment: [String: String], logger: Logger
+        stateDirectory: String, accounts: AccountDirectory, relays: [RelayURL], allowsPrivateAddresses: Bool,
+        options: DaemonOptions, environment: [String: String], logger: Logger
     ) throws {
         self.stateDirectory = stateDirectory
         self.options = options
@@ -37,11 +39,32 @@ struct DaemonHost {
             relays: relays.isEmpty ? [try RelayURL(Self.defaultRelay)] : relays, invites: .nobody,
             publishesKeyPackage: false, detectsCopies: true, mediaServers: try ClientOptions.mediaServers(),
             calls: .daemon)
+        self.accounts = DirectoryAccounts(
+            accounts,
+            login: AccountLogin(
+                accounts: accounts, core: Self.loginConfiguration(core),
+                allowsPrivateAddresses: allowsPrivateAddresses, logger: logger), environment: environment)
         let skips = environment["PIKACHAT_SKIP_RELAY_READY_CHECK"]?.trimmingCharacters(in: .whitespaces).lowercased()
         waitsForRelay = !["1", "true", "yes", "on"].contains(skips ?? "")
     }
 
+    /// Other accounts run during their login only.
+    private static func loginConfiguration(_ core: CoreConfiguration) -> CoreConfiguration {
+        CoreConfiguration(
+            relays: core.relays, invites: .nobody, publishesKeyPackage: false, keepsInbox: true,
+            mediaServers: core.mediaServers)
+    }
+
     func run() async throws {
+        let account = try await runAccount()
+        do { try await accounts.performOwnLogout(of: account) } catch {
+            logger.error("the logout has failed", metadata: ["reason": "\(error)"])
+            throw error
+        }
+    }
+
+    /// Runs the account until it is told to end, closes it, and returns it.
+    private func runAccount() async throws -> PublicKey {
         if options.allowed.isEmpty {
             logger.warning("no --allow-pubkey was given: anyone may invite this account and send it messages")
         }
@@ -58,6 +81,7 @@ struct DaemonHost {
             throw error
         }
         try await media.shutdown()
+        return key.key.publicKey
     }
 
     private func run(
@@ -106,7 +130,7 @@ struct DaemonHost {
     private var settings: DaemonSettings {
         let file = TokenFile(stateDirectory: stateDirectory)
         let logger = logger
-        return DaemonSettings(
+        var settings = DaemonSettings(
             core: core, allowed: Set(options.allowed.map(\.key)), acceptsWelcomes: options.acceptsWelcomes,
             relayPatience: waitsForRelay ? 90_000 : nil, requiresToken: options.requiresToken,
             tokens: {
@@ -115,6 +139,8 @@ struct DaemonHost {
                     return []
                 }
             }, mediaDirectory: stateDirectory + "/media")
+        settings.accounts = accounts
+        return settings
     }
 
     private func openStore(of account: PublicKey) throws -> AccountStore {

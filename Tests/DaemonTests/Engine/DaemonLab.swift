@@ -31,17 +31,18 @@ final class DaemonLab: Sendable {
     static func make(
         seed: UInt64, allowed: Set<PublicKey> = [], acceptsWelcomes: Bool = false, requiresToken: Bool = false,
         tokens: [DaemonToken] = [], keptEvents: Int64 = 1000, mediaDirectory: String? = nil,
-        lab: GroupLab? = nil
+        accounts: (any DaemonAccounts)? = nil, lab: GroupLab? = nil
     ) async throws -> DaemonLab {
         let lab = try lab ?? GroupLab(seed: seed)
         let world = DaemonLab(lab)
         let configuration = CoreConfiguration(
             relays: lab.relays, invites: .nobody, selfUpdate: .never, mediaServers: lab.mediaServers,
             calls: .daemon)
-        let settings = DaemonSettings(
+        var settings = DaemonSettings(
             core: configuration, allowed: allowed, acceptsWelcomes: acceptsWelcomes, requiresToken: requiresToken,
             tokens: { tokens }, mediaDirectory: mediaDirectory, keptEvents: keptEvents)
-        let member = try await lab.member("daemon", configuration: configuration) { core in
+        settings.accounts = accounts
+        let member = try await lab.member("daemon", configuration: configuration) { [settings] core in
             await world.live(core, settings)
         }
         world.member.withLock { $0 = member }

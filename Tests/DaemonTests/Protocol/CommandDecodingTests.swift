@@ -76,7 +76,16 @@ import Testing
             ),
             (#"{"cmd":"init_group","peer_pubkey":"p","group_name":"n"}"#, .initGroup(peer: "p", name: "n")),
             (#"{"cmd":"get_messages",\#(group),"limit":7}"#, .getMessages(group: "g", limit: 7)),
-            (#"{"cmd":"shutdown"}"#, .shutdown),
+            (#"{"cmd":"shutdown"}"#, .shutdown), (#"{"cmd":"list_accounts"}"#, .listAccounts),
+            (#"{"cmd":"login"}"#, .logIn(DaemonCommand.Login())),
+            (
+                #"{"cmd":"login","account":"a","nsec_file":"n","ncryptsec_file":"c","password_file":"p","bunker":"b"}"#,
+                .logIn(
+                    DaemonCommand.Login(
+                        account: "a", nsecFile: "n", ncryptsecFile: "c", passwordFile: "p", bunker: "b"))
+            ),
+            (#"{"cmd":"logout"}"#, .logOut(account: nil, erases: false)),
+            (#"{"cmd":"logout","account":"a","erase":true}"#, .logOut(account: "a", erases: true)),
             (
                 #"{"cmd":"hello","protocol":2,"client":"c","token":"t","cursor":5,"subscribe":true}"#,
                 .hello(.init(version: 2, client: "c", token: "t", cursor: 5, subscribes: true))

@@ -1,5 +1,4 @@
 import ArgumentParser
-import BotConfiguration
 import BotProgram
 import BotRuntime
 import Foundation
@@ -36,7 +35,7 @@ extension Pikabot {
         var nostrconnect = false
 
         func validate() throws {
-            let keys = [nsecFile, ncryptsecFile, bunker].compactMap { $0 }.count + (nostrconnect ? 1 : 0)
+            let keys = key.count + (nostrconnect ? 1 : 0)
             guard keys <= 1 else {
                 throw ValidationError(
                     "expected at most one of --nsec-file, --ncryptsec-file, --bunker and --nostrconnect, found \(keys)")
@@ -78,29 +77,20 @@ extension Pikabot {
             return try accounts.readEntries().entry(of: account, in: options.stateDirectory).json
         }
 
+        private var key: LoginKey { LoginKey(nsecFile: nsecFile, ncryptsecFile: ncryptsecFile, bunker: bunker) }
+
         private func chooseAction() throws -> AppAction {
-            if let nsecFile {
-                let text = try Self.text(of: nsecFile, isPrivate: true)
-                guard let key = try? KeyPair(parsing: text) else {
-                    throw CommandError("\(nsecFile): expected nsec1… or 64 hex digits")
-                }
-                return .login(.key(key))
-            }
-            if let ncryptsecFile {
-                let text = try Self.text(of: ncryptsecFile, isPrivate: false)
-                let password = try Password.read(
-                    file: passwordFile, environment: ProcessInfo.processInfo.environment)
-                Console.progress("decrypting the key…")
-                return .login(.encryptedKey(text, password: password))
-            }
-            if let bunker {
-                guard let address = (bunker == "-" ? readLine() : bunker)?.trimmed else {
+            if nostrconnect { return try invite() }
+            var key = self.key
+            if bunker == "-" {
+                guard let address = readLine()?.trimmed else {
                     throw ValidationError("--bunker -: expected a bunker:// address on standard input, found none")
                 }
-                Console.progress("asking the remote signer…")
-                return .login(.bunker(address))
+                key.bunker = address
             }
-            return nostrconnect ? try invite() : .createAccount(name: nil)
+            return try key.action {
+                try Password.read(file: passwordFile, environment: ProcessInfo.processInfo.environment)
+            }
         }
 
         /// Shows an invitation on standard error, because standard output is for the result.
@@ -117,12 +107,6 @@ extension Pikabot {
             Console.printErrorText(
                 "\(invitation.string)\n\nScan or paste this into the remote signer within 5 minutes.")
             return .login(.invitation(invitation, client: client))
-        }
-
-        private static func text(of file: String, isPrivate: Bool) throws -> String {
-            do {
-                return String(decoding: try ProtectedFile.read(file, isPrivate: isPrivate), as: UTF8.self).trimmed
-            } catch let error as KeyLoadingError { throw CommandError(error.message) }
         }
     }
 }
