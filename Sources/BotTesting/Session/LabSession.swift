@@ -84,14 +84,6 @@ package final class LabSession: Sendable {
         return try await self.lab.run { await session.state }
     }
 
-    /// Performs a query that the session answers directly, and settles.
-    package func ask<Value: Sendable>(
-        _ body: @escaping @Sendable (AppSession) async throws -> Value
-    ) async throws -> Value {
-        let session = self.session
-        return try await self.lab.run { try await body(session) }
-    }
-
     /// Ends the process as a signal does: the session's task is cancelled.
     package func end() async throws {
         self.life.withLock { $0.task.cancel() }

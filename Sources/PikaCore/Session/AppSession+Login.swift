@@ -166,8 +166,7 @@ extension AppSession {
             let read = try NIP49.EncryptedKey(parsing: text)
             let key = try read.decrypt(password: NIP49.Password(password))
             return UnlockedKey(
-                key: .local(key), mode: .encryptedKey, identity: .encryptedKey(key.publicKey, ncryptsec: text),
-                security: read.security)
+                key: .local(key), mode: .encryptedKey, identity: .encryptedKey(key.publicKey, ncryptsec: text))
         } catch { throw AppCoreError(credential: error) }
     }
 

@@ -102,35 +102,6 @@ package actor AppSession {
         core.complete(event.event.inboxID, effects: effects)
     }
 
-    /// Returns the secret key of the logged-in account, encrypted with a password (NIP-49): `ncryptsec1…`.
-    ///
-    /// Throws ``AppCoreError/Code/notLoggedIn``, and ``AppCoreError/Code/notAllowed`` for an empty password and for a
-    /// key that is with a remote signer.
-    package func exportKey(password: String) async throws(AppCoreError) -> String {
-        guard let account = self.account else { throw AppCoreError(.notLoggedIn, "no account is logged in") }
-        guard !password.isEmpty else {
-            throw AppCoreError(.notAllowed, "the password of an exported key must not be empty")
-        }
-        guard case .local(let key) = account.unlocked.key else {
-            throw AppCoreError(.notAllowed, "a remote signer holds the account's key; export it there")
-        }
-        // `random` is copied for the task below, so the original is advanced past the salt and the nonce.
-        let random = self.random
-        for _ in 0..<8 { _ = self.random.next() }
-        return try await Self.encrypt(key, account.unlocked.security, password: password, random)
-    }
-
-    /// Runs outside the session's actor, because encryption takes a while.
-    @concurrent
-    private static func encrypt(
-        _ key: KeyPair, _ security: NIP49.KeySecurity, password: String, _ random: CoreRandom
-    ) async throws(AppCoreError) -> String {
-        var random = random
-        do {
-            return try key.encrypted(password: NIP49.Password(password), security: security, using: &random)
-        } catch { throw AppCoreError(credential: error) }
-    }
-
     /// Runs until the task is cancelled; may be called once. First completes an interrupted wipe.
     package func run() async throws {
         guard !self.hasStarted else { throw AppCoreError(.busy, "a session can run only once") }

@@ -1,5 +1,3 @@
-import Nostr
-
 /// A method of logging in.
 enum SessionLogin: Sendable {
     case create(name: String?)
@@ -13,7 +11,6 @@ struct UnlockedKey: Sendable {
     let mode: AppState.Auth.Mode
     /// The identity to store; nil if it is already stored.
     var identity: AccountIdentity?
-    var security = NIP49.KeySecurity.untracked
     /// The connection to the key's remote signer; nil if the key is local.
     var link: SignerLink?
 }

@@ -311,15 +311,6 @@ import Testing
 
     // MARK: Secrets
 
-    @Test func onlyTheSignerCanExportItsKey() async throws {
-        let (_, session, bunker) = try await self.place(491)
-        #expect(try await session.attempt(self.login(bunker)) == self.done)
-        let error = await #expect(throws: AppCoreError.self) {
-            try await session.ask { try await $0.exportKey(password: "x") }
-        }
-        #expect(error?.code == .notAllowed && error?.message.contains("remote signer") == true)
-    }
-
     @Test func neverShowsOrLogsSignerSecrets() async throws {
         let (_, session, bunker) = try await self.place(492)
         #expect(try await session.attempt(self.login(bunker)) == self.done)

@@ -158,11 +158,6 @@ extension ActionOutcome {
         #expect(try await session.attempt(.login(.storedKey(password: "other")))?.failure == .wrongPassword)
         #expect(try await session.attempt(.login(.storedKey(password: password)))?.isDone == true)
         #expect(try await session.state().auth == .loggedIn(key.publicKey, .encryptedKey))
-        // The exported key keeps its key security byte.
-        let exported = try await session.ask { try await $0.exportKey(password: "new") }
-        let read = try NIP49.EncryptedKey(parsing: exported)
-        #expect(read.security == .notKnownInsecure && read.logN == NIP49.standardLogN)
-        #expect(try read.decrypt(password: NIP49.Password("new")) == key)
         checkPromises(session)
     }
 
@@ -176,7 +171,6 @@ extension ActionOutcome {
         #expect(try await session.attempt(.login(.storedKey(password: "x")))?.failure == .notLoggedIn)
         #expect(try await session.attempt(.restoreSession)?.failure == .notLoggedIn)
         #expect(session.host.openAccounts.isEmpty)
-        await #expect(throws: AppCoreError.self) { try await session.ask { try await $0.exportKey(password: "x") } }
         checkPromises(session)
     }
 
