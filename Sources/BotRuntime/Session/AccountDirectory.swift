@@ -29,8 +29,8 @@ package struct AccountDirectory: Sendable, Hashable {
     package static let loggedOutFile = "logged-out.json"
     /// An account's state, in the order of its deletion: without the sealing key the rest is unreadable.
     package static let stateFiles = [
-        "sealing.key", "state.sqlite", "state.sqlite-wal", "state.sqlite-shm", "daemon-tokens.json", "media",
-        "media-cache",
+        "sealing.key", "state.sqlite", "state.sqlite-wal", "state.sqlite-shm", "in-hand", "core-in-hand", "quarantine",
+        "daemon-tokens.json", "media", "media-cache",
     ]
 
     package let path: String

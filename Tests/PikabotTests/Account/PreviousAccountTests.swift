@@ -12,11 +12,13 @@ import Testing
         let manager = FileManager.default
         try manager.createDirectory(atPath: directory + "/media/aa", withIntermediateDirectories: true)
         try Data("secret".utf8).write(to: URL(fileURLWithPath: directory + "/media/aa/file"))
+        try Data("sealed".utf8).write(to: URL(fileURLWithPath: directory + "/quarantine"))
         _ = try TokenFile(stateDirectory: directory).add(name: "a", scope: .full)
         _ = try StoredIdentity.loadOrCreate(in: directory)
         let folder = try StoredIdentity.archive(in: directory)
         #expect(manager.fileExists(atPath: folder + "/media/aa/file"))
         #expect(manager.fileExists(atPath: folder + "/daemon-tokens.json"))
+        #expect(manager.fileExists(atPath: folder + "/quarantine"))
         #expect(!manager.fileExists(atPath: directory + "/media") && !StoredIdentity.exists(in: directory))
         #expect(try TokenFile(stateDirectory: directory).tokens().isEmpty)
     }
