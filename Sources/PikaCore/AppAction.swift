@@ -31,7 +31,7 @@ public enum AppAction: Sendable, Hashable {
     case login(LoginCredential)
     /// Resumes the account that was logged in last.
     case restoreSession
-    /// Ends the session and deletes the stored identity; keeps the account's state.
+    /// Ends the session and deletes the stored identity, which the host may set aside; keeps the account's state.
     case logout
     /// Deletes the account's key and all its stored state.
     case wipeLocalData

@@ -8,6 +8,7 @@ package protocol IdentityStore: Sendable {
     /// Replaces the saved identity. It is durable when this returns.
     func save(_ identity: AccountIdentity) async throws
 
-    /// Deletes the saved identity, if there is one.
+    /// Deletes the saved identity, if there is one. A host may keep that of a logged-out account elsewhere, but must
+    /// erase ``AccountIdentity/wiping(_:)`` for good.
     func delete() async throws
 }
