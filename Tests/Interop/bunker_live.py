@@ -13,6 +13,7 @@ from pathlib import Path
 from nostr_sdk import Keys, NostrConnect, NostrConnectUri, PublicKey, UnsignedEvent
 
 from bunker import Bunker
+from cli_live import CommandLine
 from echo_live import JOIN_SECONDS, check_exactly_once, echoed
 from pikabot import EchoWorker
 from scenario import check, main
@@ -217,6 +218,34 @@ async def nostr_sdk_agrees(stage):
     check(await client.nip44_decrypt_async(PublicKey.parse(peer.public_key().to_hex()), payload) == "text", "text")
 
 
+async def command_line(stage):
+    """`pikabot login --bunker` beside an account of `init`: a conversation, logout, and erasure."""
+    relay = await stage.relay()
+    bunker = await stage.enter(Bunker(relay))
+    alice, bob = [await CommandLine(stage, relay, name).init() for name in ("alice", "bob")]
+    made = await alice.run("login", "--bunker", bunker.url)
+    check((made["pubkey"], made["key"], made["current"]) == (bunker.pubkey, "remote_signer", True), f"{made}")
+    check((await alice.run("identity"))["pubkey"] == bunker.pubkey, "the login is not current")
+    check((await alice.run("identity", "--account", alice.npub))["pubkey"] == alice.pubkey, "another account")
+    await alice.run("publish-kp")
+    group = (await bob.run("invite", "--peer", made["npub"], "--name", "Club"))["nostr_group_id"]
+    check(await alice.accept(bob.pubkey, "Club") == group, "another group")
+    await alice.run("send", "--group", group, "--content", "signed elsewhere")
+    check((bunker.pubkey, "signed elsewhere") in await bob.texts(group), "the message is missing")
+    check(bunker.count("connect") == 1, "the account introduced itself more than once")
+    secret = bunker.user.secret_key().to_hex().encode()
+    leaks = [path for path in alice.state.rglob("*") if path.is_file() and secret in path.read_bytes()]
+    check(not leaks, f"the key leaked into {leaks}")
+    check((await alice.run("logout"))["current"] == alice.npub, "the account of init is not current")
+    await alice.fails("is logged out", "groups", "--account", made["npub"])
+    # The kept client key needs no new secret.
+    await alice.run("login", "--account", made["npub"])
+    check(group in {entry["nostr_group_id"] for entry in (await alice.run("groups"))["groups"]}, "the state is lost")
+    await alice.run("logout", "--erase")
+    check([entry["pubkey"] for entry in (await alice.run("accounts"))["accounts"]] == [alice.pubkey], "not erased")
+    check(not list((alice.state / "accounts").iterdir()), "files are left")
+
+
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pikabot", type=Path, help="the executable under test")
@@ -232,6 +261,7 @@ SCENARIOS = {
     "offline at the first start": offline_at_start,
     "refusals": refuses,
     "another account's bunker": another_account,
+    "command line": command_line,
 }
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ extension Client {
         await settle()
         let state = await account.core.state
         let announcement = state.keyPackage.explained(by: state.relays)
+        await reportSigner()
         guard announcement.isStored else { throw CommandError(announcement.failure) }
         for relay in announcement.keyPackage where relay.answer != .stored {
             Console.printError("The key package was not stored on every relay: \(relay)")

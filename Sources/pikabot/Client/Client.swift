@@ -24,6 +24,11 @@ struct Client: Sendable {
             for await case .fullState(let state) in account.core.updates() where state.isRead { return }
         }
         try Task.checkCancellation()
+        // Invitations are known once the remote signer has decrypted them.
+        if case .remote = key {
+            await settle(Self.readingTime)
+            await reportSigner()
+        }
         let relays = await account.core.state.relays
         let problems = relays.filter { !$0.isCaughtUp }.map { "\($0.url): \($0.connection.words)" }.sorted()
         guard !problems.isEmpty else { return }
@@ -36,6 +41,16 @@ struct Client: Sendable {
             isAnyRead
                 ? "Not all relays answered: \(reasons)"
                 : "No relay answered; showing the stored state: \(reasons)")
+    }
+
+    /// Prints why the account's remote signer does not do its work.
+    func reportSigner() async {
+        switch await account.core.state.signer {
+        case .away(let reason)?: Console.printError("The remote signer is away: \(reason)")
+        case .refused(let reason)?: Console.printError("The remote signer refuses a request: \(reason)")
+        case .needsApproval(let url)?: Console.printError("Approve a request at the remote signer: \(url)")
+        case .unknown?, .ready?, nil: break
+        }
     }
 
     /// Sends a message and waits until a relay has accepted it; returns its id and that of the kind 445 event.
