@@ -19,8 +19,8 @@ package final class DirectoryIdentityStore: IdentityStore {
         self.includesLoggedOut = includesLoggedOut
     }
 
-    /// Returns nil if the account has no identity, or is logged out. Throws ``BotConfiguration/KeyLoadingError`` if others can read the
-    /// file, or its content is not an identity.
+    /// Returns nil if the account has no identity, or is logged out. Throws ``BotConfiguration/KeyLoadingError`` if
+    /// others can read the file, or its content is not an identity.
     package func load() async throws -> AccountIdentity? {
         guard let account = account.withLock({ $0 }) else { return nil }
         if let identity = try file(of: account).read(isPrivate: true) { return identity }
