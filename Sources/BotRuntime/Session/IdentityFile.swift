@@ -34,8 +34,8 @@ package struct IdentityFile: Sendable {
         return identity
     }
 
-    /// Replaces the file. Throws ``BotConfiguration/KeyLoadingError`` if it cannot be written, or would exceed the limit
-    /// of ``read(isPrivate:)``, as with a remote signer on very many relays.
+    /// Replaces the file. Throws ``BotConfiguration/KeyLoadingError`` if it cannot be written, or would exceed the
+    /// limit of ``read(isPrivate:)``, as with a remote signer on very many relays.
     package func write(_ identity: AccountIdentity) throws {
         let bytes = identity.json.json()
         guard bytes.count <= ProtectedFile.maximumBytes else {

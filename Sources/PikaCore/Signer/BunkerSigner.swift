@@ -59,7 +59,7 @@ package actor BunkerSigner: RemoteSigner {
     ///   - clientKey: identifies this client to the signer; a secret that the host keeps across runs.
     ///   - account: the account whose key the signer must hold, if this client was connected to it before; nil to ask
     ///     for it.
-    ///   - isIntroduced: whether the signer has accepted this client already, as it does by an invitation of the client.
+    ///   - isIntroduced: whether the signer has accepted this client already, by an invitation of the client.
     ///   - transport: used for the signer's relays only.
     ///   - randomness: for ids and nonces.
     package init(
