@@ -47,6 +47,16 @@ public struct MarmotGroup: Sendable {
         }
     }
 
+    /// The stated identity of every leaf, whether or not it is a point on the curve.
+    package var identities: [LeafIndex: PublicKey] {
+        var identities: [LeafIndex: PublicKey] = [:]
+        for (index, leaf) in self.mls.members { identities[index] = leaf.statedIdentity }
+        return identities
+    }
+
+    /// This account's own leaf.
+    package var ownLeaf: LeafIndex { self.mls.ownLeafIndex }
+
     init(_ mls: MLSGroup, account: PublicKey, profile: MarmotProfile) throws(MarmotError) {
         self.profile = profile
         self.mls = mls

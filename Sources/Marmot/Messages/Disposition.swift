@@ -30,6 +30,8 @@ public struct ReceivedMessage: Sendable, Hashable {
     public let id: EventID
     /// The epoch in which it was sent.
     public let epoch: Epoch
+    /// The sender's leaf in that epoch.
+    package let leaf: LeafIndex
     /// The kind 445 event that carried it.
     public let wrapper: EventID
 }

@@ -80,7 +80,9 @@ extension MarmotGroup {
                 let sender = try application.senderLeaf.identity()
                 let rumor = try ApplicationMessages.read(application.data, from: sender)
                 return .message(
-                    ReceivedMessage(rumor: rumor, id: rumor.id, epoch: application.epoch, wrapper: event.id))
+                    ReceivedMessage(
+                        rumor: rumor, id: rumor.id, epoch: application.epoch, leaf: application.sender,
+                        wrapper: event.id))
             case .proposal(let proposal):
                 self.sendingClock.follow(event.createdAt)
                 return .proposal(try Self.classify(proposal, in: &self.mls, self.data, for: self.account))
