@@ -121,6 +121,16 @@ public enum AppAction: Sendable, Hashable {
     /// Answers a hypernote with the action's name and the filled-in form.
     case hypernoteAction(chatID: String, hypernote: EventID, action: String, form: [String: String])
 
+    // Push notifications (MIP-05)
+    /// Registers a device of this account with a push server, in place of an earlier one, and shares its encrypted token
+    /// in all groups, later ones too (kind 447).
+    case registerPushToken(PushRegistration)
+    /// Removes this account's push token and withdraws it in all groups (kind 449).
+    case removePushToken
+    /// Whether the push servers of other members are asked to wake their devices when a relay has a chat message or
+    /// hypernote of this account. Initially false. Asking connects to relays that members name.
+    case setPushNotifications(Bool)
+
     // Calls
     /// Invites a member to a call: the other member of a direct chat, or `peer` in a larger group.
     ///

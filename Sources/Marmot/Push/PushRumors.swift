@@ -49,6 +49,9 @@ public enum PushRumor: Hashable, Sendable {
         return UnsignedEvent(pubkey: account, createdAt: now, kind: kind, tags: tags, content: "")
     }
 
+    /// The kinds of these events.
+    package static let kinds: [Kind] = [.pushTokenRequest, .pushTokenList, .pushTokenRemoval]
+
     /// Parses an inner event whose author has been authenticated.
     ///
     /// The caller must check against the group that the leaves exist and belong to the members that the sender claims.
@@ -57,8 +60,7 @@ public enum PushRumor: Hashable, Sendable {
     ///   ``MarmotError/Code/badTag``, including for tags that MIP-05 does not define;
     ///   ``MarmotError/Code/badPushToken``.
     public init(_ rumor: UnsignedEvent) throws(MarmotError) {
-        let kinds: [Kind] = [.pushTokenRequest, .pushTokenList, .pushTokenRemoval]
-        guard kinds.contains(rumor.kind) else {
+        guard Self.kinds.contains(rumor.kind) else {
             throw MarmotError(.wrongKind, "expected kind 447, 448 or 449, found \(rumor.kind) (MIP-05)")
         }
         guard rumor.content.isEmpty else {

@@ -95,6 +95,7 @@ extension CoreModel {
         self.groups[groupID] = group
         self.convergence.branches.forgetAdmins(of: groupID)
         self.catchUp.cursors.noteEntry(of: groupID, &step)
+        self.notifications.tokens.forgetSharing(in: groupID, &step)
         self.index(group, &step)
         self.groups.markChanged(groupID)
         self.enterCopied(groupID, by: invitation, &step)

@@ -57,7 +57,9 @@ extension CoreModel {
                 self.confirmCommit(row.event.id, of: groupID, &step)
                 self.retryWaiting(of: groupID, &step)
             }
-        case .message: self.noteSent(row, &step)
+        case .message:
+            self.noteSent(row, &step)
+            self.notifyMembers(of: row, &step)
         case .callSignal: self.concludeSignal(row, failure: nil, &step)
         case .keyPackage:
             self.state.hasPublishedKeyPackage = true
@@ -65,7 +67,7 @@ extension CoreModel {
         case .relayList: self.keyPackages.confirmRelayList(row.event, &step)
         case .welcome: self.endWelcome(row.id, refused: nil, &step)
         case .proposal: if let groupID = row.groupID { self.confirmProposal(row.event.id, of: groupID, &step) }
-        case .typing, .deletion, .instance, .profile, .followList: break
+        case .typing, .deletion, .instance, .profile, .followList, .notification: break
         }
     }
 
@@ -97,7 +99,7 @@ extension CoreModel {
         case .proposal: self.dropRefusedProposal(row.event.id, reason: reason, &step)
         case .profile: self.state.toast = "every relay refused this account's profile: \(reason)"
         case .followList: self.state.toast = "every relay refused this account's follow list: \(reason)"
-        case .typing, .relayList, .deletion, .instance: break
+        case .typing, .relayList, .deletion, .instance, .notification: break
         }
     }
 

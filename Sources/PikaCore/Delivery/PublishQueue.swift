@@ -183,7 +183,7 @@ struct PublishQueue: Sendable {
 
     /// Whether a retry may overcome a refusal (NIP-01 prefixes).
     static func isTemporary(_ message: String, for purpose: OutboxRow.Purpose? = nil) -> Bool {
-        let prefixes = purpose == .callSignal ? ["auth-required:"] : ["rate-limited:", "error:", "auth-required:"]
+        let prefixes = purpose?.isBrief == true ? ["auth-required:"] : ["rate-limited:", "error:", "auth-required:"]
         return prefixes.contains(where: message.hasPrefix)
     }
 
@@ -200,8 +200,8 @@ struct PublishQueue: Sendable {
             lacking = row.relays.filter { inFlight.contains($0) || others.contains($0) }
         }
         // A proposal that arrives after its epoch is over makes MDK 0.7 roll back (docs/protocol/marmot.md §11.21).
-        // Typing notices and call signals are useless by then.
-        if [.proposal, .typing, .callSignal].contains(row.purpose) { lacking = [] }
+        // Typing notices, call signals and notifications are useless by then.
+        if row.purpose.isBrief || [.proposal, .typing].contains(row.purpose) { lacking = [] }
         row.leftover = OutboxRow.Leftover(settledAt: now, relays: lacking.filter { $0 != relay })
         return .settled(row, forgotten: self.backlog.add(row, inFlight: inFlight))
     }
@@ -212,10 +212,10 @@ struct PublishQueue: Sendable {
         guard case .inFlight(let attempt) = entry.phase else { return .none }
         let isOpen = !attempt.unreachable.isEmpty || !attempt.outstanding.isEmpty || !attempt.excluded.isEmpty
         if let reason = attempt.refusals.first, !isOpen { return .refused(reason) }
-        let isSignal = entry.row.purpose == .callSignal
-        if isSignal, entry.row.attempts >= OutboxRow.maximumSignalAttempts { return .refused("no relay answered") }
+        let isBrief = entry.row.purpose.isBrief
+        if isBrief, entry.row.attempts >= OutboxRow.maximumSignalAttempts { return .refused("no relay answered") }
         let doublings = min(entry.row.attempts - 1, 10)
-        let firstDelay = isSignal ? OutboxRow.firstSignalDelay : Self.firstDelay
+        let firstDelay = isBrief ? OutboxRow.firstSignalDelay : Self.firstDelay
         let until = now + min(firstDelay << Int64(max(0, doublings)), Self.maximumDelay)
         entry.phase = .delayed(until: until)
         self.entries[id] = entry

@@ -13,6 +13,7 @@ extension CoreModel {
     /// Updates the routes of a group that was entered or changed, and reports ids that other groups claim too.
     mutating func index(_ group: MarmotGroup, _ step: inout CoreStep) {
         self.media.note(group)
+        self.followPushTokens(of: group, &step)
         let (changed, released) = self.route(group)
         for id in released { self.inbound.waiting.removeAll(under: id, &step) }
         for id in changed.sorted() {

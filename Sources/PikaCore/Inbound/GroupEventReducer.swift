@@ -125,6 +125,7 @@ extension CoreModel {
         self.chats.registerExpiry(stored.expiresAt, &step)
         self.media.storeKeys(of: stored, &step)
         if message.rumor.kind == .metadata { self.receiveGroupProfile(stored, &step) }
+        if PushRumor.kinds.contains(message.rumor.kind) { self.receivePushRumor(stored, from: message.leaf, &step) }
         self.show(stored, delivery: isOwn ? .sent : .received, &step)
         if message.rumor.kind == .chatMessage { self.stopTyping(message.rumor.pubkey, in: groupID) }
         // Sent by another device of this account.

@@ -3,7 +3,7 @@ import Nostr
 /// Call signals in the outbox: retried a few times in quick succession, and useless once they are old
 /// (docs/protocol/marmot.md §9.1).
 extension OutboxRow {
-    /// The maximum number of attempts per signal.
+    /// The maximum number of attempts per signal, and per notification.
     static let maximumSignalAttempts = 4
     /// Milliseconds before the second attempt; doubled each time.
     static let firstSignalDelay: Int64 = 250

@@ -68,6 +68,8 @@ enum FetchPurpose: Sendable, Hashable {
     case profiles(search: Int)
     /// This account's own profile and follow list.
     case own(reading: Int)
+    /// The inbox relays of a push server.
+    case pushServer(PublicKey)
 }
 
 enum CoreTimer: Sendable, Hashable {
@@ -101,6 +103,8 @@ enum CoreTimer: Sendable, Hashable {
     case backOff(groupID: GroupID)
     /// A typing notice may have expired.
     case typing
+    /// Answers to requests for push tokens may be due, or this account's token in further groups.
+    case push
     /// An invitation to a call may have timed out.
     case call(id: String)
 }

@@ -32,6 +32,8 @@ extension CoreModel {
             case .copyNotice:
                 isReadable = self.convergence.fence.restoreOwn(memo)
             case .keyTask: isReadable = self.signer.restore(name.key, memo)
+            case .pushSettings: isReadable = self.notifications.tokens.restoreSettings(memo)
+            case .pushRoutes: isReadable = self.notifications.tokens.restore(name, memo)
             case .rollbacks: isReadable = self.convergence.rollbacks.restore(GroupID(name.key), memo)
             case .groupIntent, .reseal, .keyAge, .mediaSecrets, .copiedGroup: break
             }

@@ -22,6 +22,7 @@ struct CoreModel: Sendable {
     var chats = Chats()
     var signer = SignerQueue()
     var calls = Calls()
+    var notifications = Push()
 
     /// The error that the core has to stop with.
     var failure: AppCoreError? { self.convergence.successor.map { .superseded(by: $0) } }

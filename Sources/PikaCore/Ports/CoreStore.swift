@@ -243,6 +243,11 @@ package struct OutboxRow: Sendable, Hashable {
         case followList = "follow_list"
         /// A notice of which copy of this account is running.
         case instance
+        /// A request to a push server: useful for a short time, so it is tried four times.
+        case notification
+
+        /// Whether the event is useless once some time has passed: it is tried a few times in quick succession.
+        var isBrief: Bool { self == .callSignal || self == .notification }
     }
 
     /// The remaining deliveries of an event that at least one relay has.
@@ -333,6 +338,10 @@ package struct MemoName: Sendable, Hashable {
         case rollbacks
         /// A member's profile in a group; the key is the group id and the member's public key.
         case groupProfile = "group_profile"
+        /// This account's push token, and whether it notifies others; the key is empty.
+        case pushSettings = "push_settings"
+        /// The push tokens of one leaf of a group; the key is the group id and the leaf, 4 bytes big-endian.
+        case pushRoutes = "push_routes"
     }
 
     package var kind: Kind

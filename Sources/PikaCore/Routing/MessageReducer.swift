@@ -33,6 +33,7 @@ extension CoreModel {
         self.media.storeKeys(of: stored, &step)
         if message.kind == .metadata { self.receiveGroupProfile(stored, &step) }
         self.show(stored, delivery: .pending, &step)
+        if purpose == .message { self.expectNotification(of: stored) }
         self.enqueue(
             id: rowID ?? Delivery.messageRow(event.id), event,
             to: self.relays(of: group), purpose, groupID: groupID, messageID: id, &step)

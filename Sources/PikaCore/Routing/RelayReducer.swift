@@ -164,6 +164,7 @@ extension CoreModel {
         switch purpose {
         case .keyPackages(let search): self.receiveKeyPackages(ofSearch: search, outcomes, &step)
         case .profiles(let search): self.receiveProfiles(ofSearch: search, outcomes, &step)
+        case .pushServer(let server): self.receivePushServer(server, outcomes, &step)
         case .own(let reading): self.receiveOwn(ofReading: reading, outcomes, &step)
         case .backlog(let groupID):
             self.endBacklog(of: groupID, outcomes, &step)

@@ -54,6 +54,7 @@ extension CoreModel {
         case .timer(.retention): self.retain(&step)
         case .timer(.typing): self.endTyping(&step)
         case .timer(.backOff(let groupID)): self.endBackOff(of: groupID, &step)
+        case .timer(.push): self.answerPushRequests(&step)
         case .timer(.call(let id)): self.followCall(.timedOut(callID: id), &step)
         case .callMedia(let report): self.receiveCallMedia(report, &step)
         case .queryVitals(let number): self.queryVitals(number, &step)
@@ -63,6 +64,7 @@ extension CoreModel {
         case .timer(.signer): self.askSigner(&step)
         }
         self.announceDueProfiles(&step)
+        self.sharePushToken(&step)
         self.advanceDueIntents(&step)
     }
 
@@ -96,6 +98,7 @@ extension CoreModel {
                 step.effects.append(.note(.sendFailed(reason: "key package: \(error)")))
             }
         }
+        self.startPush(&step)
         self.startDepartures(&step)
         self.startRenewals(&step)
         self.endInterruptedCall(&step)
@@ -174,6 +177,7 @@ extension CoreModel {
         case .typingStarted, .sendHypernote, .hypernoteAction: return try self.actInChat(action, request, &step)
         case .startCall, .startVideoCall, .acceptCall, .rejectCall, .endCall, .toggleMute, .toggleCamera:
             return try self.actOnCall(action, &step)
+        case .registerPushToken, .removePushToken, .setPushNotifications: return try self.actOnPush(action, &step)
         }
         return .done(chatID: nil)
     }

@@ -1,0 +1,104 @@
+import MLS
+import Marmot
+import Nostr
+
+/// Requests to push servers to wake the devices of members (kind 446). Not stored before their events are made: a
+/// notification that is lost with the process is not repeated.
+struct PushRequests: Sendable {
+    /// The maximum number of servers asked for one message: those of the most tokens. Anyone can name any server.
+    static let maximumServers = 8
+    /// The maximum number of requests in the outbox, below the number that relays may leave unacknowledged
+    /// (``PublishQueue/window``), so that other events of the account are not held up. Further ones are dropped.
+    static let maximumQueued = 16
+    /// The maximum number of servers whose relays are being searched. The requests of further ones are dropped.
+    private static let maximumSearches = 16
+    /// Each message wakes all devices of its group.
+    private static let limit = RateLimit(10, per: .seconds(60))
+    /// Seconds for which a server's list of relays is used.
+    private static let lifetime: Int64 = 86_400
+    /// Seconds before a search without result is repeated.
+    private static let pause: Int64 = 600
+
+    private struct ServerRelays: Sendable {
+        /// Empty if no list was found.
+        let relays: [RelayURL]
+        /// Unix seconds.
+        let readAt: Int64
+
+        func isCurrent(_ now: Int64) -> Bool {
+            let lifetime = self.relays.isEmpty ? PushRequests.pause : PushRequests.lifetime
+            return (0..<lifetime).contains(now.clampedSubtracting(self.readAt))
+        }
+    }
+
+    /// Messages on their way to a relay, whose members are notified then; the keys are those among the seen ids.
+    private var messages = RecentEntries<EventID, GroupID>(capacity: 256)
+    private var limiter = RateLimiter<GroupID>(capacity: 1_024)
+    private var lists = RecentEntries<PublicKey, ServerRelays>(capacity: 256)
+    /// The routes that wait for the relays of their server.
+    private var searches: [PublicKey: [PushRoute]] = [:]
+
+    // MARK: Messages
+
+    /// Records that a message must be notified once a relay has it.
+    mutating func expect(_ message: EventID, in groupID: GroupID) { self.messages[message] = groupID }
+
+    /// Whether the members of a message's group are to be notified; at most once, and within the limit.
+    mutating func consume(_ message: EventID, _ step: inout CoreStep) -> Bool {
+        guard let groupID = self.messages[message] else { return false }
+        self.messages[message] = nil
+        guard self.limiter.consume(groupID, Self.limit, nowMilliseconds: step.nowMilliseconds) else {
+            step.effects.append(.note(.limited(scope: "push")))
+            return false
+        }
+        return true
+    }
+
+    // MARK: Relays of servers
+
+    /// Returns the relays of a server. If they are unknown, keeps the routes and searches for the server's list, on the
+    /// relays that the routes name and on this account's.
+    ///
+    /// - Parameter routes: routes of this server.
+    mutating func relays(
+        of server: PublicKey, for routes: [PushRoute], _ configuration: CoreConfiguration, _ step: inout CoreStep
+    ) -> [RelayURL]? {
+        if let known = self.lists[server], known.isCurrent(step.now) { return known.relays }
+        if let waiting = self.searches[server] {
+            let others = routes.filter { !waiting.contains($0) }
+            self.searches[server] = Array((waiting + others).prefix(PushTokens.routesPerGroup))
+            return nil
+        }
+        guard self.searches.count < Self.maximumSearches else {
+            step.effects.append(.note(.limited(scope: "push")))
+            return nil
+        }
+        let named = Self.distinct(routes.map(\.relay)).prefix(configuration.maximumPeerRelays)
+        let relays = Self.distinct(Array(named) + configuration.homeRelays)
+        guard !relays.isEmpty else { return nil }
+        self.searches[server] = routes
+        step.effects.append(
+            .fetch(.pushServer(server), [Filter(authors: [server], kinds: [.inboxRelays])], from: relays))
+        return nil
+    }
+
+    /// Ends a search; returns the relays and the routes that waited for them, or nil if no search is in progress.
+    mutating func endSearch(
+        of server: PublicKey, _ outcomes: [RelayURL: FetchOutcome], _ configuration: CoreConfiguration, now: Int64
+    ) -> (relays: [RelayURL], routes: [PushRoute])? {
+        guard let routes = self.searches.removeValue(forKey: server) else { return nil }
+        var events: [Event] = []
+        for case .events(let found) in outcomes.values {
+            events += found.filter { $0.pubkey == server && $0.kind == .inboxRelays && (try? $0.verify()) != nil }
+        }
+        let all = RelayListEvents.relays(.inboxRelays, of: server, in: events) ?? []
+        let relays = Array(Self.distinct(all).prefix(configuration.maximumPeerRelays))
+        self.lists[server] = ServerRelays(relays: relays, readAt: now)
+        return (relays, routes)
+    }
+
+    private static func distinct(_ relays: some Sequence<RelayURL>) -> [RelayURL] {
+        var seen: Set<RelayURL> = []
+        return relays.filter { seen.insert($0).inserted }
+    }
+}
