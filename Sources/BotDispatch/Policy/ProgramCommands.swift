@@ -11,5 +11,6 @@ package enum ProgramCommands {
         "upload_group_profile_image", "send_message", "send_hypernote", "hypernote_catalog", "react",
         "submit_hypernote_action", "send_media", "send_media_batch", "send_typing", "get_messages", "invite_call",
         "accept_call", "reject_call", "end_call", "send_audio_file", "send_audio_response", "send_call_data",
+        "register_push_token", "remove_push_token", "set_push_notifications",
     ]
 }

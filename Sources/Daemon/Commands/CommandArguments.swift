@@ -41,6 +41,25 @@ enum CommandArguments {
         return relays
     }
 
+    static func pushRegistration(_ token: DaemonCommand.PushToken) throws(DaemonFailure) -> PushRegistration {
+        let server: PublicKey
+        do { server = try PublicKey(parsing: token.server.filter { !$0.isWhitespace }) } catch {
+            throw DaemonFailure(.badPublicKey, "invalid server_pubkey: \(error.message)")
+        }
+        let relay: RelayURL
+        do { relay = try RelayURL(token.relay.trimmed) } catch {
+            throw DaemonFailure(.badRelays, "relay_url: \(error.message)")
+        }
+        guard let platform = PushRegistration.Platform(rawValue: token.platform) else {
+            throw DaemonFailure(.badRequest, "platform must be apns or fcm")
+        }
+        // The token is secret, so the error does not contain it.
+        guard let bytes = Hex.decode(token.tokenHex) else {
+            throw DaemonFailure(.badRequest, "token_hex must be an even number of hexadecimal digits")
+        }
+        return PushRegistration(server: server, relay: relay, platform: platform, token: bytes)
+    }
+
     static func mediaServers(_ texts: [String]) throws(DaemonFailure) -> [MediaURL] {
         var servers: [MediaURL] = []
         for text in texts where !text.trimmed.isEmpty {

@@ -22,6 +22,11 @@ extension DaemonMachine {
                 (machine: inout DaemonMachine, relays: [RelayURL]) throws(DaemonFailure) -> CommandStep in
                 .reply(CommandResult(result: ["relays": .array(relays.map { .string($0.string) })]))
             }
+        case .registerPushToken(let token):
+            return Self.changePush(
+                .registerPushToken(try CommandArguments.pushRegistration(token)), key: context.key)
+        case .removePushToken: return Self.changePush(.removePushToken, key: context.key)
+        case .setPushNotifications(let isOn): return Self.changePush(.setPushNotifications(isOn), key: context.key)
         case .listPendingWelcomes:
             let welcomes = self.admittedInvites.map { JSONValue.object(DaemonWelcome($0).fields()) }
             return .reply(CommandResult(result: ["welcomes": .array(welcomes)]))
@@ -115,6 +120,17 @@ extension DaemonMachine {
             case .done, .partlyDone, .found, .queued:
                 machine.apply(configuration)
                 return try next(&machine, relays)
+            }
+        }
+    }
+
+    private static func changePush(_ action: AppAction, key: String?) -> CommandStep {
+        .request(action, key: key, within: nil) {
+            (machine: inout DaemonMachine, outcome: ActionOutcome?) throws(DaemonFailure) -> CommandStep in
+            switch outcome {
+            case .failed(let error): throw DaemonFailure(.badRequest, error.message)
+            case nil: throw DaemonFailure.coreTimeout
+            case .done, .partlyDone, .found, .queued: return .reply(CommandResult())
             }
         }
     }

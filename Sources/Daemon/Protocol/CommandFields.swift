@@ -73,6 +73,12 @@ struct CommandFields {
         }
     }
 
+    func requiredFlag(_ name: String) throws(DaemonFailure) -> Bool {
+        guard self.object[name] != nil else { throw Self.missing(name) }
+        guard let value = self.object[name]?.bool else { throw Self.wrong(name, "true or false") }
+        return value
+    }
+
     func flag(_ name: String) throws(DaemonFailure) -> Bool {
         switch self.object[name] {
         case nil, .null?: return false

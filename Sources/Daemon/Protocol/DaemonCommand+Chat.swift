@@ -12,7 +12,8 @@ extension DaemonCommand {
         case .inviteCall(let invitation): invitation.group
         case .publishKeyPackage, .setRelays, .listPendingWelcomes, .acceptWelcome, .listGroups, .hypernoteCatalog,
             .acceptCall, .rejectCall, .endCall, .sendAudioResponse, .sendAudioFile, .sendCallData, .initGroup,
-            .shutdown, .listAccounts, .logIn, .logOut, .hello, .acknowledge:
+            .registerPushToken, .removePushToken, .setPushNotifications, .shutdown, .listAccounts, .logIn, .logOut,
+            .hello, .acknowledge:
             nil
         }
     }

@@ -21,6 +21,13 @@ extension DaemonCommand {
         case "accept_welcome": .acceptWelcome(id: try fields.text("wrapper_event_id"))
         case "list_groups": .listGroups
         case "hypernote_catalog": .hypernoteCatalog
+        case "register_push_token":
+            .registerPushToken(
+                PushToken(
+                    server: try fields.text("server_pubkey"), relay: try fields.text("relay_url"),
+                    platform: try fields.text("platform"), tokenHex: try fields.text("token_hex")))
+        case "remove_push_token": .removePushToken
+        case "set_push_notifications": .setPushNotifications(try fields.requiredFlag("enabled"))
         case "shutdown": .shutdown
         case "list_accounts": .listAccounts
         case "login":

@@ -34,6 +34,9 @@ package enum DaemonCommand: Hashable, Sendable {
     case sendCallData(call: String, payloadHex: String, track: String?)
     case initGroup(peer: String, name: String)
     case getMessages(group: String, limit: Int)
+    case registerPushToken(PushToken)
+    case removePushToken
+    case setPushNotifications(Bool)
     case shutdown
     case listAccounts
     case logIn(Login)
@@ -48,6 +51,13 @@ package enum DaemonCommand: Hashable, Sendable {
         package var path: String
         package var mimeType: String?
         package var filename: String?
+    }
+
+    package struct PushToken: Hashable, Sendable {
+        package var server: String
+        package var relay: String
+        package var platform: String
+        package var tokenHex: String
     }
 
     package struct CallInvitation: Hashable, Sendable {
