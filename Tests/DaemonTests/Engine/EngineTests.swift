@@ -97,6 +97,33 @@ import Testing
                 == true)
     }
 
+    @Test func registersPushToken() async throws {
+        let scene = try await Self.scene(31)
+        let daemon = scene.daemon
+        let fields: JSONObject = [
+            "server_pubkey": .string(scene.bob.publicKey.hex), "relay_url": .string(daemon.lab.relay.string),
+            "platform": "apns", "token_hex": "0102",
+        ]
+        func kinds() -> [Kind] {
+            scene.bob.events.compactMap { if case .message(let message) = $0.content { message.kind } else { nil } }
+        }
+        _ = try await daemon.result("register_push_token", fields)
+        #expect(kinds() == [.pushTokenRequest])
+        _ = try await daemon.result("remove_push_token")
+        #expect(kinds() == [.pushTokenRequest, .pushTokenRemoval])
+        _ = try await daemon.result("set_push_notifications", ["enabled": true])
+        #expect(try await daemon.failure("set_push_notifications") == "parse_error")
+        let wrong: [(String, JSONValue, String)] = [
+            ("server_pubkey", "nobody", "bad_pubkey"), ("relay_url", "https://relay.example", "bad_relays"),
+            ("platform", "sms", "bad_request"), ("token_hex", "0", "bad_request"), ("token_hex", "", "bad_request"),
+        ]
+        for (name, value, code) in wrong {
+            var changed = fields
+            changed[name] = value
+            #expect(try await daemon.failure("register_push_token", changed) == code, "\(name)")
+        }
+    }
+
     @Test func initGroupSurroundsItsReplyWithEvents() async throws {
         let scene = try await Self.scene()
         #expect(scene.daemon.types(from: 1) == ["group_updated", "ok", "group_created"])

@@ -87,6 +87,12 @@ import Testing
             (#"{"cmd":"logout"}"#, .logOut(account: nil, erases: false)),
             (#"{"cmd":"logout","account":"a","erase":true}"#, .logOut(account: "a", erases: true)),
             (
+                #"{"cmd":"register_push_token","server_pubkey":"s","relay_url":"r","platform":"fcm","token_hex":"00"}"#,
+                .registerPushToken(.init(server: "s", relay: "r", platform: "fcm", tokenHex: "00"))
+            ),
+            (#"{"cmd":"remove_push_token"}"#, .removePushToken),
+            (#"{"cmd":"set_push_notifications","enabled":true}"#, .setPushNotifications(true)),
+            (
                 #"{"cmd":"hello","protocol":2,"client":"c","token":"t","cursor":5,"subscribe":true}"#,
                 .hello(.init(version: 2, client: "c", token: "t", cursor: 5, subscribes: true))
             ),
@@ -143,6 +149,7 @@ import Testing
         ("send_media_batch", "file_paths", ["\"/p\""]),
         ("update_group_profile", "about", ["null"]),
         ("send_audio_file", "sample_rate", ["\"1\"", "-1", "4294967296", "1.5"]),
+        ("set_push_notifications", "enabled", ["1", "null", "\"true\""]),
         ("hello", "protocol", ["\"2\"", "99999999999999999999"]),
     ])
     func refusesMissingAndMistypedFields(name: String, field: String, wrong: [String]) throws {
@@ -150,6 +157,7 @@ import Testing
             "nostr_group_id": "\"g\"", "relays": "[]", "wrapper_event_id": "\"w\"", "peer_pubkeys": "[]",
             "content": "\"c\"", "event_id": "\"e\"", "emoji": "\"e\"", "file_paths": "[]", "name": "\"n\"",
             "about": "\"a\"", "call_id": "\"c\"", "audio_path": "\"/a\"", "sample_rate": "1", "protocol": "2",
+            "enabled": "true",
         ]
         func line(_ value: String?) -> String {
             var fields = all

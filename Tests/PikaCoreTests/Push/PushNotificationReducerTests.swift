@@ -1,0 +1,132 @@
+import MLS
+import Marmot
+import Nostr
+import Testing
+
+@testable import PikaCore
+
+/// Requests to push servers to wake members' devices (docs/protocol/marmot.md §7.6).
+@Suite struct PushNotificationReducerTests {
+    @Test func notifiesDevicesOfOtherMembers() throws {
+        var world = try ReducerWorld.group(3)
+        let (one, two) = (KeyPair.generate(using: &world.random), KeyPair.generate(using: &world.random))
+        for server in [one, two] { world.postInbox(of: server) }
+        world.register(0, with: one, token: [10])
+        world.register(1, with: one, token: [11])
+        world.register(2, with: two, token: [12])
+        world.act(0, .setPushNotifications(true))
+        world.say(0, "hi")
+        world.settle()
+        #expect(try world.requestedDevices(by: one) == [[[11]]])
+        #expect(try world.requestedDevices(by: two) == [[[12]]])
+        // The list of relays is remembered.
+        world.say(0, "again")
+        world.settle()
+        #expect(try world.requestedDevices(by: one) == [[[11]], [[11]]])
+    }
+
+    @Test func notifiesOnlyWhenEnabled() throws {
+        var world = try ReducerWorld.group(2)
+        let server = KeyPair.generate(using: &world.random)
+        world.postInbox(of: server)
+        world.register(1, with: server, token: [11])
+        world.say(0, "off")
+        world.settle()
+        world.act(0, .setPushNotifications(true))
+        world.act(0, .reactToMessage(chatID: world[0].chatID, messageID: try EventID.of(1), emoji: "+"))
+        world.settle()
+        world.act(0, .setPushNotifications(false))
+        world.say(0, "off again")
+        world.settle()
+        #expect(try world.requestedDevices(by: server).isEmpty)
+    }
+
+    @Test func asksInboxRelaysOfServer() throws {
+        var world = try ReducerWorld.group(2)
+        let server = KeyPair.generate(using: &world.random)
+        let (hint, inbox) = (try RelayURL("wss://hint.example"), try RelayURL("wss://inbox.example"))
+        world.act(
+            1,
+            .registerPushToken(
+                PushRegistration(server: server.publicKey, relay: hint, platform: .apns, token: [11])))
+        world.settle()
+        world.act(0, .setPushNotifications(true))
+        world.say(0, "hi")
+        let row = try #require(world[0].publishing.last?.row)
+        #expect(!world[0].due.contains { if case .fetch = $0 { true } else { false } })
+        world.accept(0, row)
+        let filter = Filter(authors: [server.publicKey], kinds: [.inboxRelays])
+        let purpose = FetchPurpose.pushServer(server.publicKey)
+        #expect(world[0].due.contains(.fetch(purpose, [filter], from: [hint, ReducerWorld.relay])))
+        let list = world.postInbox(of: server, [inbox])
+        world.reduce(0, .fetched(purpose, [hint: .events([list]), ReducerWorld.relay: .failed("down")]))
+        let requests = world[0].due.compactMap { effect -> [RelayURL]? in
+            if case .publish(let row, _, let relays) = effect, row.hasPrefix("notification/") { relays } else { nil }
+        }
+        #expect(requests == [[inbox]])
+        // A repeated answer has no effect.
+        let step = world.reduce(0, .fetched(purpose, [hint: .events([list])]))
+        #expect(step.queued.isEmpty)
+    }
+
+    @Test func ignoresForeignRelayLists() throws {
+        var world = try ReducerWorld.group(2)
+        let (server, stranger) = (KeyPair.generate(using: &world.random), KeyPair.generate(using: &world.random))
+        world.register(1, with: server, token: [11])
+        world.act(0, .setPushNotifications(true))
+        world.say(0, "hi")
+        world.accept(0, try #require(world[0].publishing.last?.row))
+        let foreign = world.postInbox(of: stranger)
+        let step = world.reduce(
+            0, .fetched(.pushServer(server.publicKey), [ReducerWorld.relay: .events([foreign])]))
+        #expect(step.queued.isEmpty)
+        #expect(
+            world[0].notes.contains {
+                if case .sendFailed(let reason) = $0 { reason.contains("no relays") } else { false }
+            })
+        // The search is not repeated for a while.
+        world.settle()
+        let before = world.relayed.count
+        world.say(0, "again")
+        world.settle()
+        #expect(world.relayed.count == before + 1)
+    }
+
+    @Test func boundsNotificationsOfOneGroup() throws {
+        var world = try ReducerWorld.group(2)
+        let server = KeyPair.generate(using: &world.random)
+        world.postInbox(of: server)
+        world.register(1, with: server, token: [11])
+        world.act(0, .setPushNotifications(true))
+        for number in 0..<15 {
+            world.say(0, "\(number)")
+            world.settle()
+        }
+        #expect(try world.requestedDevices(by: server).count == 10)
+        #expect(world[0].notes.contains(.limited(scope: "push")))
+        world.now += 60_000
+        world.say(0, "later")
+        world.settle()
+        #expect(try world.requestedDevices(by: server).count == 11)
+    }
+
+    @Test func givesUpOnUnreachableServers() throws {
+        var random = SystemRandomNumberGenerator()
+        let keys = KeyPair.generate(using: &random)
+        let event = UnsignedEvent(pubkey: keys.publicKey, createdAt: 1, kind: .giftWrap, content: "")
+            .signed(by: keys, using: &random)
+        var queue = PublishQueue()
+        _ = queue.add(
+            OutboxRow(
+                id: "n", sequence: 1, event: event, relays: [ReducerWorld.relay], purpose: .notification))
+        var verdicts: [PublishQueue.Verdict] = []
+        for attempt in 0..<4 {
+            let now = Int64(attempt) * 60_000
+            let started = queue.start(nowMilliseconds: now)
+            #expect(started.count == 1)
+            verdicts.append(queue.end("n", relays: [ReducerWorld.relay], nowMilliseconds: now))
+        }
+        #expect(verdicts.last == .refused("no relay answered"))
+        #expect(!verdicts.dropLast().contains(.refused("no relay answered")))
+    }
+}
