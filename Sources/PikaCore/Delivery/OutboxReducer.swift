@@ -59,7 +59,7 @@ extension CoreModel {
             }
         case .message:
             self.noteSent(row, &step)
-            self.notifyMembers(of: row, &step)
+            self.scheduleNotification(of: row, &step)
         case .callSignal: self.concludeSignal(row, failure: nil, &step)
         case .keyPackage:
             self.state.hasPublishedKeyPackage = true

@@ -103,7 +103,7 @@ enum CoreTimer: Sendable, Hashable {
     case backOff(groupID: GroupID)
     /// A typing notice may have expired.
     case typing
-    /// Answers to requests for push tokens may be due, or this account's token in further groups.
+    /// Answers to requests for push tokens or notifications may be due, or this account's token in further groups.
     case push
     /// An invitation to a call may have timed out.
     case call(id: String)

@@ -15,6 +15,15 @@ struct PushEntry: Sendable, Hashable {
     /// For this account's own leaf: the number of the shared registration.
     var registration: Int64?
 
+    /// The age in seconds at which an own token is stated again. It is random, because the token begins with a random key,
+    /// and the same after a restart.
+    var refreshAge: Int64 {
+        let range = PushTokens.refreshAge
+        let bytes = self.routes.first?.token.bytes.prefix(4) ?? []
+        let number = bytes.reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        return range.lowerBound + number % (range.upperBound - range.lowerBound)
+    }
+
     static func memoName(_ groupID: GroupID, _ leaf: LeafIndex) -> MemoName {
         let number = leaf.rawValue
         let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> UInt32($0)) }

@@ -67,6 +67,13 @@ extension CoreModel {
         self.notifications.tokens.markUnshared(group.groupID)
     }
 
+    /// Drops outdated tokens, and refreshes this account's own.
+    mutating func maintainPush(_ step: inout CoreStep) {
+        for groupID in self.notifications.tokens.expire(&step) {
+            if let group = self.groups[groupID] { self.markUnshared(group) }
+        }
+    }
+
     // MARK: Sharing this account's token
 
     /// Shares or withdraws this account's token where that is due, at the end of an input: not while older events are
@@ -170,8 +177,16 @@ extension CoreModel {
             "bad_push_token", detail, message.wrapper, inner: message.id, chatID: self.chatID(of: message.groupID))
     }
 
+    /// Sends the answers and notifications that are due.
+    mutating func continuePush(_ step: inout CoreStep) {
+        self.answerPushRequests(&step)
+        for groupID in self.notifications.requests.removeDue(step.nowMilliseconds) {
+            self.notifyMembers(of: groupID, &step)
+        }
+    }
+
     /// Sends the due answers: the routes that members have stated themselves, and this account's own.
-    mutating func answerPushRequests(_ step: inout CoreStep) {
+    private mutating func answerPushRequests(_ step: inout CoreStep) {
         for answer in self.notifications.answers.removeDue(step.nowMilliseconds) {
             guard let group = self.groups[answer.groupID], group.isActive, !self.hasLeft(answer.groupID) else {
                 continue
@@ -215,11 +230,15 @@ extension CoreModel {
         self.notifications.requests.expect(self.messageKey(message.id, in: message.groupID), in: message.groupID)
     }
 
-    /// Asks the push servers of a group's members to wake their devices, since a relay has a message for them.
-    mutating func notifyMembers(of row: OutboxRow, _ step: inout CoreStep) {
-        guard let groupID = row.groupID, let id = row.messageID,
-            self.notifications.requests.consume(self.messageKey(id, in: groupID), &step)
-        else { return }
+    /// Schedules the notification of a group's members, since a relay has a message for them.
+    mutating func scheduleNotification(of row: OutboxRow, _ step: inout CoreStep) {
+        guard let groupID = row.groupID, let id = row.messageID else { return }
+        self.notifications.requests.schedule(self.messageKey(id, in: groupID), &step)
+    }
+
+    /// Asks the push servers of a group's members to wake their devices.
+    private mutating func notifyMembers(of groupID: GroupID, _ step: inout CoreStep) {
+        guard self.groups[groupID]?.isActive == true, !self.hasLeft(groupID) else { return }
         let own = self.account.publicKey
         let routes = self.notifications.tokens[groupID].sorted { $0.key < $1.key }.filter { $0.value.member != own }
             .flatMap(\.value.routes)

@@ -12,7 +12,9 @@ struct PushRequests: Sendable {
     static let maximumQueued = 16
     /// The maximum number of servers whose relays are being searched. The requests of further ones are dropped.
     private static let maximumSearches = 16
-    /// Each message wakes all devices of its group.
+    /// Milliseconds in which further messages of a group join one notification.
+    private static let batching: ClosedRange<Int64> = 1000...2000
+    /// Each notification wakes all devices of its group.
     private static let limit = RateLimit(10, per: .seconds(60))
     /// Seconds for which a server's list of relays is used.
     private static let lifetime: Int64 = 86_400
@@ -33,6 +35,8 @@ struct PushRequests: Sendable {
 
     /// Messages on their way to a relay, whose members are notified then; the keys are those among the seen ids.
     private var messages = RecentEntries<EventID, GroupID>(capacity: 256)
+    /// Groups whose members are to be notified, and when, in Unix milliseconds.
+    private var due: [GroupID: Int64] = [:]
     private var limiter = RateLimiter<GroupID>(capacity: 1_024)
     private var lists = RecentEntries<PublicKey, ServerRelays>(capacity: 256)
     /// The routes that wait for the relays of their server.
@@ -43,15 +47,25 @@ struct PushRequests: Sendable {
     /// Records that a message must be notified once a relay has it.
     mutating func expect(_ message: EventID, in groupID: GroupID) { self.messages[message] = groupID }
 
-    /// Whether the members of a message's group are to be notified; at most once, and within the limit.
-    mutating func consume(_ message: EventID, _ step: inout CoreStep) -> Bool {
-        guard let groupID = self.messages[message] else { return false }
+    /// Schedules the notification of a message's group, within the limit; its messages of the next seconds join it.
+    mutating func schedule(_ message: EventID, _ step: inout CoreStep) {
+        guard let groupID = self.messages[message] else { return }
         self.messages[message] = nil
+        guard self.due[groupID] == nil else { return }
         guard self.limiter.consume(groupID, Self.limit, nowMilliseconds: step.nowMilliseconds) else {
             step.effects.append(.note(.limited(scope: "push")))
-            return false
+            return
         }
-        return true
+        let time = step.nowMilliseconds + Int64.random(in: Self.batching, using: &step.random)
+        self.due[groupID] = time
+        step.effects.append(.wake(.push, atMilliseconds: time))
+    }
+
+    /// Removes and returns the groups whose members are to be notified now, in order.
+    mutating func removeDue(_ nowMilliseconds: Int64) -> [GroupID] {
+        let groups = self.due.filter { $0.value <= nowMilliseconds }.keys.sorted()
+        for groupID in groups { self.due[groupID] = nil }
+        return groups
     }
 
     // MARK: Relays of servers

@@ -11,6 +11,13 @@ struct PushTokens: Sendable {
     /// The maximum number of routes in all groups, about 6 MB. An event beyond it is refused.
     static let routesPerAccount = 4_096
 
+    /// Seconds after which tokens are dropped unless they are stated again.
+    static let lifetime: Int64 = 35 * 86_400
+    /// Seconds after which this account's token is stated again: at a random time between these, before members drop it.
+    static let refreshAge: Range<Int64> = 25 * 86_400..<34 * 86_400
+    /// The number of no registration: that of an own token to be stated again.
+    private static let outdated: Int64 = 0
+
     private var settings = PushSettings()
     private var groups: [GroupID: [LeafIndex: PushEntry]] = [:]
     /// The number of routes in all groups.
@@ -135,6 +142,26 @@ struct PushTokens: Sendable {
         for (leaf, entry) in self[groupID].sorted(by: { $0.key < $1.key }) where identities[leaf] != entry.member {
             self.remove(leaf, in: groupID, &step)
         }
+    }
+
+    /// Removes the tokens that were not stated again in time. Returns the groups where this account's own is due to be
+    /// stated again.
+    mutating func expire(_ step: inout CoreStep) -> [GroupID] {
+        var due: [GroupID] = []
+        for groupID in self.groups.keys.sorted() {
+            for (leaf, entry) in self[groupID].sorted(by: { $0.key < $1.key }) {
+                let age = step.now.clampedSubtracting(entry.time)
+                if entry.registration == nil {
+                    if age > Self.lifetime { self.remove(leaf, in: groupID, &step) }
+                } else if age >= entry.refreshAge {
+                    var entry = entry
+                    entry.registration = Self.outdated
+                    self.put(entry, of: leaf, in: groupID, &step)
+                    due.append(groupID)
+                }
+            }
+        }
+        return due
     }
 
     private func hasRoom(for count: Int, insteadOf known: PushEntry?, in groupID: GroupID) -> Bool {

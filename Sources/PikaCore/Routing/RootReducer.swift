@@ -54,7 +54,7 @@ extension CoreModel {
         case .timer(.retention): self.retain(&step)
         case .timer(.typing): self.endTyping(&step)
         case .timer(.backOff(let groupID)): self.endBackOff(of: groupID, &step)
-        case .timer(.push): self.answerPushRequests(&step)
+        case .timer(.push): self.continuePush(&step)
         case .timer(.call(let id)): self.followCall(.timedOut(callID: id), &step)
         case .callMedia(let report): self.receiveCallMedia(report, &step)
         case .queryVitals(let number): self.queryVitals(number, &step)
@@ -112,6 +112,7 @@ extension CoreModel {
         self.deleteExpiredKeyPackages(&step)
         self.invitations.expireRelays(&step)
         self.maintainPeople(&step)
+        self.maintainPush(&step)
         self.delivery.expireLeftovers(&step)
         self.retain(&step)
         step.effects.append(

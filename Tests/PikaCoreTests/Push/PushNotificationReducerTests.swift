@@ -15,13 +15,14 @@ import Testing
         world.register(1, with: one, token: [11])
         world.register(2, with: two, token: [12])
         world.act(0, .setPushNotifications(true))
-        world.say(0, "hi")
-        world.settle()
+        // Messages within a second share one request.
+        for text in ["hi", "hello", "hey"] { world.say(0, text) }
+        world.advance(seconds: 3)
         #expect(try world.requestedDevices(by: one) == [[[11]]])
         #expect(try world.requestedDevices(by: two) == [[[12]]])
         // The list of relays is remembered.
         world.say(0, "again")
-        world.settle()
+        world.advance(seconds: 3)
         #expect(try world.requestedDevices(by: one) == [[[11]], [[11]]])
     }
 
@@ -31,13 +32,13 @@ import Testing
         world.postInbox(of: server)
         world.register(1, with: server, token: [11])
         world.say(0, "off")
-        world.settle()
+        world.advance(seconds: 3)
         world.act(0, .setPushNotifications(true))
         world.act(0, .reactToMessage(chatID: world[0].chatID, messageID: try EventID.of(1), emoji: "+"))
-        world.settle()
+        world.advance(seconds: 3)
         world.act(0, .setPushNotifications(false))
         world.say(0, "off again")
-        world.settle()
+        world.advance(seconds: 3)
         #expect(try world.requestedDevices(by: server).isEmpty)
     }
 
@@ -55,6 +56,8 @@ import Testing
         let row = try #require(world[0].publishing.last?.row)
         #expect(!world[0].due.contains { if case .fetch = $0 { true } else { false } })
         world.accept(0, row)
+        world.now += 2000
+        world.reduce(0, .timer(.push))
         let filter = Filter(authors: [server.publicKey], kinds: [.inboxRelays])
         let purpose = FetchPurpose.pushServer(server.publicKey)
         #expect(world[0].due.contains(.fetch(purpose, [filter], from: [hint, ReducerWorld.relay])))
@@ -76,6 +79,8 @@ import Testing
         world.act(0, .setPushNotifications(true))
         world.say(0, "hi")
         world.accept(0, try #require(world[0].publishing.last?.row))
+        world.now += 2000
+        world.reduce(0, .timer(.push))
         let foreign = world.postInbox(of: stranger)
         let step = world.reduce(
             0, .fetched(.pushServer(server.publicKey), [ReducerWorld.relay: .events([foreign])]))
@@ -88,7 +93,7 @@ import Testing
         world.settle()
         let before = world.relayed.count
         world.say(0, "again")
-        world.settle()
+        world.advance(seconds: 3)
         #expect(world.relayed.count == before + 1)
     }
 
@@ -98,15 +103,20 @@ import Testing
         world.postInbox(of: server)
         world.register(1, with: server, token: [11])
         world.act(0, .setPushNotifications(true))
+        // The clock is set back after each round, so that the allowance does not recover.
         for number in 0..<15 {
             world.say(0, "\(number)")
             world.settle()
+            world.now += 2000
+            world.reduce(0, .timer(.push))
+            world.settle()
+            world.now -= 2000
         }
         #expect(try world.requestedDevices(by: server).count == 10)
         #expect(world[0].notes.contains(.limited(scope: "push")))
         world.now += 60_000
         world.say(0, "later")
-        world.settle()
+        world.advance(seconds: 3)
         #expect(try world.requestedDevices(by: server).count == 11)
     }
 

@@ -111,6 +111,30 @@ import Testing
         #expect(world.memos(.pushRoutes, 1) == 0)
     }
 
+    @Test func refreshesTokensBeforeTheyExpire() throws {
+        var world = try ReducerWorld.group(2)
+        let server = KeyPair.generate(using: &world.random)
+        world.register(0, with: server, token: [1])
+        let leaf = try #require(world.leaf(of: 0))
+        let groupID = try #require(world[0].group?.groupID)
+        var tokens = world[0].model.notifications.tokens
+        var others = world[1].model.notifications.tokens
+        func expire(_ tokens: inout PushTokens, days: Int64) -> [GroupID] {
+            var step = CoreStep.at((ReducerWorld.start + days * 86_400) * 1000)
+            return tokens.expire(&step)
+        }
+        let early = expire(&tokens, days: 24)
+        let isShared = tokens.isShared(in: groupID, own: leaf)
+        #expect(early.isEmpty && isShared)
+        let due = expire(&tokens, days: 34)
+        #expect(due == [groupID] && !tokens.isShared(in: groupID, own: leaf))
+        // Members drop a token that was not refreshed.
+        let none = expire(&others, days: 34)
+        #expect(none.isEmpty && others[groupID].count == 1)
+        _ = expire(&others, days: 36)
+        #expect(others[groupID].isEmpty)
+    }
+
     @Test func answersRequestsWithKnownTokens() throws {
         var world = try ReducerWorld(3)
         for index in 0..<3 { world.reduce(index, .started) }
