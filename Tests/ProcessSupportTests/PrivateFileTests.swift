@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func createNeverReplacesAFile() throws {
-        try withTemporaryFolder { folder in
+        try withTemporaryFolder { (folder: String) throws in
             let path = folder + "/key"
             #expect(try File.create(path, [1]))
             #expect(try !File.create(path, [2]))
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func replacesFilesOfAnyMode() throws {
-        try withTemporaryFolder { folder in
+        try withTemporaryFolder { (folder: String) throws in
             let path = folder + "/key"
             try writeFile([1, 2, 3], to: path, mode: 0o644)
             try File.replace(path, [4])
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func createsDirectoriesOnlyIfAsked() throws {
-        try withTemporaryFolder { folder in
+        try withTemporaryFolder { (folder: String) throws in
             let path = folder + "/a/b/key"
             let error = #expect(throws: Failure.self) { try File.replace(path, [1]) }
             #expect(error?.number == ENOENT)
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func failedReplacementLeavesNoDraft() throws {
-        try withTemporaryFolder { folder in
+        try withTemporaryFolder { (folder: String) throws in
             try FileManager.default.createDirectory(atPath: folder + "/key", withIntermediateDirectories: false)
             #expect(throws: Failure.self) { try File.replace(folder + "/key", [1]) }
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["key"])
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func createdFilesArePrivate() throws {
-        try withTemporaryFolder { folder in
+        try withTemporaryFolder { (folder: String) throws in
             let path = folder + "/file"
             let descriptor = try File.open(path, O_RDWR | O_CREAT)
             defer { close(descriptor) }

@@ -51,6 +51,8 @@ extension CoreReason {
         case .staleCall: ("the call invitation arrived too late", "Call again.")
         case .foreignCall: ("the call is for another member", "")
         case .repeatedCall: ("the call's id was used before", "Call again; each call needs a new id.")
+        case .badPushToken:
+            ("it is a push token event that is invalid or exceeds a limit", "Register the token again.")
         case .duplicate: ("it is a duplicate", "Only the first copy counts; query that one.")
         case .notForUs: ("it is for another account, or for a deleted key package", "Invite the account again.")
         case .notAdmin:

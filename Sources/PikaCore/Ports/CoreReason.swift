@@ -26,6 +26,8 @@ package enum CoreReason: String, Sendable, Hashable, CaseIterable {
     case foreignCall = "foreign_call"
     /// A call invitation with the id of a past call.
     case repeatedCall = "repeated_call"
+    /// A push token event that is invalid, or for which there is no room.
+    case badPushToken = "bad_push_token"
     /// The same inner event or commit was processed before.
     case duplicate
     /// An invitation for another account, or for a deleted key package.

@@ -174,7 +174,7 @@ extension CoreModel {
 
     private func refusePush(_ detail: String, _ message: StoredMessage, _ step: inout CoreStep) {
         step.refuse(
-            "bad_push_token", detail, message.wrapper, inner: message.id, chatID: self.chatID(of: message.groupID))
+            .badPushToken, detail, message.wrapper, inner: message.id, chatID: self.chatID(of: message.groupID))
     }
 
     /// Sends the answers and notifications that are due.

@@ -48,7 +48,7 @@ package actor StoredMediaCache: MediaCache {
         }
         let sealed = Array(self.sealer.seal(bytes, in: Self.place(name)))
         for evicted in self.files.insert(name, bytes: sealed.count) { unlink(self.path(evicted)) }
-        do { try self.write(sealed, as: name) } catch {
+        do { try StoreFile.replace(self.path(name), sealed) } catch {
             self.remove(name)
             throw error
         }
@@ -87,27 +87,13 @@ package actor StoredMediaCache: MediaCache {
 
     private func open(_ name: String, size: Int) throws(StoreError) -> [UInt8] {
         let path = self.path(name)
-        let descriptor = try PrivateFile.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+        let descriptor = try StoreFile.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         defer { close(descriptor) }
-        let sealed = try PrivateFile.read(upTo: size, from: descriptor, path)
+        let sealed = try StoreFile.read(upTo: size, from: descriptor, path)
         let bytes = try self.sealer.openBytes(Data(sealed), in: Self.place(name))
         // For the order after a restart; a failure costs only that.
         _ = futimens(descriptor, nil)
         return bytes
-    }
-
-    private func write(_ sealed: [UInt8], as name: String) throws(StoreError) {
-        let path = self.path(name)
-        let draft = PrivateFile.draftPath(beside: path)
-        // Removes the draft of a failed write; after the rename it has no effect.
-        defer { unlink(draft) }
-        let descriptor = try PrivateFile.open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
-        do {
-            defer { close(descriptor) }
-            try PrivateFile.write(sealed, to: descriptor, draft)
-            guard fsync(descriptor) == 0 else { throw StoreError(errno: errno, "cannot write", draft) }
-        }
-        guard rename(draft, path) == 0 else { throw StoreError(errno: errno, "cannot rename", draft) }
     }
 
     // MARK: Opening
