@@ -3,7 +3,7 @@ import NetworkAddresses
 package import Nostr
 package import PikaCore
 import RelayClient
-package import ServiceLifecycle
+import ServiceLifecycle
 
 /// A remote signer and its connections, which are used only for it.
 package struct BunkerConnection: Service {

@@ -31,7 +31,8 @@ package struct RelayDiagnosis: Sendable {
     }
 
     package func run(http: HTTPProbe) async -> Result {
-        let login: RelayPool.Signer = account.map(ThrowawayEvent.signer) ?? { _, _ in nil }
+        let login: RelayPool.Signer =
+            if let account { ThrowawayEvent.signer(account) } else { { _, _ in nil } }
         let phases = await RelayConnections.serve(relay, login: login) { connections in
             await examine(connections, http)
         }

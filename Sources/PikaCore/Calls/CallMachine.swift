@@ -239,5 +239,5 @@ extension CallMachine.Call {
 }
 
 extension AppCoreError {
-    static let unknownCall = AppCoreError(.unknownCall, "no such call is in progress")
+    package static let unknownCall = AppCoreError(.unknownCall, "no such call is in progress")
 }

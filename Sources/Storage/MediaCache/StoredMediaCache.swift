@@ -1,6 +1,7 @@
 import Foundation
 import Nostr
 package import PikaCore
+import ProcessSupport
 
 #if canImport(Glibc)
     import Glibc

@@ -34,6 +34,6 @@ struct LoginKey {
     private static func text(of file: String, isPrivate: Bool) throws -> String {
         do {
             return String(decoding: try ProtectedFile.read(file, isPrivate: isPrivate), as: UTF8.self).trimmed
-        } catch let error as KeyLoadingError { throw CommandError(error.message) }
+        } catch { throw CommandError(error.message) }
     }
 }
