@@ -112,7 +112,6 @@ import Testing
         _ = try await daemon.result("remove_push_token")
         #expect(kinds() == [.pushTokenRequest, .pushTokenRemoval])
         _ = try await daemon.result("set_push_notifications", ["enabled": true])
-        #expect(try await daemon.failure("set_push_notifications") == "parse_error")
         let wrong: [(String, JSONValue, String)] = [
             ("server_pubkey", "nobody", "bad_pubkey"), ("relay_url", "https://relay.example", "bad_relays"),
             ("platform", "sms", "bad_request"), ("token_hex", "0", "bad_request"), ("token_hex", "", "bad_request"),
