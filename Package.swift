@@ -42,43 +42,52 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 var targets: [Target] = [
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CSecp256k1", pkgConfig: "libsecp256k1", providers: [.apt(["libsecp256k1-dev"])]),
+    library("Errors", []),
     library("ProcessSupport", []),
     library("TLSCodec", []),
-    library("MLS", ["TLSCodec", "CSodium", crypto]),
-    library("Nostr", ["CSodium", "CSecp256k1", crypto]),
-    library("Marmot", ["MLS", "TLSCodec", "Nostr"]),
+    library("MLS", ["Errors", "TLSCodec", "CSodium", crypto]),
+    library("Nostr", ["Errors", "CSodium", "CSecp256k1", crypto]),
+    library("Marmot", ["Errors", "MLS", "TLSCodec", "Nostr"]),
     library("NetworkAddresses", ["Nostr", httpClient] + nio),
-    library("PikaCore", ["Marmot", "MLS", "Nostr", logging, metrics]),
+    library("PikaCore", ["Errors", "Marmot", "MLS", "Nostr", logging, metrics]),
     library("CallMedia", ["PikaCore", "Marmot", "MLS", "Nostr"]),
-    library("RelayClient", ["NetworkAddresses", "Nostr", "PikaCore", logging, metrics, lifecycle, nioSSL] + nio),
-    library("BlossomClient", ["NetworkAddresses", "PikaCore", "Nostr", httpClient, logging] + nio),
-    library("Storage", ["ProcessSupport", "PikaCore", "MLS", "Nostr", "CSodium", grdb]),
-    library("EmbeddedRelay", ["Nostr", crypto, grdb, logging, lifecycle] + nio),
-    library("BotKit", ["PikaCore", "Nostr", logging]),
+    library(
+        "RelayClient",
+        ["Errors", "NetworkAddresses", "Nostr", "PikaCore", logging, metrics, lifecycle, nioSSL] + nio),
+    library("BlossomClient", ["Errors", "NetworkAddresses", "PikaCore", "Nostr", httpClient, logging] + nio),
+    library("Storage", ["Errors", "ProcessSupport", "PikaCore", "MLS", "Nostr", "CSodium", grdb]),
+    library("EmbeddedRelay", ["Errors", "Nostr", crypto, grdb, logging, lifecycle] + nio),
+    library("BotKit", ["Errors", "PikaCore", "Nostr", logging]),
     library("ProbeReports", ["BotKit", "Nostr"]),
-    library("BotDispatch", ["BotKit", "PikaCore", "Nostr", lifecycle, logging, metrics]),
-    library("Telemetry", [lifecycle, logging, metrics] + nio),
-    library("BotConfiguration", ["BotKit", "BotDispatch", "ProcessSupport", "PikaCore", "Nostr", yams]),
+    library("BotDispatch", ["BotKit", "Errors", "PikaCore", "Nostr", lifecycle, logging, metrics]),
+    library("Telemetry", ["Errors", lifecycle, logging, metrics] + nio),
+    library("BotConfiguration", ["BotKit", "BotDispatch", "Errors", "ProcessSupport", "PikaCore", "Nostr", yams]),
     library(
         "ExternalBots",
         [
-            "BotKit", "BotDispatch", "CallMedia", "Daemon", "ProcessSupport", "PikaCore", "Nostr", subprocess,
+            "BotKit", "BotDispatch", "CallMedia", "Daemon", "Errors", "ProcessSupport", "PikaCore", "Nostr", subprocess,
             systemPackage, lifecycle, logging, metrics,
         ]),
     library(
         "BotRuntime",
         [
-            "BotConfiguration", "BotKit", "BotDispatch", "BlossomClient", "Diagnosis", "ExternalBots",
+            "BotConfiguration", "BotKit", "BotDispatch", "BlossomClient", "Diagnosis", "Errors", "ExternalBots",
             "NetworkAddresses", "ProbeReports", "ProcessSupport", "Telemetry", "PikaCore", "Marmot", "Nostr",
             "RelayClient", "Storage",
             lifecycle, unixSignals, logging, metrics, httpClient, subprocess, systemPackage,
         ] + nio),
     library(
         "BotTesting",
-        ["BotKit", "BotDispatch", "CallMedia", "PikaCore", "Marmot", "MLS", "Nostr", "EmbeddedRelay", logging]),
+        [
+            "BotKit", "BotDispatch", "CallMedia", "Errors", "PikaCore", "Marmot", "MLS", "Nostr", "EmbeddedRelay",
+            logging,
+        ]),
     library(
-        "Supervisor", ["ProcessSupport", "Telemetry", subprocess, systemPackage, lifecycle, logging, metrics] + nio),
-    library("Daemon", ["CallMedia", "ProcessSupport", "PikaCore", "Nostr", crypto, logging, metrics, lifecycle] + nio),
+        "Supervisor",
+        ["Errors", "ProcessSupport", "Telemetry", subprocess, systemPackage, lifecycle, logging, metrics] + nio),
+    library(
+        "Daemon",
+        ["CallMedia", "Errors", "ProcessSupport", "PikaCore", "Nostr", crypto, logging, metrics, lifecycle] + nio),
     .target(
         name: "EchoBot", dependencies: ["BotKit"], path: "bots/echo", exclude: ["README.md"], swiftSettings: settings),
     .target(
@@ -101,18 +110,18 @@ var targets: [Target] = [
             "ProbeReports", "NetworkAddresses", "RelayClient", "PikaCore", "Marmot", "MLS", "Nostr", httpClient,
             nioSSL, nioTLS, logging,
         ] + nio),
-    library("LoadReport", [histogram]),
+    library("LoadReport", ["Errors", histogram]),
     library(
         "Load",
         [
-            "LoadReport", "BotKit", "NetworkAddresses", "Telemetry", "RelayClient", "Storage", "PikaCore", "MLS",
-            "Nostr", logging,
+            "LoadReport", "BotKit", "Errors", "NetworkAddresses", "Telemetry", "RelayClient", "Storage", "PikaCore",
+            "MLS", "Nostr", logging,
         ] + nio),
     library(
         "BotProgram",
         [
-            "BotConfiguration", "BotKit", "BotRuntime", "Diagnosis", "ProbeReports", "ProcessSupport", "Supervisor",
-            "Telemetry",
+            "BotConfiguration", "BotKit", "BotRuntime", "Diagnosis", "Errors", "ProbeReports", "ProcessSupport",
+            "Supervisor", "Telemetry",
             "Storage", "PikaCore", "Nostr", arguments, lifecycle, unixSignals, logging,
         ]
     ),
@@ -140,9 +149,9 @@ var targets: [Target] = [
     tests("MLSTests", ["MLS", "TLSCodec", crypto]),
     .testTarget(
         name: "NostrTests", dependencies: ["LiveTesting", "Nostr"], exclude: ["Vectors"], swiftSettings: settings),
-    tests("MarmotTests", ["Marmot", "MLS", "Nostr", "TLSCodec"]),
+    tests("MarmotTests", ["Errors", "Marmot", "MLS", "Nostr", "TLSCodec"]),
     tests("NetworkAddressesTests", ["NetworkAddresses", "Nostr"]),
-    tests("PikaCoreTests", ["PikaCore", "Marmot", "MLS", "TLSCodec", "Nostr", "BotTesting"]),
+    tests("PikaCoreTests", ["PikaCore", "Errors", "Marmot", "MLS", "TLSCodec", "Nostr", "BotTesting"]),
     tests("CallMediaTests", ["CallMedia", "BotTesting", "PikaCore", "MLS", "Nostr"]),
     tests(
         "RelayClientTests",
@@ -151,7 +160,7 @@ var targets: [Target] = [
         "BlossomClientTests",
         ["BlossomClient", "NetworkAddresses", "EmbeddedRelay", "PikaCore", "Nostr", crypto, logging] + nio),
     tests("EmbeddedRelayTests", ["EmbeddedRelay", "Nostr", crypto, lifecycle, logging, grdb] + nio),
-    tests("StorageTests", ["Storage", "PikaCore", "Marmot", "MLS", "Nostr", grdb]),
+    tests("StorageTests", ["Storage", "Errors", "PikaCore", "Marmot", "MLS", "Nostr", grdb]),
     tests("TelemetryTests", ["Telemetry", lifecycle, logging, metrics] + nio),
     tests(
         "ExternalBotsTests",
@@ -176,8 +185,8 @@ var targets: [Target] = [
         "BotRuntimeTests",
         [
             "BotRuntime", "BotConfiguration", "ExternalBots", "BotKit", "BotDispatch", "BotTesting", "CallMedia",
-            "EchoBot", "Telemetry", "EmbeddedRelay", "NetworkAddresses", "ProbeReports", "RelayClient", "PikaCore",
-            "Nostr", "ProcessSupport", lifecycle, logging, metrics,
+            "EchoBot", "Errors", "Telemetry", "EmbeddedRelay", "NetworkAddresses", "ProbeReports", "RelayClient",
+            "PikaCore", "Nostr", "ProcessSupport", lifecycle, logging, metrics,
         ] + nio),
     tests(
         "PikabotTests",

@@ -1,19 +1,8 @@
-/// Error of a request to a media server.
-package struct BlossomError: Error, Sendable, CustomStringConvertible {
-    package struct Code: Hashable, Sendable, CustomStringConvertible {
-        package let description: String
+package import Errors
 
-        /// No connection, a timeout, or a connection that broke off.
-        package static let unreachable = Code(description: "unreachable")
-        /// The configuration does not name the server, and its address is private or unknown.
-        package static let notAllowed = Code(description: "not_allowed")
-        /// A status other than success.
-        package static let refused = Code(description: "refused")
-        /// A response that violates the protocol.
-        package static let badAnswer = Code(description: "bad_answer")
-        /// More bytes than the limit.
-        package static let tooLarge = Code(description: "too_large")
-    }
+/// Error of a request to a media server.
+package struct BlossomError: CodedError, Equatable {
+    package typealias Code = ErrorCode<BlossomError>
 
     package let code: Code
     package let message: String
@@ -25,10 +14,19 @@ package struct BlossomError: Error, Sendable, CustomStringConvertible {
         self.cause = cause
     }
 
-    package var description: String { "\(self.code): \(self.message)" }
-}
-
-extension BlossomError: Equatable {
     /// Errors are equal when their codes are; the message is for people.
     package static func == (left: BlossomError, right: BlossomError) -> Bool { left.code == right.code }
+}
+
+extension ErrorCode where Failure == BlossomError {
+    /// No connection, a timeout, or a connection that broke off.
+    package static var unreachable: Self { Self("unreachable") }
+    /// The configuration does not name the server, and its address is private or unknown.
+    package static var notAllowed: Self { Self("not_allowed") }
+    /// A status other than success.
+    package static var refused: Self { Self("refused") }
+    /// A response that violates the protocol.
+    package static var badAnswer: Self { Self("bad_answer") }
+    /// More bytes than the limit.
+    package static var tooLarge: Self { Self("too_large") }
 }

@@ -1,4 +1,5 @@
 package import BotKit
+import Errors
 import Metrics
 import PikaCore
 

@@ -1,19 +1,8 @@
-/// Why the relay could not be configured, started or queried.
-package struct RelayError: Error, CustomStringConvertible {
-    package struct Code: Hashable, Sendable, CustomStringConvertible {
-        package let description: String
+package import Errors
 
-        /// An environment variable or a configured value is invalid.
-        package static let invalidConfiguration = Code(description: "invalidConfiguration")
-        /// `run()` was called a second time.
-        package static let alreadyRun = Code(description: "alreadyRun")
-        /// The relay stopped or failed to start before it had an answer.
-        package static let notListening = Code(description: "notListening")
-        /// The address could not be bound.
-        package static let bindFailed = Code(description: "bindFailed")
-        /// The database could not be opened or migrated.
-        package static let storageFailed = Code(description: "storageFailed")
-    }
+/// Why the relay could not be configured, started or queried.
+package struct RelayError: CausedError, Equatable {
+    package typealias Code = ErrorCode<RelayError>
 
     package let code: Code
     package let message: String
@@ -25,15 +14,19 @@ package struct RelayError: Error, CustomStringConvertible {
         self.cause = cause
     }
 
-    package var description: String {
-        guard let cause else { return "\(code): \(message)" }
-        return "\(code): \(message) (\(cause))"
-    }
+    /// Errors are equal when their codes are; the message is for people.
+    package static func == (left: RelayError, right: RelayError) -> Bool { left.code == right.code }
 }
 
-extension RelayError: Equatable {
-    /// Errors are equal when their codes are; the message is for people.
-    package static func == (left: RelayError, right: RelayError) -> Bool {
-        left.code == right.code
-    }
+extension ErrorCode where Failure == RelayError {
+    /// An environment variable or a configured value is invalid.
+    package static var invalidConfiguration: Self { Self("invalidConfiguration") }
+    /// `run()` was called a second time.
+    package static var alreadyRun: Self { Self("alreadyRun") }
+    /// The relay stopped or failed to start before it had an answer.
+    package static var notListening: Self { Self("notListening") }
+    /// The address could not be bound.
+    package static var bindFailed: Self { Self("bindFailed") }
+    /// The database could not be opened or migrated.
+    package static var storageFailed: Self { Self("storageFailed") }
 }

@@ -1,11 +1,8 @@
-/// The reason why an external bot could not be created.
-package struct ExternalBotError: Error, Hashable, Sendable, CustomStringConvertible {
-    package struct Code: Hashable, Sendable, CustomStringConvertible {
-        package let description: String
+package import Errors
 
-        /// A program was requested by `use:`, but is configured by `command:`.
-        package static let notIncluded = Code(description: "not_included")
-    }
+/// The reason why an external bot could not be created.
+package struct ExternalBotError: CodedError, Hashable {
+    package typealias Code = ErrorCode<ExternalBotError>
 
     package let code: Code
     package let message: String
@@ -14,6 +11,9 @@ package struct ExternalBotError: Error, Hashable, Sendable, CustomStringConverti
         self.code = code
         self.message = message
     }
+}
 
-    package var description: String { "\(code): \(message)" }
+extension ErrorCode where Failure == ExternalBotError {
+    /// A program was requested by `use:`, but is configured by `command:`.
+    package static var notIncluded: Self { Self("not_included") }
 }

@@ -1,15 +1,8 @@
-/// Why a load test cannot run.
-package struct LoadError: Error, Hashable, Sendable, CustomStringConvertible {
-    package struct Code: Hashable, Sendable, CustomStringConvertible {
-        package let description: String
+package import Errors
 
-        /// The plan is not feasible.
-        package static let badPlan = Code(description: "bad_plan")
-        /// The folder for the agents' databases is not empty.
-        package static let stateInUse = Code(description: "state_in_use")
-        /// The relays are unusable: no agent could publish its key package.
-        package static let noRelay = Code(description: "no_relay")
-    }
+/// Why a load test cannot run.
+package struct LoadError: CodedError, Hashable {
+    package typealias Code = ErrorCode<LoadError>
 
     package let code: Code
     package let message: String
@@ -20,4 +13,13 @@ package struct LoadError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String { message }
+}
+
+extension ErrorCode where Failure == LoadError {
+    /// The plan is not feasible.
+    package static var badPlan: Self { Self("bad_plan") }
+    /// The folder for the agents' databases is not empty.
+    package static var stateInUse: Self { Self("state_in_use") }
+    /// The relays are unusable: no agent could publish its key package.
+    package static var noRelay: Self { Self("no_relay") }
 }

@@ -1,19 +1,8 @@
-/// Error in a threshold or a stored result.
-package struct LoadReportError: Error, Equatable, CustomStringConvertible {
-    package struct Code: Hashable, Sendable, CustomStringConvertible {
-        package let description: String
+package import Errors
 
-        /// There is no measurement with this name.
-        package static let unknownKey = Code(description: "unknown_key")
-        /// A condition without a comparison and a value.
-        package static let badCondition = Code(description: "bad_condition")
-        /// The value has the wrong unit for its key.
-        package static let wrongUnit = Code(description: "wrong_unit")
-        /// The result has another schema version.
-        package static let unsupportedSchema = Code(description: "unsupported_schema")
-        /// The result does not match the schema.
-        package static let malformedResult = Code(description: "malformed_result")
-    }
+/// Error in a threshold or a stored result.
+package struct LoadReportError: CausedError, Equatable {
+    package typealias Code = ErrorCode<LoadReportError>
 
     package let code: Code
     /// Expectation, finding and fix.
@@ -26,9 +15,20 @@ package struct LoadReportError: Error, Equatable, CustomStringConvertible {
         self.cause = cause
     }
 
-    package var description: String { "\(code): \(message)" + (cause.map { " (\($0))" } ?? "") }
-
     package static func == (left: LoadReportError, right: LoadReportError) -> Bool {
         left.code == right.code && left.message == right.message
     }
+}
+
+extension ErrorCode where Failure == LoadReportError {
+    /// There is no measurement with this name.
+    package static var unknownKey: Self { Self("unknown_key") }
+    /// A condition without a comparison and a value.
+    package static var badCondition: Self { Self("bad_condition") }
+    /// The value has the wrong unit for its key.
+    package static var wrongUnit: Self { Self("wrong_unit") }
+    /// The result has another schema version.
+    package static var unsupportedSchema: Self { Self("unsupported_schema") }
+    /// The result does not match the schema.
+    package static var malformedResult: Self { Self("malformed_result") }
 }

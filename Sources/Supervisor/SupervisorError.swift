@@ -1,32 +1,13 @@
-/// Error in starting or controlling workers.
-package struct SupervisorError: Error, Hashable, CustomStringConvertible {
-    /// The kind of failure; compare with the static members.
-    package struct Code: Hashable, Sendable, CustomStringConvertible {
-        package let description: String
+package import Errors
 
-        /// The specification or the supervisor's limits are invalid.
-        package static let invalidConfiguration = Code(description: "invalidConfiguration")
-        /// `run()` was called a second time.
-        package static let alreadyRunning = Code(description: "alreadyRunning")
-        /// Every worker is quarantined or gone: nothing is left to supervise.
-        package static let noWorkersLeft = Code(description: "noWorkersLeft")
-        /// No worker has this name.
-        package static let unknownWorker = Code(description: "unknownWorker")
-        /// The worker has no running process.
-        package static let notRunning = Code(description: "notRunning")
-        /// Too many questions are in flight, in total or to this worker.
-        package static let tooManyAsks = Code(description: "tooManyAsks")
-        /// The worker did not answer in time, or ended before it did.
-        package static let noAnswer = Code(description: "noAnswer")
-        /// The control socket could not be created.
-        package static let noControlSocket = Code(description: "noControlSocket")
-        /// The worker answered with an error; the message is the worker's.
-        package static let refused = Code(description: "refused")
-    }
+/// Error in starting or controlling workers.
+package struct SupervisorError: CodedError, Hashable {
+    /// The kind of failure; compare with the static members.
+    package typealias Code = ErrorCode<SupervisorError>
 
     package let code: Code
     package let message: String
-    /// With ``Code/noWorkersLeft``: the exit status of all workers, if they ended with the same one and restarting
+    /// With `Code.noWorkersLeft`: the exit status of all workers, if they ended with the same one and restarting
     /// after it is useless.
     package let finalStatus: Int32?
 
@@ -35,6 +16,25 @@ package struct SupervisorError: Error, Hashable, CustomStringConvertible {
         self.message = message
         self.finalStatus = finalStatus
     }
+}
 
-    package var description: String { "\(code): \(message)" }
+extension ErrorCode where Failure == SupervisorError {
+    /// The specification or the supervisor's limits are invalid.
+    package static var invalidConfiguration: Self { Self("invalidConfiguration") }
+    /// `run()` was called a second time.
+    package static var alreadyRunning: Self { Self("alreadyRunning") }
+    /// Every worker is quarantined or gone: nothing is left to supervise.
+    package static var noWorkersLeft: Self { Self("noWorkersLeft") }
+    /// No worker has this name.
+    package static var unknownWorker: Self { Self("unknownWorker") }
+    /// The worker has no running process.
+    package static var notRunning: Self { Self("notRunning") }
+    /// Too many questions are in flight, in total or to this worker.
+    package static var tooManyAsks: Self { Self("tooManyAsks") }
+    /// The worker did not answer in time, or ended before it did.
+    package static var noAnswer: Self { Self("noAnswer") }
+    /// The control socket could not be created.
+    package static var noControlSocket: Self { Self("noControlSocket") }
+    /// The worker answered with an error; the message is the worker's.
+    package static var refused: Self { Self("refused") }
 }

@@ -1,6 +1,9 @@
 /// Reason why bytes are not a valid encoding, and the offset.
 public struct TLSCodecError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of failure a decoder reports.
+    ///
+    /// One byte, which keeps the error within the four words that typed throws return in registers; a code with a name
+    /// would make five.
     public struct Code: Hashable, Sendable {
         private enum Value {
             case truncated, trailingBytes, nonMinimalLength, lengthTooLarge, unevenVector, invalidValue

@@ -1,11 +1,8 @@
-/// An error of the telemetry endpoint.
-package struct TelemetryError: Error, Equatable, CustomStringConvertible {
-    package struct Code: Hashable, Sendable, CustomStringConvertible {
-        package let description: String
+package import Errors
 
-        /// The endpoint cannot bind its address.
-        package static let bindFailed = Code(description: "bind_failed")
-    }
+/// An error of the telemetry endpoint.
+package struct TelemetryError: CausedError, Equatable {
+    package typealias Code = ErrorCode<TelemetryError>
 
     package let code: Code
     /// The problem and how to fix it.
@@ -18,7 +15,10 @@ package struct TelemetryError: Error, Equatable, CustomStringConvertible {
         self.cause = cause
     }
 
-    package var description: String { "\(code): \(message)" + (cause.map { " (\($0))" } ?? "") }
-
     package static func == (left: TelemetryError, right: TelemetryError) -> Bool { left.code == right.code }
+}
+
+extension ErrorCode where Failure == TelemetryError {
+    /// The endpoint cannot bind its address.
+    package static var bindFailed: Self { Self("bind_failed") }
 }

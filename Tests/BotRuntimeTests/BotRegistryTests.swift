@@ -1,5 +1,6 @@
 import BotConfiguration
 import BotKit
+import Errors
 import Testing
 
 @testable import BotRuntime

@@ -1,5 +1,6 @@
 import BotRuntime
 import Diagnosis
+import Errors
 import Logging
 import Nostr
 import PikaCore

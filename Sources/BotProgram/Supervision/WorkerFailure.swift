@@ -1,6 +1,7 @@
 package import ArgumentParser
 import BotConfiguration
 import BotRuntime
+import Errors
 import Nostr
 import PikaCore
 import Storage

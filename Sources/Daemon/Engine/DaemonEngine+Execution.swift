@@ -1,3 +1,4 @@
+import Errors
 import Metrics
 import Nostr
 import PikaCore

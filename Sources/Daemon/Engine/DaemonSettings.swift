@@ -1,3 +1,4 @@
+package import Errors
 package import Nostr
 package import PikaCore
 
@@ -66,17 +67,8 @@ package struct DaemonSettings: Sendable {
 }
 
 /// Why a daemon failed to start or ended.
-package struct DaemonError: Error, Hashable, Sendable, CustomStringConvertible {
-    package struct Code: Hashable, Sendable, CustomStringConvertible {
-        package let description: String
-
-        /// The core ended unexpectedly.
-        package static let coreEnded = Code(description: "core_ended")
-        /// The socket could not be created.
-        package static let noSocket = Code(description: "no_socket")
-        /// The file with the tokens cannot be read or written.
-        package static let badTokenFile = Code(description: "bad_token_file")
-    }
+package struct DaemonError: CodedError, Hashable {
+    package typealias Code = ErrorCode<DaemonError>
 
     package let code: Code
     package let message: String
@@ -85,6 +77,13 @@ package struct DaemonError: Error, Hashable, Sendable, CustomStringConvertible {
         self.code = code
         self.message = message
     }
+}
 
-    package var description: String { "\(self.code): \(self.message)" }
+extension ErrorCode where Failure == DaemonError {
+    /// The core ended unexpectedly.
+    package static var coreEnded: Self { Self("core_ended") }
+    /// The socket could not be created.
+    package static var noSocket: Self { Self("no_socket") }
+    /// The file with the tokens cannot be read or written.
+    package static var badTokenFile: Self { Self("bad_token_file") }
 }

@@ -1,52 +1,9 @@
+package import Errors
+
 /// Error of a command, as an `error` reply reports it (docs/daemon.md).
-package struct DaemonFailure: Error, Hashable, Sendable, CustomStringConvertible {
+package struct DaemonFailure: CodedError, Hashable {
     /// Machine-readable code: those of the pikachat daemon, and a few of the extension.
-    package struct Code: Hashable, Sendable, CustomStringConvertible {
-        package let description: String
-
-        package static let parseError = Code(description: "parse_error")
-        package static let badRequest = Code(description: "bad_request")
-        package static let badRelays = Code(description: "bad_relays")
-        package static let badPublicKey = Code(description: "bad_pubkey")
-        package static let badEventID = Code(description: "bad_event_id")
-        package static let badGroupID = Code(description: "bad_group_id")
-        package static let badEmoji = Code(description: "bad_emoji")
-        package static let badAction = Code(description: "bad_action")
-        package static let badMIMEType = Code(description: "bad_mime_type")
-        package static let notFound = Code(description: "not_found")
-        package static let busy = Code(description: "busy")
-        package static let authFailed = Code(description: "auth_failed")
-        package static let noKeyPackages = Code(description: "no_key_packages")
-        package static let fetchFailed = Code(description: "fetch_failed")
-        package static let giftWrapFailed = Code(description: "gift_wrap_failed")
-        package static let publishFailed = Code(description: "publish_failed")
-        package static let mergeFailed = Code(description: "merge_failed")
-        package static let signFailed = Code(description: "sign_failed")
-        package static let fileError = Code(description: "file_error")
-        package static let encryptError = Code(description: "encrypt_error")
-        package static let uploadFailed = Code(description: "upload_failed")
-        package static let ioError = Code(description: "io_error")
-        /// Rejected by the group or its rules; the name is the reference implementation's.
-        package static let mdkError = Code(description: "mdk_error")
-        package static let runtimeError = Code(description: "runtime_error")
-
-        // The extension
-        /// Requires a `hello` with a token that allows the command.
-        package static let unauthorized = Code(description: "unauthorized")
-        /// The token is read-only.
-        package static let forbidden = Code(description: "forbidden")
-        package static let badToken = Code(description: "bad_token")
-        package static let badCursor = Code(description: "bad_cursor")
-        /// The idempotency key was used for a different command.
-        package static let keyReused = Code(description: "key_reused")
-        /// The client read too slowly.
-        package static let slowClient = Code(description: "slow_client")
-        package static let tooManyClients = Code(description: "too_many_clients")
-        package static let loginFailed = Code(description: "login_failed")
-        package static let logoutFailed = Code(description: "logout_failed")
-        /// The configuration does not allow the command to the program.
-        package static let notAllowed = Code(description: "not_allowed")
-    }
+    package typealias Code = ErrorCode<DaemonFailure>
 
     package let code: Code
     /// Description for people.
@@ -56,6 +13,49 @@ package struct DaemonFailure: Error, Hashable, Sendable, CustomStringConvertible
         self.code = code
         self.message = message
     }
+}
 
-    package var description: String { "\(self.code): \(self.message)" }
+extension ErrorCode where Failure == DaemonFailure {
+    package static var parseError: Self { Self("parse_error") }
+    package static var badRequest: Self { Self("bad_request") }
+    package static var badRelays: Self { Self("bad_relays") }
+    package static var badPublicKey: Self { Self("bad_pubkey") }
+    package static var badEventID: Self { Self("bad_event_id") }
+    package static var badGroupID: Self { Self("bad_group_id") }
+    package static var badEmoji: Self { Self("bad_emoji") }
+    package static var badAction: Self { Self("bad_action") }
+    package static var badMIMEType: Self { Self("bad_mime_type") }
+    package static var notFound: Self { Self("not_found") }
+    package static var busy: Self { Self("busy") }
+    package static var authFailed: Self { Self("auth_failed") }
+    package static var noKeyPackages: Self { Self("no_key_packages") }
+    package static var fetchFailed: Self { Self("fetch_failed") }
+    package static var giftWrapFailed: Self { Self("gift_wrap_failed") }
+    package static var publishFailed: Self { Self("publish_failed") }
+    package static var mergeFailed: Self { Self("merge_failed") }
+    package static var signFailed: Self { Self("sign_failed") }
+    package static var fileError: Self { Self("file_error") }
+    package static var encryptError: Self { Self("encrypt_error") }
+    package static var uploadFailed: Self { Self("upload_failed") }
+    package static var ioError: Self { Self("io_error") }
+    /// Rejected by the group or its rules; the name is the reference implementation's.
+    package static var mdkError: Self { Self("mdk_error") }
+    package static var runtimeError: Self { Self("runtime_error") }
+
+    // Codes that the pikachat daemon lacks
+    /// Requires a `hello` with a token that allows the command.
+    package static var unauthorized: Self { Self("unauthorized") }
+    /// The token is read-only.
+    package static var forbidden: Self { Self("forbidden") }
+    package static var badToken: Self { Self("bad_token") }
+    package static var badCursor: Self { Self("bad_cursor") }
+    /// The idempotency key was used for a different command.
+    package static var keyReused: Self { Self("key_reused") }
+    /// The client read too slowly.
+    package static var slowClient: Self { Self("slow_client") }
+    package static var tooManyClients: Self { Self("too_many_clients") }
+    package static var loginFailed: Self { Self("login_failed") }
+    package static var logoutFailed: Self { Self("logout_failed") }
+    /// The configuration does not allow the command to the program.
+    package static var notAllowed: Self { Self("not_allowed") }
 }

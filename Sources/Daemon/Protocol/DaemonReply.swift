@@ -1,3 +1,4 @@
+import Errors
 package import Nostr
 
 /// The reply to a command.

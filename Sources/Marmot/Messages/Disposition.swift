@@ -1,3 +1,4 @@
+import Errors
 public import MLS
 public import Nostr
 

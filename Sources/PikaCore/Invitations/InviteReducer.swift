@@ -1,3 +1,4 @@
+import Errors
 import MLS
 import Marmot
 import Nostr

@@ -1,3 +1,4 @@
+package import Errors
 package import Nostr
 
 /// A signer outside this process that holds an account's key, such as a bunker (NIP-46).
@@ -24,21 +25,8 @@ extension RemoteSigner {
 }
 
 /// The reason why a remote signer did not perform a request.
-package struct SignerError: Error, Hashable, Sendable, CustomStringConvertible {
-    package struct Code: Hashable, Sendable, CustomStringConvertible {
-        package let description: String
-
-        /// It did not answer: retry later.
-        package static let away = Code(description: "away")
-        /// It refused, or does not support the request.
-        package static let refused = Code(description: "refused")
-        /// Its answer does not match the request.
-        package static let wrongAnswer = Code(description: "wrong_answer")
-        /// The request does not fit into a message to it.
-        package static let tooLarge = Code(description: "too_large")
-        /// It holds another account's key.
-        package static let wrongAccount = Code(description: "wrong_account")
-    }
+package struct SignerError: CodedError, Hashable {
+    package typealias Code = ErrorCode<SignerError>
 
     package let code: Code
     package let message: String
@@ -47,6 +35,17 @@ package struct SignerError: Error, Hashable, Sendable, CustomStringConvertible {
         self.code = code
         self.message = message
     }
+}
 
-    package var description: String { "\(self.code): \(self.message)" }
+extension ErrorCode where Failure == SignerError {
+    /// It did not answer: retry later.
+    package static var away: Self { Self("away") }
+    /// It refused, or does not support the request.
+    package static var refused: Self { Self("refused") }
+    /// Its answer does not match the request.
+    package static var wrongAnswer: Self { Self("wrong_answer") }
+    /// The request does not fit into a message to it.
+    package static var tooLarge: Self { Self("too_large") }
+    /// It holds another account's key.
+    package static var wrongAccount: Self { Self("wrong_account") }
 }

@@ -1,3 +1,5 @@
+import Errors
+
 /// Reply to a command on the control socket.
 package enum ControlReply: Sendable {
     /// One line, `{"result":…}`.

@@ -1,4 +1,5 @@
 import BotKit
+import Errors
 import LiveTesting
 import Logging
 import ServiceLifecycle

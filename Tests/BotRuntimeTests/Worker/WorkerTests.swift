@@ -2,6 +2,7 @@ import BotConfiguration
 import BotKit
 import BotTesting
 import EchoBot
+import Errors
 import LiveTesting
 import Logging
 import NetworkAddresses

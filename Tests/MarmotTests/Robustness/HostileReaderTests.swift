@@ -1,3 +1,4 @@
+import Errors
 import LiveTesting
 import MLS
 import Nostr

@@ -1,3 +1,4 @@
+import Errors
 import Marmot
 import Nostr
 import Testing

@@ -1,4 +1,5 @@
 import BotTesting
+import Errors
 import LiveTesting
 import Nostr
 import PikaCore
