@@ -25,7 +25,7 @@ public protocol Bot: Sendable {
 
     /// Creates a bot from its settings under `with:`; an empty object if `with:` is absent.
     ///
-    /// ``SettingsReader`` reads them and reports every problem at once; throw ``BotError/Code/invalidSettings`` for
+    /// ``SettingsReader`` reads them and reports every problem at once; throw `BotError.Code.invalidSettings` for
     /// other failures.
     init(settings: BotSettings) throws
 

@@ -11,7 +11,7 @@ extension BotContext {
 
     /// Downloads and decrypts a file of the handled message, and verifies its hash.
     ///
-    /// Throws ``BotError/Code/noMessage`` if there is no message, otherwise the errors of
+    /// Throws `BotError.Code.noMessage` if there is no message, otherwise the errors of
     /// `AppCore.media(chatID:messageID:index:)`.
     public func download(_ file: MediaAttachment) async throws -> [UInt8] {
         guard let message else {

@@ -31,7 +31,7 @@ extension BotContext {
         dispatch(.typingStarted(chatID: chatID))
     }
 
-    /// Reacts to the handled message (kind 7). Throws ``BotError/Code/noMessage`` if the event is not a message.
+    /// Reacts to the handled message (kind 7). Throws `BotError.Code.noMessage` if the event is not a message.
     public func react(_ emoji: String) throws(BotError) {
         guard let message else {
             throw BotError(.noMessage, "only a message can be reacted to; use this in a message handler")
@@ -40,12 +40,12 @@ extension BotContext {
     }
 
     /// Rejects the call of the handled signal. The reason is free text, such as `declined` or `busy`. Throws
-    /// ``BotError/Code/noCall`` if the event is not a call signal.
+    /// `BotError.Code.noCall` if the event is not a call signal.
     public func rejectCall(reason: String) throws(BotError) {
         dispatch(.rejectCall(chatID: chatID, callID: try callID(), reason: reason))
     }
 
-    /// Ends the call of the handled signal. Throws ``BotError/Code/noCall`` if the event is not a call signal.
+    /// Ends the call of the handled signal. Throws `BotError.Code.noCall` if the event is not a call signal.
     public func endCall(reason: String = "user_hangup") throws(BotError) {
         dispatch(.endCall(chatID: chatID, callID: try callID(), reason: reason))
     }

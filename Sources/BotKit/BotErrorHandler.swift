@@ -8,7 +8,7 @@
 ///
 /// The effects of the failed handler are dropped; those of an error handler are committed. The first error handler that
 /// returns ``Verdict/handled`` is the last one called. If none does, the error is logged and counted
-/// (`bot_handler_errors_total`). A handler that exceeds its deadline fails with ``BotError/Code/timedOut``.
+/// (`bot_handler_errors_total`). A handler that exceeds its deadline fails with `BotError.Code.timedOut`.
 public struct BotErrorHandler: Sendable {
     /// Whether an error handler has handled an error.
     public enum Verdict: Sendable, Hashable {

@@ -170,7 +170,7 @@ extension CallMediaSession {
         }
     }
 
-    /// Returns the body's result; throws ``AppCoreError/Code/callMediaFailed`` after this many milliseconds.
+    /// Returns the body's result; throws `AppCoreError.Code.callMediaFailed` after this many milliseconds.
     private func withTimeout<Value: Sendable>(
         _ milliseconds: Int64, _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {

@@ -4,7 +4,7 @@ import Synchronization
 /// The media of one call, for the host: it sends outgoing media here, and reads incoming media from ``received``.
 ///
 /// Available from `AppState.ActiveCall.Phase.active` on, through `AppCore.callMedia(callID:)`. It ends with the
-/// call: then ``received`` ends, and sending throws ``AppCoreError/Code/unknownCall``.
+/// call: then ``received`` ends, and sending throws `AppCoreError.Code.unknownCall`.
 package final class CallMediaSession: Sendable {
     package let callID: String
     /// The tracks of the call as the invite named them.
@@ -94,7 +94,7 @@ package final class CallMediaSession: Sendable {
 
     /// Sends a piece of data unchanged, at most 1 MiB, on the first data track unless another is named.
     ///
-    /// Throws ``AppCoreError/Code/busy`` when too many pieces are waiting, and ``AppCoreError/Code/notAllowed`` when it
+    /// Throws `AppCoreError.Code.busy` when too many pieces are waiting, and `AppCoreError.Code.notAllowed` when it
     /// is too long or the call has no data track.
     package func sendData(_ bytes: [UInt8], track: String? = nil) throws(AppCoreError) {
         let dataTrack = self.tracks.first { !$0.isAudio && !$0.isVideo }

@@ -17,7 +17,7 @@ final class ListeningGate: Sendable {
 
     private let waiting = Mutex(Waiting())
 
-    /// Throws ``RelayError/Code/alreadyRun`` unless this is the first call.
+    /// Throws `RelayError.Code.alreadyRun` unless this is the first call.
     func start() throws(RelayError) {
         let isFirst = waiting.withLock { waiting in
             guard case .new = waiting.state else { return false }

@@ -26,8 +26,8 @@ package final class Relay: Service {
         self.now = now ?? { Int64(Date().timeIntervalSince1970) }
     }
 
-    /// Throws ``RelayError/Code/invalidConfiguration``, ``RelayError/Code/storageFailed`` or
-    /// ``RelayError/Code/bindFailed`` when it cannot start.
+    /// Throws `RelayError.Code.invalidConfiguration`, `RelayError.Code.storageFailed` or
+    /// `RelayError.Code.bindFailed` when it cannot start.
     package func run() async throws {
         try gate.start()
         do {
@@ -47,7 +47,7 @@ package final class Relay: Service {
 
     /// Returns the bound port; waits until `run()` listens.
     ///
-    /// Throws ``RelayError/Code/notListening`` when the relay failed to start or has stopped.
+    /// Throws `RelayError.Code.notListening` when the relay failed to start or has stopped.
     package func waitUntilListening() async throws -> Int {
         try await gate.port()
     }

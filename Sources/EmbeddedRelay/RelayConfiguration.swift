@@ -41,7 +41,7 @@ package struct RelayConfiguration: Sendable {
 
     package init() {}
 
-    /// Throws ``RelayError/Code/invalidConfiguration`` for values that no socket or frame can have.
+    /// Throws `RelayError.Code.invalidConfiguration` for values that no socket or frame can have.
     func validate() throws(RelayError) {
         guard (0...65_535).contains(port) else {
             throw RelayError(.invalidConfiguration, "the port must be a number from 0 to 65535")

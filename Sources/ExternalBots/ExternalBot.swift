@@ -31,7 +31,7 @@ package struct ExternalBot: Bot, SelfTimingBot {
         self.currentPolicy = PolicyBox(policy)
     }
 
-    /// Throws ``ExternalBotError/Code/notIncluded``: programs are configured by `command:`.
+    /// Throws `ExternalBotError.Code.notIncluded`: programs are configured by `command:`.
     package init(settings: BotSettings) throws {
         throw ExternalBotError(.notIncluded, "an external bot needs `command: […]` instead of `use:`")
     }

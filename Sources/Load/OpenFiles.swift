@@ -32,7 +32,7 @@ extension LoadPlan {
         relays.count + 2 * Set(faults.compactMap(\.relay)).count + (agents.state == .disk ? 7 : 0)
     }
 
-    /// Throws ``LoadError/Code/badPlan`` if the agents need more descriptors than the process may open.
+    /// Throws `LoadError.Code.badPlan` if the agents need more descriptors than the process may open.
     func checkOpenFiles(limit: Int) throws(LoadError) {
         let others = 200
         let needed = agents.count * openFilesPerAgent + others

@@ -8,7 +8,7 @@ extension PublicKey {
 }
 
 extension LeafNode {
-    /// Returns the Nostr identity of a member, or throws ``MarmotError/Code/badCredential``.
+    /// Returns the Nostr identity of a member, or throws `MarmotError.Code.badCredential`.
     public func identity() throws(MarmotError) -> PublicKey {
         // V7.3-1: The credential is basic, with a Nostr public key.
         guard let key = self.statedIdentity, key.isOnCurve else {

@@ -18,7 +18,7 @@ public struct RelayURL: Hashable, Comparable, Sendable, CustomStringConvertible 
     public let path: String
     private let normalized: String
 
-    /// Throws ``NostrError/Code/invalidRelayURL`` for anything else, including user names, fragments, blanks and
+    /// Throws `NostrError.Code.invalidRelayURL` for anything else, including user names, fragments, blanks and
     /// non-ASCII characters.
     public init(_ text: String) throws(NostrError) {
         guard text.utf8.count <= RelayURL.maximumLength else { throw RelayURL.invalid("it is too long") }

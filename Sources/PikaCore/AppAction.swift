@@ -11,7 +11,7 @@ public enum AppAction: Sendable, Hashable {
     case popScreen
     /// Replaces the whole stack.
     case setScreens([AppState.Screen])
-    /// Pushes the chat's screen; fails with ``AppCoreError/Code/unknownChat`` if no chat has this id.
+    /// Pushes the chat's screen; fails with `AppCoreError.Code.unknownChat` if no chat has this id.
     case openChat(chatID: String)
     /// Loads up to `limit` older messages into the open chat.
     case loadOlderMessages(chatID: String, limit: Int = 50)
@@ -140,7 +140,7 @@ public enum AppAction: Sendable, Hashable {
     case startCall(chatID: String, session: CallSession, callID: String? = nil, peer: PublicKey? = nil)
     /// As ``startCall(chatID:session:callID:peer:)``, with an additional video track.
     case startVideoCall(chatID: String, session: CallSession, callID: String? = nil, peer: PublicKey? = nil)
-    /// Accepts the ringing call; fails with ``AppCoreError/Code/unknownCall`` if the ids name another call.
+    /// Accepts the ringing call; fails with `AppCoreError.Code.unknownCall` if the ids name another call.
     case acceptCall(chatID: String, callID: String)
     /// Mutes or unmutes this account's audio in the current call; fails without a call.
     case toggleMute

@@ -4,14 +4,14 @@ package import Nostr
 extension AppCore {
     /// Returns a member's profile for a chat's group only; nil if none is known.
     ///
-    /// Throws ``AppCoreError/Code/unknownChat``.
+    /// Throws `AppCoreError.Code.unknownChat`.
     package func groupProfile(chatID: String, publicKey: PublicKey) throws -> AppState.Profile? {
         try self.profiles(ofChat: chatID)[publicKey]?.shown
     }
 
     /// Returns all known profiles that members have for a chat's group only, newest first.
     ///
-    /// Throws ``AppCoreError/Code/unknownChat``.
+    /// Throws `AppCoreError.Code.unknownChat`.
     package func groupProfiles(chatID: String) throws -> [AppState.Profile] {
         try self.profiles(ofChat: chatID).values.map(\.shown).sorted {
             ($0.createdAt ?? 0, $1.publicKey) > ($1.createdAt ?? 0, $0.publicKey)
@@ -21,7 +21,7 @@ extension AppCore {
     /// Downloads and decrypts the picture of a member's group profile; nil if it has none.
     ///
     /// A picture without its key is downloaded unencrypted, as older clients send them. Throws
-    /// ``AppCoreError/Code/unknownChat``, ``AppCoreError/Code/badAddress`` and ``AppCoreError/Code/mediaFailed``.
+    /// `AppCoreError.Code.unknownChat`, `AppCoreError.Code.badAddress` and `AppCoreError.Code.mediaFailed`.
     package func groupProfileImage(chatID: String, publicKey: PublicKey) async throws -> [UInt8]? {
         guard let profile = try self.profiles(ofChat: chatID)[publicKey], let address = profile.shown.picture else {
             return nil

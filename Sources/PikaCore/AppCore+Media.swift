@@ -96,9 +96,9 @@ extension AppCore {
     /// Returns a file of an own or received message from the cache, or else downloads and decrypts it, and verifies its
     /// hash.
     ///
-    /// Tries the address that the sender names, then the configured servers. Throws ``AppCoreError/Code/unknownChat``,
-    /// ``AppCoreError/Code/unknownMedia`` if the message is not stored here or has no such file, and
-    /// ``AppCoreError/Code/mediaFailed``.
+    /// Tries the address that the sender names, then the configured servers. Throws `AppCoreError.Code.unknownChat`,
+    /// `AppCoreError.Code.unknownMedia` if the message is not stored here or has no such file, and
+    /// `AppCoreError.Code.mediaFailed`.
     package func media(chatID: String, messageID: EventID, index: Int = 0) async throws -> [UInt8] {
         let groupID = try self.mediaLookup.groupID(ofChat: chatID)
         return try await self.files.read(groupID: groupID, messageID: messageID, index: index)
@@ -106,7 +106,7 @@ extension AppCore {
 
     /// Returns the files of an own or received message; empty if it has none, or is not stored here.
     ///
-    /// Throws ``AppCoreError/Code/unknownChat``.
+    /// Throws `AppCoreError.Code.unknownChat`.
     package func attachments(chatID: String, messageID: EventID) async throws -> [MediaAttachment] {
         let stored = try await self.store.media(in: try self.mediaLookup.groupID(ofChat: chatID), message: messageID)
         return stored.compactMap { MediaAttachment($0) }

@@ -1,7 +1,7 @@
 extension AppCore {
     /// Returns at most `limit` stored messages of a chat, own and received, older than `before`, newest first.
     ///
-    /// Throws ``AppCoreError/Code/unknownChat``.
+    /// Throws `AppCoreError.Code.unknownChat`.
     package func messages(
         chatID: String, before: StoredMessage.Position? = nil, limit: Int
     ) async throws -> [StoredMessage] {

@@ -113,7 +113,7 @@ package actor AppCore {
     }
 
     /// Runs until the task is cancelled or the store fails. A store failure is thrown, and the account must then be
-    /// restarted from its durable state. Throws ``AppCoreError/Code/superseded`` when a later copy of the account was
+    /// restarted from its durable state. Throws `AppCoreError.Code.superseded` when a later copy of the account was
     /// started (``CoreConfiguration/detectsCopies``).
     package func run() async throws {
         let mailbox = self.mailbox

@@ -4,12 +4,12 @@ package import Nostr
 /// A service that probes relays by using them like a client of encrypted groups.
 package protocol BotRelayProbes: Sendable {
     /// Probes one relay, within the request's timeout. Returns a report even if the relay cannot be reached. Throws
-    /// ``BotError/Code/probeRefused`` if the relay may not be probed, and `CancellationError` if the probe was
+    /// `BotError.Code.probeRefused` if the relay may not be probed, and `CancellationError` if the probe was
     /// cancelled; it then has no result.
     func probe(_ request: RelayProbeRequest) async throws -> RelayProbeReport
 
     /// Publishes probe results to the account's relays, signed by the account (NIP-66). Skips results for relays that
-    /// were unreachable or have no package address. Throws ``BotError/Code/requestFailed`` if no relay accepted the
+    /// were unreachable or have no package address. Throws `BotError.Code.requestFailed` if no relay accepted the
     /// event.
     func announce(_ announcement: RelayAnnouncement) async throws(BotError)
 }
@@ -64,12 +64,12 @@ extension BotServices {
 }
 
 extension NoBotServices: BotRelayProbes {
-    /// Throws ``BotError/Code/probeRefused``.
+    /// Throws `BotError.Code.probeRefused`.
     package func probe(_ request: RelayProbeRequest) async throws -> RelayProbeReport {
         throw BotError(.probeRefused, "relay probes are not available here")
     }
 
-    /// Throws ``BotError/Code/requestFailed``.
+    /// Throws `BotError.Code.requestFailed`.
     package func announce(_ announcement: RelayAnnouncement) async throws(BotError) {
         throw BotError(.requestFailed, "relay announcements are not available here")
     }

@@ -111,7 +111,7 @@ package final class AccountStore: CoreStore {
     }
 
     /// Waits for running operations, checkpoints the log, closes the database and unlocks the directory; later calls
-    /// throw ``StoreError/Code/closed``.
+    /// throw `StoreError.Code.closed`.
     package func close() throws(StoreError) {
         defer { self.lock.release() }
         do { try self.queue.close() } catch { throw Self.named(error, self.path) }

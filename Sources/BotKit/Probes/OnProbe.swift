@@ -10,7 +10,7 @@
 /// ```
 ///
 /// Anyone with access to the endpoint can request a probe, so the handler must check the target, and throw
-/// ``BotError/Code/probeRefused`` for targets that it does not probe. Other errors and a timeout count as a failed
+/// `BotError.Code.probeRefused` for targets that it does not probe. Other errors and a timeout count as a failed
 /// probe. Probes have no chat and run concurrently with everything else. Effects that the handler requests are dropped.
 public struct OnProbe: HandlerDeclaration {
     /// The handler for probe requests.

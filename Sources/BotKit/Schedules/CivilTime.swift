@@ -47,7 +47,7 @@ struct CivilTime: Sendable, Hashable {
 struct TimeZoneRules: Sendable, Hashable {
     private let zone: TimeZone
 
-    /// Throws ``BotError/Code/invalidSchedule``.
+    /// Throws `BotError.Code.invalidSchedule`.
     init(_ name: String) throws(BotError) {
         guard !name.isEmpty, let zone = TimeZone(identifier: name) else {
             throw BotError(

@@ -6,7 +6,7 @@ struct CronExpression: Sendable, Hashable {
     private let months: CronField
     private let daysOfWeek: CronField
 
-    /// Throws ``BotError/Code/invalidSchedule``.
+    /// Throws `BotError.Code.invalidSchedule`.
     init(_ text: String) throws(BotError) {
         let fields = text.split(whereSeparator: \.isWhitespace)
         guard fields.count == 5 else {

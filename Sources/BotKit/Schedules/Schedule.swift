@@ -34,7 +34,7 @@ public struct Schedule: Sendable, Hashable {
     ///
     /// `timeZone` is a name of the IANA time zone database, such as `Europe/Berlin`.
     ///
-    /// Throws ``BotError/Code/invalidSchedule``.
+    /// Throws `BotError.Code.invalidSchedule`.
     public init(cron expression: String, timeZone: String = "UTC") throws(BotError) {
         let expression = try CronExpression(expression)
         kind = .cron(expression, try TimeZoneRules(timeZone))

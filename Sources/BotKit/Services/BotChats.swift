@@ -38,7 +38,7 @@ public struct RecentMessage: Sendable, Hashable {
 
 /// Access to files that settings name.
 public protocol BotFiles: Sendable {
-    /// Reads a regular file; a relative path starts at the configuration's folder. Throws ``BotError/Code/noFile``,
+    /// Reads a regular file; a relative path starts at the configuration's folder. Throws `BotError.Code.noFile`,
     /// including for a file longer than the maximum.
     func read(_ path: String, maximumBytes: Int) async throws(BotError) -> [UInt8]
 }
@@ -50,7 +50,7 @@ extension NoBotServices: BotChats, BotFiles {
     /// Does nothing.
     public func showTyping(in chatID: String) async {}
 
-    /// Throws ``BotError/Code/noFile``.
+    /// Throws `BotError.Code.noFile`.
     public func read(_ path: String, maximumBytes: Int) async throws(BotError) -> [UInt8] {
         throw BotError(.noFile, "file access is not available here")
     }

@@ -58,7 +58,7 @@ package protocol BotServiceKey {
 /// HTTP requests of bots.
 public protocol BotHTTP: Sendable {
     /// Sends a request and reads the whole response, even one with an error status. Redirects are returned, not
-    /// followed. Throws ``BotError/Code/requestFailed`` if there is no complete response within the limits.
+    /// followed. Throws `BotError.Code.requestFailed` if there is no complete response within the limits.
     func send(_ request: BotHTTPRequest) async throws(BotError) -> BotHTTPResponse
 }
 
@@ -130,7 +130,7 @@ public struct BotHTTPResponse: Sendable, Hashable {
 /// Programs that bots run.
 public protocol BotPrograms: Sendable {
     /// Runs a program and returns its standard output. The program and its children are killed at the timeout, and when
-    /// the task is cancelled. Throws ``BotError/Code/programFailed``, including for an exit status other than 0.
+    /// the task is cancelled. Throws `BotError.Code.programFailed`, including for an exit status other than 0.
     func run(_ program: BotProgramRun) async throws(BotError) -> [UInt8]
 }
 
@@ -163,7 +163,7 @@ public struct BotProgramRun: Sendable, Hashable {
 /// Secrets that settings name by reference.
 public protocol BotSecrets: Sendable {
     /// Reads the secret that `{ file: PATH }`, `{ env: NAME }`, `{ credential: NAME }` or `{ command: […] }` refers to:
-    /// one line of text. Throws ``BotError/Code/noSecret``.
+    /// one line of text. Throws `BotError.Code.noSecret`.
     func read(_ reference: BotSettings) async throws(BotError) -> String
 }
 
@@ -172,17 +172,17 @@ public struct NoBotServices: BotHTTP, BotPrograms, BotSecrets {
     /// Creates the services.
     public init() {}
 
-    /// Throws ``BotError/Code/requestFailed``.
+    /// Throws `BotError.Code.requestFailed`.
     public func send(_ request: BotHTTPRequest) async throws(BotError) -> BotHTTPResponse {
         throw BotError(.requestFailed, "HTTP requests are not available here")
     }
 
-    /// Throws ``BotError/Code/programFailed``.
+    /// Throws `BotError.Code.programFailed`.
     public func run(_ program: BotProgramRun) async throws(BotError) -> [UInt8] {
         throw BotError(.programFailed, "programs are not available here")
     }
 
-    /// Throws ``BotError/Code/noSecret``.
+    /// Throws `BotError.Code.noSecret`.
     public func read(_ reference: BotSettings) async throws(BotError) -> String {
         throw BotError(.noSecret, "secrets are not available here")
     }

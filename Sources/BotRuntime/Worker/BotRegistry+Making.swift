@@ -2,7 +2,7 @@ package import BotConfiguration
 package import BotKit
 
 extension BotRegistry {
-    /// Creates a bot. Throws ``WorkerError/Code/unknownBot``, and ``WorkerError/Code/badSettings`` if the bot rejects
+    /// Creates a bot. Throws `WorkerError.Code.unknownBot`, and `WorkerError.Code.badSettings` if the bot rejects
     /// its settings.
     package func makeBot(_ name: String, settings: BotSettings) throws(WorkerError) -> any Bot {
         guard let type = self[name] else {

@@ -8,7 +8,7 @@ import ServiceLifecycle
 
 /// The external bots of the configuration.
 extension Worker {
-    /// Creates an external bot. Throws ``WorkerError/Code/badSettings`` when a secret of its environment cannot be
+    /// Creates an external bot. Throws `WorkerError.Code.badSettings` when a secret of its environment cannot be
     /// loaded. Blocks on commands that print secrets.
     static func program(
         _ external: ExternalBotConfiguration, of bot: BotConfiguration, _ environment: [String: String]

@@ -66,8 +66,8 @@ package struct Worker: Service {
         (bots, programs) = try Self.install(account.bots, from: registry, environment)
     }
 
-    /// Runs until it is told to end; may be called once. Throws ``WorkerError/Code/noKey``, the errors of the store and
-    /// of the transport, and ``PikaCore/AppCoreError/Code/superseded`` when a later copy of the account runs.
+    /// Runs until it is told to end; may be called once. Throws `WorkerError.Code.noKey`, the errors of the store and
+    /// of the transport, and `AppCoreError.Code.superseded` when a later copy of the account runs.
     package func run() async throws {
         lines.starting()
         channel.install(requestsWhileStarting)

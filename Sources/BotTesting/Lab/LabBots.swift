@@ -76,7 +76,7 @@ extension LabMember {
         try await self.lab.run { try await dispatcher.reconfigure(bots.map(\.installed)) }
     }
 
-    /// Performs a probe by its bots, as `GET /probe` does. Throws ``BotError/Code/probeRefused`` for probes that their
+    /// Performs a probe by its bots, as `GET /probe` does. Throws `BotError.Code.probeRefused` for probes that their
     /// settings do not allow, and for a module that none of them has.
     package func probe(_ request: ProbeRequest) async throws -> ProbeAnswer {
         guard let dispatcher = self.dispatcher.withLock({ $0 }) else {

@@ -9,9 +9,9 @@ package final class LabSigner: RemoteSigner {
         case answers
         /// Does not answer until ``release()``, or until the request is cancelled.
         case holdsBack
-        /// Throws ``SignerError/Code/away`` at once.
+        /// Throws `SignerError.Code.away` at once.
         case away
-        /// Throws ``SignerError/Code/refused`` with this reason at once.
+        /// Throws `SignerError.Code.refused` with this reason at once.
         case refuses(reason: String)
         /// Signs an event other than the requested one.
         case cheats
@@ -67,7 +67,7 @@ package final class LabSigner: RemoteSigner {
         }
     }
 
-    /// Returns the NIP-44 payload of a text for a peer; throws as the conduct demands, and ``SignerError/Code/refused``
+    /// Returns the NIP-44 payload of a text for a peer; throws as the conduct demands, and `SignerError.Code.refused`
     /// for an invalid text or key.
     package func nip44Encrypt(_ plaintext: [UInt8], to peer: PublicKey) async throws(SignerError) -> String {
         try await self.applyConduct()
@@ -77,7 +77,7 @@ package final class LabSigner: RemoteSigner {
         } catch { throw SignerError(.refused, error.message) }
     }
 
-    /// Returns the text of a NIP-44 payload of a peer; throws as the conduct demands, and ``SignerError/Code/refused``
+    /// Returns the text of a NIP-44 payload of a peer; throws as the conduct demands, and `SignerError.Code.refused`
     /// for an invalid payload or key.
     package func nip44Decrypt(_ payload: String, from peer: PublicKey) async throws(SignerError) -> [UInt8] {
         try await self.applyConduct()

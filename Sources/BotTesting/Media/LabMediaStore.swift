@@ -58,7 +58,7 @@ public final class LabMediaStore: MediaStore {
 
     // MARK: Servers
 
-    /// Stores a blob, after ``release()`` if uploads are held; throws ``LabError/Code/injectedFault`` if the server is
+    /// Stores a blob, after ``release()`` if uploads are held; throws `LabError.Code.injectedFault` if the server is
     /// down.
     public func upload(_ blob: MediaUpload, to server: MediaURL) async throws -> StoredBlob {
         await withCheckedContinuation { continuation in
@@ -77,7 +77,7 @@ public final class LabMediaStore: MediaStore {
         return StoredBlob(url: url.description, hash: blob.hash)
     }
 
-    /// Returns a blob; throws ``LabError/Code/injectedFault`` if its server is down or lacks it, or it is longer than
+    /// Returns a blob; throws `LabError.Code.injectedFault` if its server is down or lacks it, or it is longer than
     /// `limit` bytes.
     public func download(_ url: MediaURL, limit: Int) async throws -> [UInt8] {
         if self.state.withLock({ $0.holdsDownloads }) {

@@ -57,7 +57,7 @@ package final class LabCallNetwork: CallMediaTransport {
     /// All written groups, before any fault.
     package var written: [CallTrackAddress: [CallMediaGroup]] { self.state.withLock { $0.written } }
 
-    /// Connects to the relay, which has every address; throws ``LabError/Code/injectedFault`` while it is down.
+    /// Connects to the relay, which has every address; throws `LabError.Code.injectedFault` while it is down.
     package func connect(to url: String) async throws -> any CallMediaConnection {
         try self.check()
         return LabCallConnection(network: self, base: try await self.loopback.connect(to: url), seed: self.seed)

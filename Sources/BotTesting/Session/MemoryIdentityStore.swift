@@ -29,7 +29,7 @@ package final class MemoryIdentityStore: IdentityStore {
     /// All calls of the store, in order.
     package var calls: [Call] { self.state.withLock { $0.calls } }
 
-    /// Makes all calls of these kinds throw ``LabError/Code/injectedFault`` without effect, until the set is replaced.
+    /// Makes all calls of these kinds throw `LabError.Code.injectedFault` without effect, until the set is replaced.
     package func fail(_ calls: Set<Call>) {
         self.state.withLock { $0.failing = calls }
     }

@@ -67,13 +67,13 @@ package final class MemoryCoreStore: CoreStore {
     /// The stored keys of all groups and their related states, in the order of creation.
     package var groupKeys: [[UInt8]] { self.state.withLock { $0.content.state.groups.map(\.groupID) } }
 
-    /// Makes the next commit throw ``LabError/Code/injectedFault`` without effect.
+    /// Makes the next commit throw `LabError.Code.injectedFault` without effect.
     package func failNextCommit() {
         self.state.withLock { $0.failsNextCommit = true }
     }
 
     /// Plans the end of the process that uses this store: from that point on every call throws
-    /// ``LabError/Code/stopped``. `onStop` is called at that point, before the commit returns to its caller.
+    /// `LabError.Code.stopped`. `onStop` is called at that point, before the commit returns to its caller.
     package func stop(_ point: StopPoint, onStop: @escaping @Sendable () -> Void) {
         self.state.withLock { state in
             state.stopPoint = point
@@ -87,7 +87,7 @@ package final class MemoryCoreStore: CoreStore {
         self.state.withLock { $0.isStopped = true }
     }
 
-    /// Returns the committed state without quarantined rows; throws ``LabError/Code/stopped``.
+    /// Returns the committed state without quarantined rows; throws `LabError.Code.stopped`.
     package func load() async throws -> StoredState {
         let outer = self.crashes.enterPass(.read)
         defer { self.crashes.leave(outer) }
@@ -98,40 +98,40 @@ package final class MemoryCoreStore: CoreStore {
         return state
     }
 
-    /// Returns at most `limit` messages older than `before`, newest first; throws ``LabError/Code/stopped``.
+    /// Returns at most `limit` messages older than `before`, newest first; throws `LabError.Code.stopped`.
     package func messages(
         in groupID: GroupID, before: StoredMessage.Position?, limit: Int
     ) async throws -> [StoredMessage] {
         try self.read { $0.messages(in: groupID, before: before, limit: limit) }
     }
 
-    /// Returns one message, nil if it is not stored; throws ``LabError/Code/stopped``.
+    /// Returns one message, nil if it is not stored; throws `LabError.Code.stopped`.
     package func message(in groupID: GroupID, id: EventID) async throws -> StoredMessage? {
         try self.read { $0.message(in: groupID, id: id) }
     }
 
-    /// Returns the earliest expiry of all messages, nil if none expires; throws ``LabError/Code/stopped``.
+    /// Returns the earliest expiry of all messages, nil if none expires; throws `LabError.Code.stopped`.
     package func nextExpiry() async throws -> Int64? {
         try self.read { $0.nextExpiry }
     }
 
-    /// Returns the files of a message by index; throws ``LabError/Code/stopped``.
+    /// Returns the files of a message by index; throws `LabError.Code.stopped`.
     package func media(in groupID: GroupID, message: EventID) async throws -> [StoredMedia] {
         try self.read { $0.media(in: groupID, message: message) }
     }
 
-    /// Returns the number of messages that a rule matches, counted up to `limit`; throws ``LabError/Code/stopped``.
+    /// Returns the number of messages that a rule matches, counted up to `limit`; throws `LabError.Code.stopped`.
     package func surplus(_ rule: MessageSurplus, limit: Int) async throws -> Int {
         try self.read { $0.surplus(rule, limit: limit).count }
     }
 
-    /// Returns a stored value, nil if absent; throws ``LabError/Code/stopped``.
+    /// Returns a stored value, nil if absent; throws `LabError.Code.stopped`.
     package func value(scope: String, key: String) async throws -> [UInt8]? {
         try self.read { $0.value(scope: scope, key: key) }
     }
 
-    /// Applies all changes in order, without those of quarantined subjects. Throws ``LabError/Code/injectedFault`` or
-    /// ``LabError/Code/stopped``, without any effect.
+    /// Applies all changes in order, without those of quarantined subjects. Throws `LabError.Code.injectedFault` or
+    /// `LabError.Code.stopped`, without any effect.
     package func commit(_ changes: [StoreChange]) async throws {
         let changes = changes.compactMap { change in self.crashes.part(change.crashSubject, of: .store) { change } }
         let (error, onStop) = self.state.withLock { Self.commit(changes, to: &$0) }

@@ -43,7 +43,7 @@ package struct DaemonToken: Hashable, Sendable {
 }
 
 extension DaemonToken {
-    /// Parses the token file; returns no tokens if it is empty. Throws ``DaemonError/Code/badTokenFile``.
+    /// Parses the token file; returns no tokens if it is empty. Throws `DaemonError.Code.badTokenFile`.
     package static func read(_ text: String) throws(DaemonError) -> [DaemonToken] {
         let blank = text.allSatisfy(\.isWhitespace)
         guard !blank else { return [] }

@@ -35,7 +35,7 @@ package struct SocketServer: Service {
 
     /// Serves from `ready` on until a graceful shutdown or cancellation, and removes the socket before it returns.
     ///
-    /// Throws ``DaemonError/Code/noSocket``.
+    /// Throws `DaemonError.Code.noSocket`.
     package func run() async throws {
         guard await self.engine.waitUntilReady() else {
             // Wait for the shutdown: a service that returns early would hide the error of the one that failed.

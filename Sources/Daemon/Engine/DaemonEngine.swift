@@ -59,7 +59,7 @@ package actor DaemonEngine {
 
     /// Runs until `shutdown`, ``end()`` or cancellation. The core must run beside it.
     ///
-    /// Throws ``DaemonError/Code/coreEnded``.
+    /// Throws `DaemonError.Code.coreEnded`.
     package func run() async throws {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask { await self.followUpdates() }

@@ -135,7 +135,7 @@ extension DaemonRequest {
             idempotencyKey: nil, fingerprintText: "")
     }
 
-    /// Parses a line. Ignores unknown fields; throws ``DaemonFailure/Code/parseError`` for any other mistake, as the
+    /// Parses a line. Ignores unknown fields; throws `DaemonFailure.Code.parseError` for any other mistake, as the
     /// pikachat daemon does.
     package init(line: some StringProtocol) throws(DaemonFailure) {
         let json: JSONValue

@@ -37,7 +37,7 @@ final class RelayGate: Sendable {
 
     /// Listens on a free port of the loopback address.
     ///
-    /// Throws ``LoadError/Code/badPlan`` for a relay with TLS, because its certificate names another host.
+    /// Throws `LoadError.Code.badPlan` for a relay with TLS, because its certificate names another host.
     static func open(to relay: RelayURL) async throws -> RelayGate {
         guard !relay.isSecure else {
             throw LoadError(

@@ -38,7 +38,7 @@ enum AEAD: Sendable {
         }
     }
 
-    /// Returns the plaintext of a ciphertext with its tag, or throws ``MLSError/Code/decryptionFailed``.
+    /// Returns the plaintext of a ciphertext with its tag, or throws `MLSError.Code.decryptionFailed`.
     func open(_ ciphertext: [UInt8], key: Secret, nonce: [UInt8], additionalData: [UInt8]) throws(MLSError) -> [UInt8] {
         guard ciphertext.count >= self.tagLength else {
             throw MLSError(

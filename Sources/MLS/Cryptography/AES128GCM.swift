@@ -15,7 +15,7 @@ public enum AES128GCM {
         return try AEAD.aes128GCM.seal(plaintext, key: key, nonce: nonce, additionalData: additionalData)
     }
 
-    /// Returns the plaintext, or throws ``MLSError/Code/decryptionFailed``.
+    /// Returns the plaintext, or throws `MLSError.Code.decryptionFailed`.
     public static func open(
         _ ciphertext: [UInt8], key: Secret, nonce: [UInt8], additionalData: [UInt8] = []
     ) throws(MLSError) -> [UInt8] {

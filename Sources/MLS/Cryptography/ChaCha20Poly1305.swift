@@ -13,7 +13,7 @@ public enum ChaCha20Poly1305 {
         return try AEAD.chaCha20Poly1305.seal(plaintext, key: key, nonce: nonce, additionalData: additionalData)
     }
 
-    /// Returns the plaintext, or throws ``MLSError/Code/decryptionFailed``.
+    /// Returns the plaintext, or throws `MLSError.Code.decryptionFailed`.
     public static func open(
         _ ciphertext: [UInt8], key: Secret, nonce: [UInt8], additionalData: [UInt8] = []
     ) throws(MLSError) -> [UInt8] {

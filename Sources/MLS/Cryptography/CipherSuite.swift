@@ -32,7 +32,7 @@ public struct CipherSuite: RawRepresentable, Hashable, Sendable, CustomStringCon
         return "0x" + String(repeating: "0", count: 4 - digits.count) + digits
     }
 
-    /// Throws ``MLSError/Code/unsupportedCipherSuite`` for a suite that this library does not support.
+    /// Throws `MLSError.Code.unsupportedCipherSuite` for a suite that this library does not support.
     func requireSupported() throws(MLSError) {
         guard Self.supported.contains(self) else {
             let reason =

@@ -56,7 +56,7 @@ struct HPKE: Sendable {
             ciphertext: try self.aead.seal(bytes, key: key, nonce: nonce, additionalData: []))
     }
 
-    /// Runs OpenBase and returns the plaintext, or throws ``MLSError/Code/decryptionFailed``.
+    /// Runs OpenBase and returns the plaintext, or throws `MLSError.Code.decryptionFailed`.
     func open(
         _ sealed: HPKECiphertext, with key: HPKEPrivateKey, info: Info, additionalData: [UInt8] = []
     ) throws(MLSError) -> Secret {

@@ -45,7 +45,7 @@ enum KEM: Sendable {
         }
     }
 
-    /// Throws ``MLSError/Code/invalidKey`` unless `key` is a serialised public key on the curve.
+    /// Throws `MLSError.Code.invalidKey` unless `key` is a serialised public key on the curve.
     func validate(publicKey key: [UInt8]) throws(MLSError) {
         do {
             switch self {

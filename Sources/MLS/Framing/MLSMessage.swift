@@ -27,7 +27,7 @@ public enum MLSMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
 
     /// Decodes a message that fills `bytes`.
     ///
-    /// - Throws: ``MLSError/Code/unsupportedVersion`` or ``MLSError/Code/malformed``.
+    /// - Throws: `MLSError.Code.unsupportedVersion` or `MLSError.Code.malformed`.
     public init(_ bytes: [UInt8]) throws(MLSError) {
         // V6-1: The protocol version is mls10.
         if bytes.count >= 2, bytes[0] != 0 || bytes[1] != ProtocolVersion.mls10 {

@@ -41,7 +41,7 @@ public struct PublicMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
         if let membershipTag { writer.writeOpaque(membershipTag) }
     }
 
-    /// Throws ``MLSError/Code/badMembershipTag`` unless a member of the epoch created the message.
+    /// Throws `MLSError.Code.badMembershipTag` unless a member of the epoch created the message.
     func verifyMembershipTag(_ suite: CipherSuite, membershipKey: Secret, context: [UInt8]) throws(MLSError) {
         let expected = Self.tag(self.authenticated, suite, membershipKey: membershipKey, context: context)
         // V6.2-1: The membership tag is valid.

@@ -2,7 +2,7 @@ import TLSCodec
 
 /// Restoring a stored group.
 extension MLSGroup {
-    /// Restores a group from all of its records, or throws ``MLSError/Code/invalidStoredForm``.
+    /// Restores a group from all of its records, or throws `MLSError.Code.invalidStoredForm`.
     public init(records: [GroupRecord: Secret]) throws(MLSError) {
         do { try self.init(reading: records) } catch { throw MLSError(.invalidStoredForm, error.message) }
     }

@@ -83,7 +83,7 @@ public struct MLSGroup: Sendable {
         self.cipherSuite.export(self.secrets.exporter, label: Array(label.utf8), context: context, length: length)
     }
 
-    /// Throws ``MLSError/Code/unsupported`` once the group has been reinitialised.
+    /// Throws `MLSError.Code.unsupported` once the group has been reinitialised.
     func requireActive() throws(MLSError) {
         // V12.4.2-12: After a ReInit nothing is sent.
         guard !self.isReinitialized else {

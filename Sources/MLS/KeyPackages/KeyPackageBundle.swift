@@ -42,7 +42,7 @@ public struct KeyPackageBundle: Sendable {
 }
 
 extension KeyPackageBundle {
-    /// Throws ``MLSError/Code/invalidKey`` unless the private keys belong to the key package.
+    /// Throws `MLSError.Code.invalidKey` unless the private keys belong to the key package.
     func requireMatchingKeys() throws(MLSError) {
         let leaf = self.keyPackage.leafNode
         guard self.initKey.publicKey == self.keyPackage.initKey, self.encryptionKey.publicKey == leaf.encryptionKey,

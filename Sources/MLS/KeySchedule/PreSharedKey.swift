@@ -105,7 +105,7 @@ extension MLSGroup {
 extension CipherSuite {
     /// Returns psk_secret of RFC 9420 §8.4; all zeros without PSKs.
     ///
-    /// - Throws: ``MLSError/Code/unknownPSK`` for more keys than PSKLabel can count.
+    /// - Throws: `MLSError.Code.unknownPSK` for more keys than PSKLabel can count.
     func pskSecret(_ keys: [PreSharedKey]) throws(MLSError) -> Secret {
         guard let count = UInt16(exactly: keys.count) else {
             throw MLSError(.unknownPSK, "expected at most \(UInt16.max) PSKs, found \(keys.count) (RFC 9420 §8.4)")

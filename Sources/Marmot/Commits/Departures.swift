@@ -10,8 +10,8 @@ extension MarmotGroup {
     /// until another member commits the proposal. A proposal is bound to its epoch, so call this again after any other
     /// commit.
     ///
-    /// - Throws: ``MarmotError/Code/adminStays`` for an admin, which must give up that role first;
-    ///   ``MarmotError/Code/lastMember`` if no other member could commit it; ``MarmotError/Code/commitPending``.
+    /// - Throws: `MarmotError.Code.adminStays` for an admin, which must give up that role first;
+    ///   `MarmotError.Code.lastMember` if no other member could commit it; `MarmotError.Code.commitPending`.
     public mutating func leave(now: Int64, using rng: inout some RandomNumberGenerator) throws -> Event {
         try self.requireActive()
         guard self.members.count > 1 else {

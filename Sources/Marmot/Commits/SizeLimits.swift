@@ -23,7 +23,7 @@ public struct SizeLimits: Sendable, Hashable {
     /// No limits, for measurements that send nothing.
     public static let unlimited = SizeLimits(relayEventBytes: nil, wrapsWelcomes: false)
 
-    /// Throws ``MarmotError/Code/tooLarge`` unless a Welcome for a group of `members` can be sent.
+    /// Throws `MarmotError.Code.tooLarge` unless a Welcome for a group of `members` can be sent.
     func requireFit(of welcome: UnsignedEvent, members: Int) throws(MarmotError) {
         guard self.wrapsWelcomes else { return }
         let size = welcome.rumorJSON().count
@@ -41,7 +41,7 @@ public struct SizeLimits: Sendable, Hashable {
             """)
     }
 
-    /// Throws ``MarmotError/Code/tooLarge`` if relays would refuse this commit's event.
+    /// Throws `MarmotError.Code.tooLarge` if relays would refuse this commit's event.
     func requireFit(of commit: Event, members: Int) throws(MarmotError) {
         let size = commit.json().count
         guard let relayEventBytes, size > relayEventBytes else { return }

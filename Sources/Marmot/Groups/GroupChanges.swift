@@ -22,7 +22,7 @@ extension MarmotGroup {
 
     /// Returns the extensions with SelfRemove added to the required capabilities.
     ///
-    /// - Throws: ``MarmotError/Code/incompatible`` while a member lacks it; ``MarmotError/Code/unchanged`` if it is
+    /// - Throws: `MarmotError.Code.incompatible` while a member lacks it; `MarmotError.Code.unchanged` if it is
     ///   already required.
     func upgradedExtensions() throws(MarmotError) -> [Extension] {
         var required = self.requirements
@@ -52,7 +52,7 @@ extension MarmotGroup {
 
     /// Returns the extensions without this account among the admins.
     ///
-    /// - Throws: ``MarmotError/Code/noAdminLeft`` if no other admin is a member.
+    /// - Throws: `MarmotError.Code.noAdminLeft` if no other admin is a member.
     func demotedExtensions() throws(MarmotError) -> [Extension] {
         let members = Set(self.members)
         var data = self.data

@@ -29,14 +29,14 @@ public struct Invitee: Sendable {
     /// Whether the client supports leaving by SelfRemove.
     public var supportsSelfRemove: Bool { self.supports(proposal: MarmotProfile.mip.selfRemoveProposal) }
 
-    /// Throws ``MarmotError/Code/incompatible`` unless the key package supports what `group` requires of its members,
+    /// Throws `MarmotError.Code.incompatible` unless the key package supports what `group` requires of its members,
     /// or, if `group` is nil, what a new group requires.
     public func requireSupport(of group: MarmotGroup?) throws(MarmotError) {
         if let group { return try self.requireSupport(of: group.mls.extensions) }
         try self.requireSupport(of: [Extension(type: MarmotProfile.mip.groupDataExtension, data: [])])
     }
 
-    /// Throws ``MarmotError/Code/incompatible`` unless the key package supports what these extensions require.
+    /// Throws `MarmotError.Code.incompatible` unless the key package supports what these extensions require.
     func requireSupport(of extensions: [Extension]) throws(MarmotError) {
         let capabilities = self.keyPackage.leafNode.capabilities
         var types = extensions.map(\.type.rawValue)

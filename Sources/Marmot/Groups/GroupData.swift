@@ -93,7 +93,7 @@ extension GroupData {
     /// Maximum length of a relay's URL in bytes.
     public static let maximumRelayBytes = 512
 
-    /// Throws ``MarmotError/Code/badGroupData`` if a peer could not store this.
+    /// Throws `MarmotError.Code.badGroupData` if a peer could not store this.
     func validateForWriting() throws(MarmotError) {
         func require(_ what: String, _ count: Int, atMost limit: Int) throws(MarmotError) {
             guard count <= limit else {

@@ -13,7 +13,7 @@ public enum GroupImageEncryption {
 
     /// Encrypts a picture, unchanged, under fresh seeds (version 2).
     ///
-    /// - Throws: ``MarmotError/Code/tooLarge`` above ``EncryptedMedia/maximumFileBytes``; ``MarmotError/Code/badMedia``
+    /// - Throws: `MarmotError.Code.tooLarge` above ``EncryptedMedia/maximumFileBytes``; `MarmotError.Code.badMedia`
     ///   if the type is not an image type or the file lacks that type's signature.
     public static func encrypt(
         _ picture: [UInt8], type: MediaType, using rng: inout some RandomNumberGenerator
@@ -36,7 +36,7 @@ public enum GroupImageEncryption {
     ///
     /// An empty hash, found in older groups, is not checked either.
     ///
-    /// - Throws: ``MarmotError/Code/tooLarge``; ``MarmotError/Code/badMedia`` if the blob's hash is not `image.hash` or
+    /// - Throws: `MarmotError.Code.tooLarge`; `MarmotError.Code.badMedia` if the blob's hash is not `image.hash` or
     ///   decryption fails.
     public static func decrypt(_ blob: [UInt8], of image: GroupImage) throws(MarmotError) -> [UInt8] {
         try EncryptedMedia.requireSize(blob.count, atMost: EncryptedMedia.maximumFileBytes + ChaCha20Poly1305.tagLength)
@@ -57,7 +57,7 @@ public enum GroupImageEncryption {
     ///
     /// Version 2 derives it from the upload seed; without one, version 1 derives it from the image key.
     ///
-    /// - Throws: ``MarmotError/Code/badMedia`` unless the seed has 32 bytes.
+    /// - Throws: `MarmotError.Code.badMedia` unless the seed has 32 bytes.
     public static func uploadIdentity(of image: GroupImage) throws(MarmotError) -> KeyPair {
         let seed = image.uploadKey.isEmpty ? image.key : image.uploadKey
         guard seed.count == 32 else {

@@ -16,7 +16,7 @@ public struct MediaKey: Equatable, Sendable {
             secret, hash: file.hash.bytes, mimeType: file.type.description, filename: file.filename)
     }
 
-    /// Restores a stored key; throws ``MarmotError/Code/badStoredForm`` unless it has 32 bytes.
+    /// Restores a stored key; throws `MarmotError.Code.badStoredForm` unless it has 32 bytes.
     public init(stored: Secret) throws(MarmotError) {
         guard stored.count == 32 else {
             throw MarmotError(.badStoredForm, "file key: expected 32 bytes, found \(stored.count)")
@@ -57,7 +57,7 @@ extension EncryptedMedia {
     /// Encrypts a file unchanged; callers must first remove metadata such as a picture's camera model and location.
     ///
     /// - Parameter secret: ``secret(_:)`` of the epoch in which the message will be sent.
-    /// - Throws: ``MarmotError/Code/tooLarge`` above ``maximumFileBytes``; ``MarmotError/Code/badMedia`` for a filename
+    /// - Throws: `MarmotError.Code.tooLarge` above ``maximumFileBytes``; `MarmotError.Code.badMedia` for a filename
     ///   that ``MediaReference`` refuses, or an image without the signature of its type.
     public static func encrypt(
         _ file: [UInt8], type: MediaType, filename: String, secret: Secret,
@@ -84,7 +84,7 @@ extension EncryptedMedia {
     ///
     /// - Parameter keys: the stored key first, then those of neighbouring epochs, because a sender may derive the key
     ///   just before a commit and send the message after it.
-    /// - Throws: ``MarmotError/Code/tooLarge``; ``MarmotError/Code/badMedia`` if no key opens the blob or the hash
+    /// - Throws: `MarmotError.Code.tooLarge`; `MarmotError.Code.badMedia` if no key opens the blob or the hash
     ///   differs.
     public static func decrypt(
         _ blob: [UInt8], of file: MediaReference, keys: [MediaKey]

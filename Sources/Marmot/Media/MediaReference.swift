@@ -38,7 +38,7 @@ public struct MediaReference: Hashable, Sendable {
     /// Nonce of the encryption, 12 bytes.
     public let nonce: [UInt8]
 
-    /// Throws ``MarmotError/Code/badMedia`` for an empty address, a nonce that is not 12 bytes long, or a filename that
+    /// Throws `MarmotError.Code.badMedia` for an empty address, a nonce that is not 12 bytes long, or a filename that
     /// is empty, longer than 210 bytes or contains a path separator or control character.
     public init(
         url: String, type: MediaType, filename: String, dimensions: Dimensions? = nil, blurhash: String? = nil,
@@ -86,7 +86,7 @@ extension MediaReference {
     ///
     /// Unknown items and a malformed `dim` are ignored.
     ///
-    /// - Throws: ``MarmotError/Code/badTag`` if an item needed for decryption is missing or malformed, or if the
+    /// - Throws: `MarmotError.Code.badTag` if an item needed for decryption is missing or malformed, or if the
     ///   version is not ``version``.
     public init(_ tag: Tag) throws(MarmotError) {
         guard tag.name == "imeta" else { throw MarmotError(.badTag, "expected a tag imeta") }

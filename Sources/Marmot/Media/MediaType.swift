@@ -10,7 +10,7 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
 
     /// Parses a declared type such as `Image/PNG; q=1`.
     ///
-    /// - Throws: ``MarmotError/Code/badMedia`` unless the type is on MIP-04's list or ``octetStream``; see
+    /// - Throws: `MarmotError.Code.badMedia` unless the type is on MIP-04's list or ``octetStream``; see
     ///   ``init(sending:)``.
     public init(_ declared: String) throws(MarmotError) {
         let text = Self.canonicalize(declared)

@@ -36,7 +36,7 @@ public enum PushNotifications {
     /// Each event has a fresh author key inside a wrap by another fresh key, so that neither relay nor server learns
     /// the sender.
     ///
-    /// - Throws: ``MarmotError/Code/badPushToken`` for a server key off the curve; other servers can still be asked.
+    /// - Throws: `MarmotError.Code.badPushToken` for a server key off the curve; other servers can still be asked.
     public static func events(
         _ batch: Batch, now: Int64, using rng: inout some RandomNumberGenerator
     ) throws(MarmotError) -> [Event] {
@@ -54,7 +54,7 @@ public enum PushNotifications {
 
     /// Creates the inner event; `author` must be a single-use key.
     ///
-    /// - Throws: ``MarmotError/Code/badPushToken`` unless there are 1 to ``maximumTokens`` tokens without duplicates.
+    /// - Throws: `MarmotError.Code.badPushToken` unless there are 1 to ``maximumTokens`` tokens without duplicates.
     public static func rumor(
         _ tokens: [PushToken], by author: PublicKey, now: Int64
     ) throws(MarmotError) -> UnsignedEvent {
@@ -67,9 +67,9 @@ public enum PushNotifications {
 
     /// Parses an inner event, as a push server does.
     ///
-    /// - Throws: ``MarmotError/Code/wrongKind``; ``MarmotError/Code/badTag`` unless the tags are exactly one `v` and
-    ///   one `encoding`; ``MarmotError/Code/badContent`` unless the content is Base64 of whole tokens;
-    ///   ``MarmotError/Code/badPushToken`` as ``rumor(_:by:now:)`` does.
+    /// - Throws: `MarmotError.Code.wrongKind`; `MarmotError.Code.badTag` unless the tags are exactly one `v` and
+    ///   one `encoding`; `MarmotError.Code.badContent` unless the content is Base64 of whole tokens;
+    ///   `MarmotError.Code.badPushToken` as ``rumor(_:by:now:)`` does.
     public static func read(_ rumor: UnsignedEvent) throws(MarmotError) -> [PushToken] {
         guard rumor.kind == .pushNotification else {
             throw MarmotError(.wrongKind, "expected a notification request (kind 446), found kind \(rumor.kind)")

@@ -30,7 +30,7 @@ public enum PushRumor: Hashable, Sendable {
 
     /// Returns the inner event to send, with lists sorted by leaf.
     ///
-    /// - Throws: ``MarmotError/Code/badTag`` for a request or list without routes.
+    /// - Throws: `MarmotError.Code.badTag` for a request or list without routes.
     public func rumor(by account: PublicKey, now: Int64) throws(MarmotError) -> UnsignedEvent {
         let kind: Kind
         var tags: [Tag] = []
@@ -56,9 +56,9 @@ public enum PushRumor: Hashable, Sendable {
     ///
     /// The caller must check against the group that the leaves exist and belong to the members that the sender claims.
     ///
-    /// - Throws: ``MarmotError/Code/wrongKind``; ``MarmotError/Code/badContent`` unless the content is empty;
-    ///   ``MarmotError/Code/badTag``, including for tags that MIP-05 does not define;
-    ///   ``MarmotError/Code/badPushToken``.
+    /// - Throws: `MarmotError.Code.wrongKind`; `MarmotError.Code.badContent` unless the content is empty;
+    ///   `MarmotError.Code.badTag`, including for tags that MIP-05 does not define;
+    ///   `MarmotError.Code.badPushToken`.
     public init(_ rumor: UnsignedEvent) throws(MarmotError) {
         guard Self.kinds.contains(rumor.kind) else {
             throw MarmotError(.wrongKind, "expected kind 447, 448 or 449, found \(rumor.kind) (MIP-05)")

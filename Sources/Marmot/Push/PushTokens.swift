@@ -21,7 +21,7 @@ public struct DeviceToken: Equatable, Sendable, CustomStringConvertible {
     /// The opaque token, 1 to ``maximumBytes`` bytes long.
     public let secret: Secret
 
-    /// Throws ``MarmotError/Code/badPushToken`` for a token that is empty or longer than ``maximumBytes``.
+    /// Throws `MarmotError.Code.badPushToken` for a token that is empty or longer than ``maximumBytes``.
     public init(_ platform: Platform, _ secret: Secret) throws(MarmotError) {
         guard (1...Self.maximumBytes).contains(secret.count) else {
             throw MarmotError(
@@ -73,7 +73,7 @@ public struct PushToken: Hashable, Sendable, CustomStringConvertible {
     /// The encrypted token, ``count`` bytes long.
     public let bytes: [UInt8]
 
-    /// Throws ``MarmotError/Code/badPushToken`` unless there are ``count`` bytes.
+    /// Throws `MarmotError.Code.badPushToken` unless there are ``count`` bytes.
     public init(bytes: some Collection<UInt8>) throws(MarmotError) {
         guard bytes.count == Self.count else {
             throw MarmotError(
@@ -82,7 +82,7 @@ public struct PushToken: Hashable, Sendable, CustomStringConvertible {
         self.bytes = Array(bytes)
     }
 
-    /// Throws ``MarmotError/Code/badPushToken`` unless this is the Base64 of ``count`` bytes.
+    /// Throws `MarmotError.Code.badPushToken` unless this is the Base64 of ``count`` bytes.
     public init(base64: String) throws(MarmotError) {
         guard let bytes = Base64.decode(base64) else {
             throw MarmotError(.badPushToken, "an encrypted token is not Base64 (MIP-05)")
@@ -92,7 +92,7 @@ public struct PushToken: Hashable, Sendable, CustomStringConvertible {
 
     /// Encrypts a token with a single-use key and nonce, so that no two encryptions of one token are equal.
     ///
-    /// - Throws: ``MarmotError/Code/badPushToken`` for a server key off the curve.
+    /// - Throws: `MarmotError.Code.badPushToken` for a server key off the curve.
     public init(
         _ token: DeviceToken, for server: PublicKey, using rng: inout some RandomNumberGenerator
     ) throws(MarmotError) {
@@ -112,7 +112,7 @@ public struct PushToken: Hashable, Sendable, CustomStringConvertible {
 
     /// Decrypts the token with the server's key pair.
     ///
-    /// - Throws: ``MarmotError/Code/badPushToken`` if the token is for another server, was altered or names an unknown
+    /// - Throws: `MarmotError.Code.badPushToken` if the token is for another server, was altered or names an unknown
     ///   platform.
     public func open(by server: KeyPair) throws(MarmotError) -> DeviceToken {
         let ciphertextStart = Self.keyBytes + ChaCha20Poly1305.nonceLength

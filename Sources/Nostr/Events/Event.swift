@@ -33,7 +33,7 @@ public struct Event: Hashable, Sendable {
 
     /// Verifies the id against the content and the BIP-340 signature against the id.
     ///
-    /// - Throws: ``NostrError/Code/idMismatch``, or ``NostrError/Code/badSignature``, including when the author's
+    /// - Throws: `NostrError.Code.idMismatch`, or `NostrError.Code.badSignature`, including when the author's
     ///   key is not on the curve.
     public func verify() throws(NostrError) {
         guard unsigned.id == id else {

@@ -4,7 +4,7 @@ public struct EventID: Hashable, Comparable, Sendable, CustomStringConvertible {
 
     init(value: Bytes32) { self.value = value }
 
-    /// Throws ``NostrError/Code/invalidLength`` unless there are 32 bytes.
+    /// Throws `NostrError.Code.invalidLength` unless there are 32 bytes.
     public init(bytes: some Collection<UInt8>) throws(NostrError) {
         guard let value = Bytes32(bytes) else {
             throw NostrError(.invalidLength, "event id: expected 32 bytes, found \(bytes.count)")
@@ -12,7 +12,7 @@ public struct EventID: Hashable, Comparable, Sendable, CustomStringConvertible {
         self.value = value
     }
 
-    /// Throws ``NostrError/Code/invalidHex`` unless there are 64 hexadecimal digits.
+    /// Throws `NostrError.Code.invalidHex` unless there are 64 hexadecimal digits.
     public init(hex: String) throws(NostrError) {
         guard let value = Bytes32(hex: hex) else {
             throw NostrError(.invalidHex, "event id: expected 64 hexadecimal digits")

@@ -4,7 +4,7 @@ extension ClientMessage {
 
     /// Parses a message array. Ignores elements after those that NIP-01 defines.
     ///
-    /// - Throws: for malformed JSON; ``NostrError/Code/unknownMessage``; ``NostrError/Code/invalidSubscription``.
+    /// - Throws: for malformed JSON; `NostrError.Code.unknownMessage`; `NostrError.Code.invalidSubscription`.
     public init(json: some Collection<UInt8>) throws(NostrError) {
         self = try JSONReader.read(json) { reader throws(NostrError) in try ClientMessage(&reader) }
     }

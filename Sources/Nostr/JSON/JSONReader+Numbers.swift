@@ -1,5 +1,5 @@
 extension JSONReader {
-    /// Reads an integer without fraction or exponent; throws ``NostrError/Code/numberOutOfRange`` if it does not fit.
+    /// Reads an integer without fraction or exponent; throws `NostrError.Code.numberOutOfRange` if it does not fit.
     mutating func integer() throws(NostrError) -> Int64 {
         let first = try peek()
         guard first == UInt8(ascii: "-") || (0x30...0x39).contains(first) else { throw unexpected("an integer") }

@@ -1,5 +1,5 @@
 extension RelayMessage {
-    /// Parses a message array; throws for malformed JSON and ``NostrError/Code/unknownMessage``. The text of `OK` and
+    /// Parses a message array; throws for malformed JSON and `NostrError.Code.unknownMessage`. The text of `OK` and
     /// `CLOSED`, which some relays omit, defaults to empty. Ignores further elements.
     public init(json: some Collection<UInt8>) throws(NostrError) {
         self = try JSONReader.read(json) { reader throws(NostrError) in try RelayMessage(&reader) }

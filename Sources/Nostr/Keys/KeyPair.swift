@@ -6,7 +6,7 @@ public final class KeyPair: Sendable, Hashable, CustomStringConvertible, CustomR
     public let publicKey: PublicKey
     private let storage: SecretBytes
 
-    /// Imports a secret key; throws ``NostrError/Code/invalidSecretKey`` unless it is 32 bytes encoding 1 to the
+    /// Imports a secret key; throws `NostrError.Code.invalidSecretKey` unless it is 32 bytes encoding 1 to the
     /// curve's order − 1.
     public init(secretKey: some Collection<UInt8>) throws(NostrError) {
         guard secretKey.count == 32 else {

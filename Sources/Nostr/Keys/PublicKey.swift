@@ -9,7 +9,7 @@ public struct PublicKey: Hashable, Comparable, Sendable, CustomStringConvertible
 
     init(value: Bytes32) { self.value = value }
 
-    /// Throws ``NostrError/Code/invalidLength`` unless there are 32 bytes. Does not check that the key is on the curve.
+    /// Throws `NostrError.Code.invalidLength` unless there are 32 bytes. Does not check that the key is on the curve.
     public init(bytes: some Collection<UInt8>) throws(NostrError) {
         guard let value = Bytes32(bytes) else {
             throw NostrError(.invalidLength, "public key: expected 32 bytes, found \(bytes.count)")
@@ -17,7 +17,7 @@ public struct PublicKey: Hashable, Comparable, Sendable, CustomStringConvertible
         self.value = value
     }
 
-    /// Throws ``NostrError/Code/invalidHex`` unless there are 64 hexadecimal digits. Does not check the curve either.
+    /// Throws `NostrError.Code.invalidHex` unless there are 64 hexadecimal digits. Does not check the curve either.
     public init(hex: String) throws(NostrError) {
         guard let value = Bytes32(hex: hex) else {
             throw NostrError(.invalidHex, "public key: expected 64 hexadecimal digits")
@@ -25,7 +25,7 @@ public struct PublicKey: Hashable, Comparable, Sendable, CustomStringConvertible
         self.value = value
     }
 
-    /// Throws as ``init(bytes:)`` does, and ``NostrError/Code/invalidPublicKey`` if the key is not on the curve.
+    /// Throws as ``init(bytes:)`` does, and `NostrError.Code.invalidPublicKey` if the key is not on the curve.
     public init(validating bytes: some Collection<UInt8>) throws(NostrError) {
         try self.init(bytes: bytes)
         try requireOnCurve()

@@ -6,7 +6,7 @@ public struct Signature: Hashable, Sendable {
     private let nonce: Bytes32
     private let proof: Bytes32
 
-    /// Throws ``NostrError/Code/invalidLength`` unless there are 64 bytes.
+    /// Throws `NostrError.Code.invalidLength` unless there are 64 bytes.
     public init(bytes: some Collection<UInt8>) throws(NostrError) {
         guard bytes.count == Signature.count, let nonce = Bytes32(bytes.prefix(32)),
             let proof = Bytes32(bytes.dropFirst(32))
@@ -15,7 +15,7 @@ public struct Signature: Hashable, Sendable {
         self.proof = proof
     }
 
-    /// Throws ``NostrError/Code/invalidHex`` unless there are 128 hexadecimal digits.
+    /// Throws `NostrError.Code.invalidHex` unless there are 128 hexadecimal digits.
     public init(hex: String) throws(NostrError) {
         guard let value = Signature(digits: Array(hex.utf8)[...], lowercaseOnly: false) else {
             throw NostrError(.invalidHex, "signature: expected 128 hexadecimal digits")

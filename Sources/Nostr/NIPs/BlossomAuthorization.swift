@@ -44,7 +44,7 @@ public enum BlossomAuthorization {
 
     /// Parses the header's value; also accepts URL-safe and unpadded Base64.
     ///
-    /// - Throws: ``NostrError/Code/invalidBase64`` for another scheme or invalid Base64; errors of
+    /// - Throws: `NostrError.Code.invalidBase64` for another scheme or invalid Base64; errors of
     ///   ``Event/init(json:)``.
     public static func event(header: String) throws(NostrError) -> Event {
         let parts = header.split(separator: " ", omittingEmptySubsequences: true)
@@ -61,7 +61,7 @@ public enum BlossomAuthorization {
 
     /// Checks everything except the blob, for which see ``allows(_:_:)``. `now` is in seconds since 1970.
     ///
-    /// - Throws: ``NostrError/Code/unexpectedKind``; ``NostrError/Code/authenticationRejected``; errors of
+    /// - Throws: `NostrError.Code.unexpectedKind`; `NostrError.Code.authenticationRejected`; errors of
     ///   ``Event/verify()``.
     public static func verify(_ event: Event, for action: Action, now: Int64) throws(NostrError) {
         guard event.kind == .blossomAuthorization else {

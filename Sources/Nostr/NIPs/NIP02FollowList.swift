@@ -24,7 +24,7 @@ public struct FollowList: Hashable, Sendable {
         self.content = ""
     }
 
-    /// Throws ``NostrError/Code/unexpectedKind`` for other kinds. Tags without a valid key are kept but ignored.
+    /// Throws `NostrError.Code.unexpectedKind` for other kinds. Tags without a valid key are kept but ignored.
     public init(_ event: Event) throws(NostrError) {
         guard event.kind == .followList else {
             throw NostrError(.unexpectedKind, "follow list: expected kind 3, found \(event.kind)")

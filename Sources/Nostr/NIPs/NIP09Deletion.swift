@@ -17,7 +17,7 @@ public struct Deletion: Hashable, Sendable {
         self.reason = reason
     }
 
-    /// Parses kind 5; throws ``NostrError/Code/unexpectedKind`` for others. Ignores tags without a valid reference.
+    /// Parses kind 5; throws `NostrError.Code.unexpectedKind` for others. Ignores tags without a valid reference.
     public init(_ event: Event) throws(NostrError) {
         guard event.kind == .deletion else {
             throw NostrError(.unexpectedKind, "deletion: expected kind 5, found \(event.kind)")

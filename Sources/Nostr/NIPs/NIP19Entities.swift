@@ -86,13 +86,13 @@ extension NIP19 {
         return Bech32.encode(prefix: Prefix.secretKey, secret)
     }
 
-    /// Decodes a public key; throws ``NostrError/Code/invalidBech32``, or ``NostrError/Code/unexpectedPrefix`` for
+    /// Decodes a public key; throws `NostrError.Code.invalidBech32`, or `NostrError.Code.unexpectedPrefix` for
     /// other entities.
     public static func decodePublicKey(_ text: String) throws(NostrError) -> PublicKey {
         PublicKey(value: try bytes32(text, prefix: Prefix.publicKey))
     }
 
-    /// Decodes an event id; throws ``NostrError/Code/invalidBech32``, or ``NostrError/Code/unexpectedPrefix`` for other
+    /// Decodes an event id; throws `NostrError.Code.invalidBech32`, or `NostrError.Code.unexpectedPrefix` for other
     /// entities.
     public static func decodeNote(_ text: String) throws(NostrError) -> EventID {
         EventID(value: try bytes32(text, prefix: Prefix.note))

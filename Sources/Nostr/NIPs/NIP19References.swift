@@ -7,8 +7,8 @@ extension NIP19 {
         case kind = 3
     }
 
-    /// Decodes any public entity. Throws ``NostrError/Code/invalidBech32`` if the text or its content is invalid, and
-    /// ``NostrError/Code/unexpectedPrefix`` for secret keys and unknown entities.
+    /// Decodes any public entity. Throws `NostrError.Code.invalidBech32` if the text or its content is invalid, and
+    /// `NostrError.Code.unexpectedPrefix` for secret keys and unknown entities.
     public static func decode(_ text: String) throws(NostrError) -> Entity {
         let (prefix, bytes) = try Bech32.decode(text)
         switch prefix {

@@ -14,7 +14,7 @@ public struct ProfileMetadata: Hashable, Sendable {
 
     /// Parses the content of an event.
     ///
-    /// - Throws: ``NostrError/Code/invalidPayloadSize`` if it is too long; ``NostrError/Code/unexpectedType`` unless
+    /// - Throws: `NostrError.Code.invalidPayloadSize` if it is too long; `NostrError.Code.unexpectedType` unless
     ///   the JSON is an object; errors of ``JSONValue/init(json:)-(Collection<UInt8>)``.
     public init(content: String) throws(NostrError) {
         guard content.utf8.count <= Self.maximumBytes else {

@@ -24,7 +24,7 @@ public enum NIP42 {
     ///
     /// The `relay` tag must name the host of `relay`; port and path may differ, as they do behind proxies.
     ///
-    /// - Throws: ``NostrError/Code/unexpectedKind``; ``NostrError/Code/authenticationRejected``; errors of
+    /// - Throws: `NostrError.Code.unexpectedKind`; `NostrError.Code.authenticationRejected`; errors of
     ///   ``Event/verify()``.
     @discardableResult
     public static func verify(

@@ -13,7 +13,7 @@ public enum NIP44 {
         let storage: SecretBytes
     }
 
-    /// Derives the conversation key; throws ``NostrError/Code/invalidPublicKey`` if the peer's key is not on the curve.
+    /// Derives the conversation key; throws `NostrError.Code.invalidPublicKey` if the peer's key is not on the curve.
     public static func conversationKey(_ own: KeyPair, _ peer: PublicKey) throws(NostrError) -> ConversationKey {
         guard var shared = own.sharedX(with: peer) else {
             throw NostrError(.invalidPublicKey, "\(peer) is not a point on secp256k1")
@@ -27,8 +27,8 @@ public enum NIP44 {
 
     /// Encrypts a text and returns the Base64 payload. `nonce` must be 32 fresh random bytes, never used twice.
     ///
-    /// - Throws: ``NostrError/Code/invalidPayloadSize`` for a text that is empty or longer than ``maximumPlaintext``;
-    ///   ``NostrError/Code/invalidLength`` unless the nonce has 32 bytes.
+    /// - Throws: `NostrError.Code.invalidPayloadSize` for a text that is empty or longer than ``maximumPlaintext``;
+    ///   `NostrError.Code.invalidLength` unless the nonce has 32 bytes.
     public static func encrypt(
         _ plaintext: [UInt8], _ key: ConversationKey, nonce: [UInt8]
     ) throws(NostrError) -> String {
@@ -53,8 +53,8 @@ public enum NIP44 {
 
     /// Decrypts a payload. The caller must have verified the event that carries it.
     ///
-    /// - Throws: ``NostrError/Code/unsupportedVersion``, ``NostrError/Code/invalidPayloadSize``,
-    ///   ``NostrError/Code/invalidBase64``, ``NostrError/Code/badMAC`` or ``NostrError/Code/invalidPadding``.
+    /// - Throws: `NostrError.Code.unsupportedVersion`, `NostrError.Code.invalidPayloadSize`,
+    ///   `NostrError.Code.invalidBase64`, `NostrError.Code.badMAC` or `NostrError.Code.invalidPadding`.
     public static func decrypt(_ payload: String, _ key: ConversationKey) throws(NostrError) -> [UInt8] {
         let data = try decode(payload)
         let nonce = Array(data[1..<33])

@@ -23,7 +23,7 @@ extension NIP44 {
         return padded
     }
 
-    /// Removes the padding; throws ``NostrError/Code/invalidPadding`` unless it matches the length prefix.
+    /// Removes the padding; throws `NostrError.Code.invalidPadding` unless it matches the length prefix.
     static func unpad(_ padded: [UInt8]) throws(NostrError) -> [UInt8] {
         guard padded.count >= 34 else { throw NostrError(.invalidPadding, "the padding is too short") }
         var prefixLength = 2

@@ -16,7 +16,7 @@ public struct BunkerURL: Hashable, Sendable {
 
     /// Parses an address. The error message never contains the input.
     ///
-    /// - Throws: ``NostrError/Code/invalidSignerURL`` for invalid addresses and those without relays.
+    /// - Throws: `NostrError.Code.invalidSignerURL` for invalid addresses and those without relays.
     public init(_ text: String) throws(NostrError) {
         let address = try SignerAddress(text, scheme: "bunker")
         self.init(
@@ -56,7 +56,7 @@ public struct NostrConnectURL: Hashable, Sendable {
         self.name = name
     }
 
-    /// Throws ``NostrError/Code/invalidSignerURL`` for invalid addresses and those without relays or secret.
+    /// Throws `NostrError.Code.invalidSignerURL` for invalid addresses and those without relays or secret.
     public init(_ text: String) throws(NostrError) {
         let address = try SignerAddress(text, scheme: "nostrconnect")
         guard let secret = address.value("secret").flatMap(nonempty) else {

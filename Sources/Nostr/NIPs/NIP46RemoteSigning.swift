@@ -86,7 +86,7 @@ extension NIP46.Request {
 
     /// Parses a request.
     ///
-    /// - Throws: ``NostrError/Code/missingField``; ``NostrError/Code/unexpectedType``; errors of
+    /// - Throws: `NostrError.Code.missingField`; `NostrError.Code.unexpectedType`; errors of
     ///   ``JSONValue/init(json:)``.
     public init(json bytes: [UInt8]) throws(NostrError) {
         let json = try JSONValue(json: bytes)
@@ -119,7 +119,7 @@ extension NIP46.Response {
     /// Parses a response. A response with an error counts as one whatever its result. A result that is not a string is
     /// returned as its JSON.
     ///
-    /// - Throws: ``NostrError/Code/missingField``; ``NostrError/Code/unexpectedType``; errors of
+    /// - Throws: `NostrError.Code.missingField`; `NostrError.Code.unexpectedType`; errors of
     ///   ``JSONValue/init(json:)``.
     public init(json bytes: [UInt8]) throws(NostrError) {
         let json = try JSONValue(json: bytes)
@@ -157,8 +157,8 @@ extension JSONValue {
 extension NIP46 {
     /// Encrypts a message and returns its signed event.
     ///
-    /// - Throws: ``NostrError/Code/invalidPayloadSize`` for a message that NIP-44 cannot hold;
-    ///   ``NostrError/Code/invalidPublicKey``.
+    /// - Throws: `NostrError.Code.invalidPayloadSize` for a message that NIP-44 cannot hold;
+    ///   `NostrError.Code.invalidPublicKey`.
     public static func event(
         _ message: [UInt8], from sender: KeyPair, to recipient: PublicKey, now: Int64,
         using generator: inout some RandomNumberGenerator
@@ -173,7 +173,7 @@ extension NIP46 {
 
     /// Decrypts the message in an event by `sender` for `recipient`; the caller has verified the event's own signature.
     ///
-    /// - Throws: ``NostrError/Code/unexpectedKind``; ``NostrError/Code/authorMismatch``; errors of
+    /// - Throws: `NostrError.Code.unexpectedKind`; `NostrError.Code.authorMismatch`; errors of
     ///   ``NIP44/decrypt(_:_:)``.
     public static func message(
         in event: Event, from sender: PublicKey, to recipient: KeyPair
@@ -201,7 +201,7 @@ extension UnsignedEvent {
 
     /// Throws unless `event` is this event correctly signed: all fields equal, id and signature valid.
     ///
-    /// - Throws: ``NostrError/Code/alteredEvent``; errors of ``Event/verify()``.
+    /// - Throws: `NostrError.Code.alteredEvent`; errors of ``Event/verify()``.
     public func requireSame(_ event: Event) throws(NostrError) {
         guard event.unsigned == self else {
             throw NostrError(.alteredEvent, "the signer returned a different event from the requested one")

@@ -59,8 +59,8 @@ extension NIP49.EncryptedKey {
 
     /// Parses `ncryptsec1…`.
     ///
-    /// - Throws: ``NostrError/Code/invalidBech32``; ``NostrError/Code/unexpectedPrefix`` for another entity;
-    ///   ``NostrError/Code/invalidLength``; ``NostrError/Code/unsupportedVersion``; ``NostrError/Code/tooCostly`` if it
+    /// - Throws: `NostrError.Code.invalidBech32`; `NostrError.Code.unexpectedPrefix` for another entity;
+    ///   `NostrError.Code.invalidLength`; `NostrError.Code.unsupportedVersion`; `NostrError.Code.tooCostly` if it
     ///   requires more than ``NIP49/maximumLogN``.
     public init(parsing text: String) throws(NostrError) {
         let (prefix, bytes) = try Bech32.decode(text)
@@ -105,8 +105,8 @@ extension NIP49.EncryptedKey {
 
     /// Decrypts the key. Blocks while scrypt runs.
     ///
-    /// - Throws: ``NostrError/Code/wrongPassword``; ``NostrError/Code/tooCostly`` if there is not enough memory;
-    ///   ``NostrError/Code/invalidSecretKey``.
+    /// - Throws: `NostrError.Code.wrongPassword`; `NostrError.Code.tooCostly` if there is not enough memory;
+    ///   `NostrError.Code.invalidSecretKey`.
     public func decrypt(password: NIP49.Password) throws(NostrError) -> KeyPair {
         let symmetric = try Self.symmetricKey(password, salt: self.salt, logN: self.logN)
         let opened = Sodium.open(
@@ -146,7 +146,7 @@ extension KeyPair {
     /// Encrypts this key with a password and returns it as `ncryptsec1…`. Blocks while scrypt runs.
     ///
     /// - Parameter logN: 1 to ``NIP49/maximumLogN``; use values below ``NIP49/standardLogN`` only in tests.
-    /// - Throws: ``NostrError/Code/tooCostly``.
+    /// - Throws: `NostrError.Code.tooCostly`.
     public func encrypted(
         password: NIP49.Password, logN: UInt8 = NIP49.standardLogN, security: NIP49.KeySecurity = .untracked,
         using generator: inout some RandomNumberGenerator

@@ -8,8 +8,8 @@ public enum GiftWrap {
 
     /// Wraps a rumor of `sender` for one recipient. `now` is in seconds since 1970; `extraTags` precede the `p` tag.
     ///
-    /// - Throws: ``NostrError/Code/invalidPublicKey`` for a recipient off the curve;
-    ///   ``NostrError/Code/invalidPayloadSize`` if the rumor is too large; ``NostrError/Code/authorMismatch`` unless
+    /// - Throws: `NostrError.Code.invalidPublicKey` for a recipient off the curve;
+    ///   `NostrError.Code.invalidPayloadSize` if the rumor is too large; `NostrError.Code.authorMismatch` unless
     ///   the rumor is by `sender`.
     public static func wrap(
         _ rumor: UnsignedEvent, from sender: KeyPair, to recipient: PublicKey, now: Int64, extraTags: [Tag] = [],
@@ -31,7 +31,7 @@ public enum GiftWrap {
     /// Returns the rumor's stated id without comparing it with the content. For callers that hold the key: `PikaCore`
     /// performs the same steps one by one, because a remote signer may decrypt between them.
     ///
-    /// - Throws: ``NostrError/Code/unexpectedKind``; ``NostrError/Code/authorMismatch``; errors of ``Event/verify()``,
+    /// - Throws: `NostrError.Code.unexpectedKind`; `NostrError.Code.authorMismatch`; errors of ``Event/verify()``,
     ///   ``NIP44/decrypt(_:_:)`` and the event parsers.
     public static func unwrap(
         _ event: Event, by recipient: KeyPair

@@ -11,7 +11,7 @@ public struct RelayList: Hashable, Sendable {
         self.write = write
     }
 
-    /// Throws ``NostrError/Code/unexpectedKind`` for other kinds. Skips invalid addresses.
+    /// Throws `NostrError.Code.unexpectedKind` for other kinds. Skips invalid addresses.
     public init(_ event: Event) throws(NostrError) {
         guard event.kind == .relayList else {
             throw NostrError(.unexpectedKind, "relay list: expected kind 10002, found \(event.kind)")

@@ -89,7 +89,7 @@ struct CallMachine: Sendable, Hashable {
     var latest: Call? { if case .ended(let call, _) = self.state { call } else { self.live } }
 
     /// Applies an event and returns the resulting actions; an event that does not fit the present state changes
-    /// nothing. Throws only for user events: ``AppCoreError/Code/busy`` and ``AppCoreError/Code/unknownCall``.
+    /// nothing. Throws only for user events: `AppCoreError.Code.busy` and `AppCoreError.Code.unknownCall`.
     mutating func handle(
         _ event: Event, _ policy: CallPolicy, nowMilliseconds now: Int64
     ) throws(AppCoreError) -> [Action] {

@@ -65,7 +65,7 @@ struct GroupRoutes: Sendable {
     /// Returns the group that a user's reference names: an MLS group id in hex, or a routing id that only one group
     /// claims.
     ///
-    /// Throws ``AppCoreError/Code/unknownChat`` and ``AppCoreError/Code/ambiguousChat``.
+    /// Throws `AppCoreError.Code.unknownChat` and `AppCoreError.Code.ambiguousChat`.
     func group(named reference: String) throws(AppCoreError) -> GroupID {
         // An exact id takes precedence: otherwise another group's claim could make a chat unreachable.
         if let groupID = GroupID(hex: reference), self.claims[groupID] != nil { return groupID }

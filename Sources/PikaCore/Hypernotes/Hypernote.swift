@@ -58,7 +58,7 @@ public struct HypernoteAction: Sendable, Hashable {
         self.form = form
     }
 
-    /// Creates an answer to be sent. Throws ``AppCoreError/Code/notAllowed`` if the action's name is empty, or there
+    /// Creates an answer to be sent. Throws `AppCoreError.Code.notAllowed` if the action's name is empty, or there
     /// are too many fields.
     public init(toSend action: String, form: [String: String]) throws(AppCoreError) {
         let action = action.trimmingBlanks

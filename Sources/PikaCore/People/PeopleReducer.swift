@@ -77,7 +77,7 @@ extension CoreModel {
 }
 
 extension ProfileDraft {
-    /// Throws ``AppCoreError/Code/notAllowed`` if a field is too long for others to show in full.
+    /// Throws `AppCoreError.Code.notAllowed` if a field is too long for others to show in full.
     func check() throws(AppCoreError) {
         guard self.name?.unicodeScalars.count ?? 0 <= DisplayText.nameLimit,
             self.about?.unicodeScalars.count ?? 0 <= DisplayText.aboutLimit,

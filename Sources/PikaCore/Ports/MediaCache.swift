@@ -41,7 +41,7 @@ package struct MediaCacheLimits: Sendable, Hashable {
     package static let standard = MediaCacheLimits(bytes: 100 << 20)
 }
 
-/// For hosts without a cache: downloads into it fail with ``AppCoreError/Code/notAllowed``, and files are read from
+/// For hosts without a cache: downloads into it fail with `AppCoreError.Code.notAllowed`, and files are read from
 /// media servers every time.
 package struct NoMediaCache: MediaCache {
     package init() {}

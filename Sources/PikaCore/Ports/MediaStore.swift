@@ -73,7 +73,7 @@ public struct MediaURL: Sendable, Hashable, CustomStringConvertible {
     /// The port; the scheme's default, 80 or 443, if the text has none.
     public let port: Int
 
-    /// Parses an address. Throws ``AppCoreError/Code/badAddress`` for any other text, including user names, fragments,
+    /// Parses an address. Throws `AppCoreError.Code.badAddress` for any other text, including user names, fragments,
     /// blanks and non-ASCII characters.
     public init(_ text: String) throws(AppCoreError) {
         let lower = text.prefix(8).lowercased()
@@ -110,14 +110,14 @@ public struct MediaURL: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// For accounts without media: every call throws ``AppCoreError/Code/noMediaServer``.
+/// For accounts without media: every call throws `AppCoreError.Code.noMediaServer`.
 public struct NoMediaStore: MediaStore {
     /// Creates the store.
     public init() {}
 
-    /// Throws ``AppCoreError/Code/noMediaServer``.
+    /// Throws `AppCoreError.Code.noMediaServer`.
     public func upload(_ blob: MediaUpload, to server: MediaURL) async throws -> StoredBlob { throw Self.error }
-    /// Throws ``AppCoreError/Code/noMediaServer``.
+    /// Throws `AppCoreError.Code.noMediaServer`.
     public func download(_ url: MediaURL, limit: Int) async throws -> [UInt8] { throw Self.error }
 
     private static var error: AppCoreError { AppCoreError(.noMediaServer, "this account has no media store") }

@@ -18,7 +18,7 @@ import Nostr
 /// stays stored, so that ``AppAction/restoreSession`` can try again.
 ///
 /// Every action with a request id ends with exactly one outcome: those in flight at a logout fail with
-/// ``AppCoreError/Code/sessionEnded``. Events stored in the outbox are sent after the next login.
+/// `AppCoreError.Code.sessionEnded`. Events stored in the outbox are sent after the next login.
 package actor AppSession {
     /// Events for handlers, of the logged-in account; uncompleted ones are delivered again at the account's next login.
     /// One consumer. There are none if ``CoreConfiguration/keepsInbox`` is off.

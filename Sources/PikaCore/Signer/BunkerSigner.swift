@@ -5,11 +5,11 @@ package import Nostr
 ///
 /// Requests are answered only while ``run()`` is running. A request is sent to the signer's relays repeatedly, always
 /// under the same request id, until the answer arrives or the deadline passes; then the caller gets
-/// ``SignerError/Code/away``, and may retry. Messages from other senders, and answers without a matching request, are
+/// `SignerError.Code.away`, and may retry. Messages from other senders, and answers without a matching request, are
 /// ignored.
 ///
 /// Before the first request the signer is asked for its account's key: a signer with an unexpected key is not
-/// used (``SignerError/Code/wrongAccount``).
+/// used (`SignerError.Code.wrongAccount`).
 package actor BunkerSigner: RemoteSigner {
     /// Time limits, in milliseconds.
     package struct Timing: Sendable {

@@ -2,7 +2,7 @@
 extension AppState {
     /// Returns the chat that a reference names, its hexadecimal digits in either case; nil if absent.
     ///
-    /// Throws ``AppCoreError/Code/ambiguousChat`` for a nostrGroupID that several groups claim.
+    /// Throws `AppCoreError.Code.ambiguousChat` for a nostrGroupID that several groups claim.
     package func chat(named reference: String) throws(AppCoreError) -> ChatSummary? {
         if let chat = self.chatList.first(where: { $0.chatID == reference }) { return chat }
         let reference = reference.lowercased()

@@ -51,7 +51,7 @@ package actor RelayPool: RelayTransport, Service {
     ///   - generator: Source of jitter, masking keys and handshake keys.
     ///   - crashes: The account's journal of messages in flight; quarantined messages are refused.
     ///
-    /// Throws ``TransportError/Code/badConfiguration`` and ``TransportError/Code/badTrustRoots``.
+    /// Throws `TransportError.Code.badConfiguration` and `TransportError.Code.badTrustRoots`.
     package init(
         configuration: TransportConfiguration = TransportConfiguration(), signer: Signer? = nil,
         addresses: AddressGuard, clock: some Clock<Duration> = ContinuousClock(),

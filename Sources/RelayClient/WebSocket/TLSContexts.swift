@@ -22,7 +22,7 @@ enum TLSContexts {
     /// Returns settings that trust the system's roots and those in the files, and that verify the host name.
     ///
     /// - Parameter closeTimeout: How long to wait for the other side's TLS closure after ours.
-    /// - Throws: ``TransportError/Code/badTrustRoots``.
+    /// - Throws: `TransportError.Code.badTrustRoots`.
     static func context(
         trusting files: [String], closeTimeout: Duration
     ) throws(TransportError) -> NIOSSLContext {

@@ -26,7 +26,7 @@ struct BackupHeader: Equatable {
         self.digest = digest
     }
 
-    /// Parses a header. Throws ``StoreError/Code/badBackup`` or ``StoreError/Code/newerFormat``.
+    /// Parses a header. Throws `StoreError.Code.badBackup` or `StoreError.Code.newerFormat`.
     init(_ bytes: [UInt8]) throws(StoreError) {
         guard bytes.starts(with: Self.magic) else { throw StoreError(.badBackup, "not a pikabot backup") }
         guard bytes.count == Self.count else { throw StoreError(.badBackup, "the backup is truncated") }

@@ -37,7 +37,7 @@ extension StateBackup {
         return BackupHeader.count + length
     }
 
-    /// Reads a whole backup; throws ``StoreError/Code/badBackup`` unless it is complete and intact.
+    /// Reads a whole backup; throws `StoreError.Code.badBackup` unless it is complete and intact.
     static func check(_ file: String) throws(StoreError) {
         try Self.read(file) { _ throws(StoreError) in }
     }

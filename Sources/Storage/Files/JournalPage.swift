@@ -44,7 +44,7 @@ package final class JournalPage: Sendable {
         return try? self.sealer.openBytes(Data(page[2..<2 + length]), in: self.place)
     }
 
-    /// Writes a note. Throws ``StoreError/Code/invalidChange`` for more than ``capacity`` bytes, and the system's
+    /// Writes a note. Throws `StoreError.Code.invalidChange` for more than ``capacity`` bytes, and the system's
     /// errors.
     package func write(_ note: [UInt8]) throws(StoreError) {
         guard note.count <= Self.capacity else {

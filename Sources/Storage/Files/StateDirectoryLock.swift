@@ -14,7 +14,7 @@ import Synchronization
 package final class StateDirectoryLock: Sendable {
     private let descriptor: Mutex<Int32?>
 
-    /// Acquires the lock. If another process holds it, throws ``StoreError/Code/locked`` with the holder's process id,
+    /// Acquires the lock. If another process holds it, throws `StoreError.Code.locked` with the holder's process id,
     /// host, program, start and command.
     ///
     /// - Parameters:

@@ -38,7 +38,7 @@ package actor StoredMediaCache: MediaCache {
 
     /// Keeps a file, evicting the least recently used ones if there is no room; returns `cache:` and its name.
     ///
-    /// Throws ``PikaCore/AppCoreError/Code/notAllowed`` for a file larger than the cache, and ``StoreError``.
+    /// Throws `AppCoreError.Code.notAllowed` for a file larger than the cache, and ``StoreError``.
     package func keep(_ bytes: [UInt8], of file: MediaFile) async throws -> String {
         let name = self.name(of: file)
         guard self.files.admits(bytes.count + Sealer.overhead) else {

@@ -1,6 +1,6 @@
 /// Writes the fields of a sealed value in order: integers big-endian, bytes after a 32-bit length.
 ///
-/// Throws ``StoreError/Code/invalidChange`` for a count that does not fit into 32 bits.
+/// Throws `StoreError.Code.invalidChange` for a count that does not fit into 32 bits.
 struct FieldWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -31,7 +31,7 @@ struct FieldWriter {
     }
 }
 
-/// Reads the fields that ``FieldWriter`` wrote. Every call throws ``StoreError/Code/corrupt``, naming the place, if the
+/// Reads the fields that ``FieldWriter`` wrote. Every call throws `StoreError.Code.corrupt`, naming the place, if the
 /// bytes do not match the requested field.
 struct FieldReader {
     private var rest: ArraySlice<UInt8>

@@ -12,7 +12,7 @@ enum KeyFile {
 
     /// Returns the content; nil if the file does not exist.
     ///
-    /// Throws ``StoreError/Code/permission`` if other users may read it, or if its owner is neither this user nor root.
+    /// Throws `StoreError.Code.permission` if other users may read it, or if its owner is neither this user nor root.
     static func contents(_ path: String) throws(StoreError) -> [UInt8]? {
         // Non-blocking, so that a FIFO at this path is refused instead of blocking.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

@@ -84,7 +84,7 @@ struct Sealer: Sendable {
 
     // MARK: Opening
 
-    /// Opens a sealed secret. Throws ``StoreError/Code/corrupt``, naming the place.
+    /// Opens a sealed secret. Throws `StoreError.Code.corrupt`, naming the place.
     func openSecret(_ sealed: Data, in place: Place) throws(StoreError) -> Secret {
         guard sealed.count >= Self.overhead else { throw place.corrupt("the sealed value is truncated") }
         var isGenuine = false
@@ -95,7 +95,7 @@ struct Sealer: Sendable {
         return secret
     }
 
-    /// Opens a sealed value. Throws ``StoreError/Code/corrupt``, naming the place.
+    /// Opens a sealed value. Throws `StoreError.Code.corrupt`, naming the place.
     func openBytes(_ sealed: Data, in place: Place) throws(StoreError) -> [UInt8] {
         guard sealed.count >= Self.overhead else { throw place.corrupt("the sealed value is truncated") }
         var bytes = [UInt8](repeating: 0, count: sealed.count - Self.overhead)

@@ -10,7 +10,7 @@ package struct SealingKey: Sendable, CustomStringConvertible {
 
     let secret: Secret
 
-    /// Copies `bytes`; the caller must wipe its own copy. Throws ``StoreError/Code/invalidKey`` unless there are 32
+    /// Copies `bytes`; the caller must wipe its own copy. Throws `StoreError.Code.invalidKey` unless there are 32
     /// bytes.
     package init(bytes: some Collection<UInt8>) throws(StoreError) {
         guard bytes.count == Self.count else {
@@ -52,7 +52,7 @@ extension SealingKey {
     /// Reads the key from a file, or creates a random one in a new file of mode 0600.
     ///
     /// Of several concurrent processes one creates the file, and all get its key. A database written with a lost key
-    /// stays unreadable: opening it with the new one throws ``StoreError/Code/wrongKey``.
+    /// stays unreadable: opening it with the new one throws `StoreError.Code.wrongKey`.
     package static func loadOrCreate(file path: String) throws(StoreError) -> SealingKey {
         if let key = try Self.read(path) { return key }
         let key = SealingKey.random()

@@ -5,9 +5,9 @@ extension Supervisor {
     /// result.
     ///
     /// - Parameter limit: deadline for the answer.
-    /// - Throws: ``SupervisorError/Code/unknownWorker``, ``SupervisorError/Code/notRunning``,
-    ///   ``SupervisorError/Code/tooManyAsks``, ``SupervisorError/Code/noAnswer`` on a timeout, if the worker ends first
-    ///   or if the asker is cancelled, and ``SupervisorError/Code/refused`` with the worker's message.
+    /// - Throws: `SupervisorError.Code.unknownWorker`, `SupervisorError.Code.notRunning`,
+    ///   `SupervisorError.Code.tooManyAsks`, `SupervisorError.Code.noAnswer` on a timeout, if the worker ends first
+    ///   or if the asker is cancelled, and `SupervisorError.Code.refused` with the worker's message.
     package func ask(
         _ worker: String, _ ask: String, _ parameters: [String: ControlValue] = [:],
         within limit: Duration = .seconds(10)

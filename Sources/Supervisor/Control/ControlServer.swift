@@ -24,7 +24,7 @@ package struct ControlServer: Service {
 
     /// Creates the socket, so that errors surface before anything starts.
     ///
-    /// Throws ``SupervisorError/Code/noControlSocket``.
+    /// Throws `SupervisorError.Code.noControlSocket`.
     package init(
         path: String, logger: Logger, answer: @escaping @Sendable (ControlValue) async -> ControlReply
     ) throws(SupervisorError) {

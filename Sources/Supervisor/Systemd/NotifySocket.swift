@@ -6,7 +6,7 @@ package struct NotifySocket: Sendable, Hashable {
     package let watchdog: Duration?
     private let name: [UInt8]
 
-    /// Returns nil when `$NOTIFY_SOCKET` is not set. Throws ``SupervisorError/Code/invalidConfiguration`` for an
+    /// Returns nil when `$NOTIFY_SOCKET` is not set. Throws `SupervisorError.Code.invalidConfiguration` for an
     /// invalid one.
     ///
     /// - Parameter process: this process's id; `$WATCHDOG_USEC` is ignored if `$WATCHDOG_PID` names another one.

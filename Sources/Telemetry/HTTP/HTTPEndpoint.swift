@@ -42,7 +42,7 @@ package struct HTTPEndpoint: Service {
 
     /// Serves until a graceful shutdown or cancellation, which cuts off responses in flight.
     ///
-    /// Throws ``TelemetryError/Code/bindFailed``.
+    /// Throws `TelemetryError.Code.bindFailed`.
     package func run() async throws {
         let connections = HTTPConnections(limits)
         let listener = try await bind(connections)

@@ -7,7 +7,7 @@ extension Template {
     /// Returns the URL with its values filled in, percent-encoded.
     ///
     /// The path segments `.` and `..` refer to other paths, encoded or not (RFC 3986 §5.2.4 and §6.2.2.2), and no
-    /// encoding prevents that. Throws ``BotError/Code/addressRefused`` if the values create such a segment, by
+    /// encoding prevents that. Throws `BotError.Code.addressRefused` if the values create such a segment, by
     /// themselves or together with the text around them, for any character that may act as a slash and any number of
     /// decoding rounds.
     func filledAddress(_ value: (Placeholder) -> String) throws(BotError) -> String {
