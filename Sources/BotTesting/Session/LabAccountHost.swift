@@ -13,7 +13,10 @@ package final class LabAccountHost: AccountHost {
         var breaksStores = false
         var wipeFault: String?
         var holdsOpening = false
-        var waiters: [CheckedContinuation<Void, Never>] = []
+        /// The number of the newest opening.
+        var openings = 0
+        /// Held openings, in the order in which they asked.
+        var waiters: [(number: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
     private let name: String
@@ -46,7 +49,7 @@ package final class LabAccountHost: AccountHost {
     /// Makes wipes fail with this reason; nil ends that.
     package func failToWipe(_ reason: String?) { self.state.withLock { $0.wipeFault = reason } }
 
-    /// Makes the opening of accounts wait until ``releaseOpening()`` or cancellation.
+    /// Makes each opening of an account wait until ``releaseOpening()`` or its own cancellation.
     package func holdOpening() { self.state.withLock { $0.holdsOpening = true } }
 
     /// Resumes waiting openings and stops holding later ones.
@@ -56,7 +59,7 @@ package final class LabAccountHost: AccountHost {
             defer { state.waiters = [] }
             return state.waiters
         }
-        for waiter in waiters { waiter.resume() }
+        for waiter in waiters { waiter.continuation.resume() }
     }
 
     /// Opens an account with a snapshot of its store, or an empty one; throws the injected fault, or
@@ -97,17 +100,25 @@ package final class LabAccountHost: AccountHost {
     }
 
     private func waitForOpening() async {
+        let number = self.state.withLock { state in
+            state.openings += 1
+            return state.openings
+        }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let waits = self.state.withLock { state in
                     guard state.holdsOpening, !Task.isCancelled else { return false }
-                    state.waiters.append(continuation)
+                    state.waiters.append((number, continuation))
                     return true
                 }
                 if !waits { continuation.resume() }
             }
         } onCancel: {
-            self.releaseOpening()
+            let waiter: CheckedContinuation<Void, Never>? = self.state.withLock { state in
+                guard let index = state.waiters.firstIndex(where: { $0.number == number }) else { return nil }
+                return state.waiters.remove(at: index).continuation
+            }
+            waiter?.resume()
         }
     }
 }

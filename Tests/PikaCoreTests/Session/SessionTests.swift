@@ -236,6 +236,24 @@ extension ActionOutcome {
         checkPromises(session)
     }
 
+    @Test func cancelledOpeningReleasesNoOther() async throws {
+        let lab = try GroupLab(seed: 419)
+        let session = try await lab.session("ann")
+        session.host.holdOpening()
+        let login = session.begin(.login(.key(self.key(10))))
+        try await lab.settle()
+        let (host, key) = (session.host, self.key(11))
+        let opening = Task { try await host.open(.local(key)) }
+        opening.cancel()
+        await #expect(throws: CancellationError.self) { _ = try await opening.value }
+        try await lab.settle()
+        #expect(session.outcomes(of: login).isEmpty)
+        session.host.releaseOpening()
+        try await lab.settle()
+        #expect(session.outcomes(of: login).map(\.isDone) == [true])
+        checkPromises(session)
+    }
+
     @Test func logoutCancelsLogin() async throws {
         let lab = try GroupLab(seed: 407)
         for ending in [AppAction.logout, .wipeLocalData] {
