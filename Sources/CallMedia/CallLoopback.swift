@@ -56,8 +56,12 @@ package final class CallLoopback: CallMediaTransport {
 
     fileprivate func subscribe(_ place: Place) async throws -> AsyncThrowingStream<CallMediaGroup, any Error> {
         let (announcement, announcing) = AsyncStream.makeStream(of: Void.self)
+        let (stream, continuation) = AsyncThrowingStream.makeStream(
+            of: CallMediaGroup.self, bufferingPolicy: .bufferingNewest(Self.backlog))
+        // Registered before the announcement, so that it misses neither a group nor the end of a short broadcast.
         let number = self.state.withLock { state in
             let number = state.number()
+            state.subscribers[place, default: [:]][number] = continuation
             if state.published[place] == nil {
                 state.waiting[place, default: [:]][number] = announcing
             } else {
@@ -65,15 +69,15 @@ package final class CallLoopback: CallMediaTransport {
             }
             return number
         }
-        for await _ in announcement {}
-        self.state.withLock { $0.waiting[place]?[number] = nil }
-        try Task.checkCancellation()
-        let (stream, continuation) = AsyncThrowingStream.makeStream(
-            of: CallMediaGroup.self, bufferingPolicy: .bufferingNewest(Self.backlog))
         continuation.onTermination = { _ in
             self.state.withLock { _ = $0.subscribers[place]?.removeValue(forKey: number) }
         }
-        self.state.withLock { $0.subscribers[place, default: [:]][number] = continuation }
+        for await _ in announcement {}
+        self.state.withLock { $0.waiting[place]?[number] = nil }
+        guard !Task.isCancelled else {
+            continuation.finish()
+            throw CancellationError()
+        }
         return stream
     }
 
