@@ -1,5 +1,5 @@
 """A connection to one Nostr relay that survives the relay's restarts (NIP-01, asyncio); with keys, it authenticates
-on request (NIP-42)."""
+on request (NIP-42). A refused authentication ends it."""
 
 import asyncio
 import itertools
@@ -15,6 +15,10 @@ from websockets.exceptions import ConnectionClosed
 RECONNECT_SECONDS = 0.2
 # Sender and receiver share one clock; the overlap only covers events of the second in which the relay stopped.
 OVERLAP_SECONDS = 60
+
+
+class AuthenticationRefused(RuntimeError):
+    """The relay answered an AUTH event with OK false; the text contains its reason."""
 
 
 class Subscription:
@@ -59,6 +63,7 @@ class Connection:
     def __init__(self, url, keys=None):
         self.url, self.keys = url, keys
         self.authentication = None  # id of the AUTH event that awaits its OK
+        self.is_refusal_reported = False
         self.socket = None
         self.subscriptions = {}
         self.unacknowledged = {}
@@ -66,7 +71,10 @@ class Connection:
         self.task = asyncio.create_task(self._run())
 
     async def close(self):
+        """Raises the refusal that has ended the connection, unless a call has raised it."""
         self.task.cancel()
+        if self.is_refusal_reported:
+            return
         with suppress(asyncio.CancelledError):
             await self.task
 
@@ -82,7 +90,8 @@ class Connection:
             await self._send(["CLOSE", name])
 
     async def first(self, filter, seconds, prefer=lambda event: event["created_at"]):
-        """Returns the best stored event of a filter, or the first to arrive. Raises TimeoutError."""
+        """Returns the best stored event of a filter, or the first to arrive. Raises TimeoutError, or a refused
+        authentication."""
         found = asyncio.get_running_loop().create_future()
         candidates = []
 
@@ -94,7 +103,7 @@ class Connection:
 
         name = await self.subscribe(filter, deliver)
         try:
-            await asyncio.wait_for(found, seconds)
+            await self._answered(found, seconds)
         except TimeoutError:
             raise TimeoutError(f"no event for {json.dumps(filter)} after {seconds} s") from None
         finally:
@@ -102,10 +111,11 @@ class Connection:
         return max(candidates, key=prefer)
 
     async def stored(self, filter, seconds=30):
-        """Returns the events that the relay has stored for a filter. Raises TimeoutError."""
+        """Returns the events that the relay has stored for a filter. Raises TimeoutError, or a refused
+        authentication."""
         events, name = [], await self.subscribe(filter, lambda event, live: events.append(event))
         try:
-            await asyncio.wait_for(self.subscriptions[name].complete.wait(), seconds)
+            await self._answered(self.subscriptions[name].complete.wait(), seconds)
         finally:
             await self.unsubscribe(name)
         return events
@@ -116,11 +126,25 @@ class Connection:
         self.unacknowledged[event["id"]] = (event, answer)
         try:
             await self._send(["EVENT", event])
-            accepted, reason = await asyncio.wait_for(answer, seconds)
+            accepted, reason = await self._answered(answer, seconds)
         finally:
             self.unacknowledged.pop(event["id"], None)
         if not accepted:
             raise RuntimeError(f"the relay refused event kind {event['kind']}: {reason}")
+
+    async def _answered(self, waiting, seconds):
+        """Returns the result of an awaitable. Raises TimeoutError, or the refusal that has ended the connection."""
+        answer = asyncio.ensure_future(waiting)
+        try:
+            await asyncio.wait([answer, self.task], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            if answer.done():
+                return answer.result()
+            if self.task.done() and not self.task.cancelled():
+                self.is_refusal_reported = True
+                self.task.result()
+            raise TimeoutError(f"no answer after {seconds} s")
+        finally:
+            answer.cancel()
 
     async def _run(self):
         while True:
@@ -132,6 +156,9 @@ class Connection:
                         if message[0] == "AUTH" and self.keys:
                             await self._authenticate(message[1])
                         elif message[0] == "OK" and message[1] == self.authentication:
+                            if not message[2]:
+                                reason = message[3] if len(message) > 3 else "no reason"
+                                raise AuthenticationRefused(f"{self.url} refused the authentication: {reason}")
                             # Request refused subscriptions again.
                             await self._opened(socket)
                         else:

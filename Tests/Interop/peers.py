@@ -117,8 +117,10 @@ class Member:
 
     async def close(self):
         self._worker.cancel()
-        await self.connection.close()
-        await self.mdk.close()
+        try:
+            await self.connection.close()
+        finally:
+            await self.mdk.close()
 
     # Key packages
 

@@ -1,8 +1,44 @@
 """Tests the harness without our own code: MDK members of two releases share groups over LocalRelay."""
 
 import asyncio
+import json
 
+from nostr_sdk import Keys
+from websockets.asyncio.server import serve
+
+from connection import AuthenticationRefused, Connection
 from scenario import check, main
+
+
+async def refused_authentication(stage):
+    """A relay answers AUTH with OK false: publishing, reading and closing fail with the relay's text."""
+    async def refuse(client):
+        await client.send(json.dumps(["AUTH", "challenge"]))
+        async for frame in client:
+            message = json.loads(frame)
+            if message[0] == "AUTH":
+                await client.send(json.dumps(["OK", message[1]["id"], False, "restricted: members only"]))
+
+    async def refusal(action):
+        try:
+            await action
+        except AuthenticationRefused as error:
+            return str(error)
+        return None
+
+    async with serve(refuse, "127.0.0.1", 0) as server:
+        url = f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        for action in (
+            lambda connection: connection.publish({"id": "0" * 64, "kind": 1}, 10),
+            lambda connection: connection.stored({"kinds": [1]}, 10),
+            lambda connection: connection.first({"kinds": [1]}, 10),
+        ):
+            connection = Connection(url, Keys.generate())
+            check("members only" in (await refusal(action(connection)) or ""), "a call ignored the refusal")
+            await connection.close()
+        connection = Connection(url, Keys.generate())
+        await asyncio.wait([connection.task], timeout=10)
+        check("members only" in (await refusal(connection.close()) or ""), "the end ignored the refusal")
 
 
 async def group_of_three(stage):
@@ -124,6 +160,7 @@ async def relay_outage(stage):
 
 if __name__ == "__main__":
     main({
+        "refused authentication": refused_authentication,
         "group of three, 0.8 and 0.7": group_of_three,
         "rename and add": rename_and_add,
         "0.7 creates, renames, adds": old_founder,
