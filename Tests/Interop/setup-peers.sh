@@ -4,7 +4,7 @@
 # validators for the configuration schema, load reports and Kubernetes manifests; and one with nostr-relay.
 # Run once as root on Debian 12, amd64. Running it again only verifies. Nothing needs root afterwards.
 #
-#   setup-peers.sh [DIR]                          DIR defaults to .build-peers at the top of the repository
+#   setup-peers.sh [DIR]                          DIR defaults to .build/peers at the top of the repository
 #   DIR/venv/bin/python Tests/Interop/selftest.py
 set -euo pipefail
 
@@ -22,7 +22,7 @@ readonly SUITE=trixie
 readonly PACKAGES="libc6 libgcc-s1 libssl3t64 zlib1g libffi8 libexpat1 libsqlite3-0 libbz2-1.0 liblzma5
     libpython3.13-minimal libpython3.13-stdlib python3.13-minimal"
 
-DIR=$(realpath -m "${1:-$(dirname "$0")/../../.build-peers}")
+DIR=$(realpath -m "${1:-$(dirname "$0")/../../.build/peers}")
 readonly DIR
 
 say() { printf 'setup-peers: %s\n' "$*"; }
