@@ -50,7 +50,17 @@ import Testing
         #expect(problems(settings("60s", "30s", 10)).isEmpty)
         #expect(problems(settings("1s", "3600s", 1000)) == ["window"])
         let error = #expect(throws: BotSettingsError.self) { _ = try CanarySettings(settings("1s", "30s", 10)) }
-        #expect(error?.problems.first?.description.contains("write window: 32") == true)
+        #expect(
+            error?.problems.map(\.description) == [
+                "window: expected more canaries than are sent within timeout (30s), found 10; write window: 32"
+            ])
+        let fractional = #expect(throws: BotSettingsError.self) {
+            _ = try CanarySettings(settings("1s", "9500ms", 10))
+        }
+        #expect(
+            fractional?.problems.map(\.description) == [
+                "window: expected more canaries than are sent within timeout (9500ms), found 10; write window: 11"
+            ])
     }
 
     @Test func reportsInvalidSettings() {

@@ -43,7 +43,9 @@ struct AnswerCheck: Sendable, Hashable {
             reader.fail("within", expected: "within only together with answer", fix: "remove it")
         }
         if time >= every {
-            reader.fail(nil, expected: "a time shorter than checksEvery", found: "\(time)", fix: "use a shorter time")
+            reader.fail(
+                nil, expected: "a time shorter than checksEvery", found: time.configurationText,
+                fix: "use a shorter time")
         }
         guard let text else { return nil }
         self.text = text

@@ -80,7 +80,7 @@ struct SenderSettings: Sendable {
         guard every >= .seconds(1), Double(window) <= timeout / every + 1 else { return }
         let minimum = (timeout / every).rounded(.down) + 2
         reader.fail(
-            "window", expected: "more canaries than are sent within timeout (\(timeout.components.seconds) s)",
+            "window", expected: "more canaries than are sent within timeout (\(timeout.configurationText))",
             found: "\(window)", fix: minimum <= 1000 ? "write window: \(Int(minimum))" : "write a shorter timeout")
     }
 }
