@@ -10,6 +10,11 @@ struct NewBotName: Hashable, Sendable {
     /// Names whose targets or products would conflict with those of pikabot, on which the new package depends.
     private static let reserved = Set(BotRegistry.included.names).union(["pikabot"])
 
+    /// The targets of pikabot that have the form of a new package's targets. A package graph has each target once.
+    static let takenTargets = [
+        "BotProgram", "EchoBot", "GroupCanaryBot", "KeyPackageProbeBot", "RelayProbeBot", "ResponderBot",
+    ]
+
     init(_ text: String) throws(CommandError) {
         let isName =
             (1...32).contains(text.utf8.count) && text.utf8.first.map { (0x61...0x7a).contains($0) } == true
@@ -24,6 +29,13 @@ struct NewBotName: Hashable, Sendable {
             throw CommandError("\(text): the name of pikabot or of a built-in bot; choose another one")
         }
         self.text = text
+        for target in [type, program] {
+            // Some file systems ignore case.
+            let taken = Self.takenTargets.first { $0.lowercased() == target.lowercased() }
+            guard let taken else { continue }
+            throw CommandError(
+                "\(text): its target \(target) would collide with pikabot's target \(taken); choose another name")
+        }
     }
 
     /// `HelloWorld` for `hello-world`.

@@ -82,6 +82,25 @@ import Testing
         for name in BotRegistry.included.names { #expect(throws: CommandError.self) { try NewBotName(name) } }
     }
 
+    @Test(arguments: [
+        ("key-package-probe", "KeyPackageProbeBot", "KeyPackageProbeBot"), ("e-cho", "EChoBot", "EchoBot"),
+        ("relay--probe", "RelayProbeBot", "RelayProbeBot"), ("bot", "BotProgram", "BotProgram"),
+    ])
+    func refusesNamesWithTakenTargets(name: String, target: String, taken: String) {
+        let error = #expect(throws: CommandError.self) { try NewBotName(name) }
+        #expect(
+            error?.description
+                == "\(name): its target \(target) would collide with pikabot's target \(taken); choose another name")
+    }
+
+    @Test func knowsTargetsOfPikabot() throws {
+        var root = URL(fileURLWithPath: #filePath)
+        for _ in 0..<4 { root.deleteLastPathComponent() }
+        let manifest = try String(contentsOf: root.appendingPathComponent("Package.swift"), encoding: .utf8)
+        let targets = manifest.matches(of: /(?:name:|library\()\s*"(\w+(?:Bot|Program))"/).map { String($0.output.1) }
+        #expect(targets.sorted() == NewBotName.takenTargets)
+    }
+
     @Test func refusesFolderWithoutClone() async throws {
         try await withTemporaryDirectory(named: "pikabot-tests") { directory in
             #expect(throws: CommandError.self) {
