@@ -124,12 +124,12 @@ package struct ExternalBotService: Service {
             logger.error(
                 """
                 The external bot's program fails too often and is not restarted; restart the account after fixing it. \
-                Events for it are kept while the inbox has room
+                Events for it are kept while its record has room
                 """)
         case .leave:
             bot.monitor.finished(as: .finished)
             logger.notice(
-                "The external bot's program is not restarted; events for it are kept while the inbox has room")
+                "The external bot's program is not restarted; events for it are kept while its record has room")
         }
         await engine.endPrograms()
         try? await gracefulShutdown()

@@ -87,6 +87,7 @@ import Testing
         }
         #expect(broken.log.count("The external bot's program has exited") == 4)
         #expect(broken.log.count("No module named 'nothing_of_this_name'") == 4)
+        #expect(broken.log.count("Events for it are kept while its record has room") == 1)
         let mended = try Stage(ProgramTests.echo, account: account)
         try await mended.run { () async throws in
             #expect(await account.nextSent() == "kept")
