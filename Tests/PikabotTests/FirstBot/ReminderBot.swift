@@ -25,9 +25,10 @@ public struct ReminderBot: Bot {
         OnTimer("reminder") { run, context in
             context.send("time for \(run.text)")
         }
-        OnCommand("count", help: "Counts up.") { _, context in
-            let count = Int(try await context.text("count") ?? "0") ?? 0
-            context.setText(String(count + 1), forKey: "count")
+        OnCommand("count", help: "Counts up in this chat.") { _, context in
+            let key = "count/\(context.chatID)"
+            let count = Int(try await context.text(key) ?? "0") ?? 0
+            context.setText(String(count + 1), forKey: key)
             context.reply("\(count + 1)")
         }
     }

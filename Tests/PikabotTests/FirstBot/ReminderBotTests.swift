@@ -16,6 +16,17 @@ import Testing
         try await lab.expect(bot, replied: "time for the tea")
     }
 
+    @Test func countsEachChatSeparately() async throws {
+        let lab = try GroupLab(seed: 3)
+        let alice = try await lab.member("alice")
+        let bot = try await lab.bot(ReminderBot.self)
+        let kitchen = try await alice.create("kitchen", inviting: [bot])
+        let garden = try await alice.create("garden", inviting: [bot])
+        for chat in [kitchen, garden, kitchen] { try await alice.say("/count", in: chat) }
+        #expect(alice.heard(in: kitchen, from: bot) == ["1", "2"])
+        #expect(alice.heard(in: garden, from: bot) == ["1"])
+    }
+
     @Test func explainsCommandUsage() async throws {
         let lab = try GroupLab(seed: 2)
         let alice = try await lab.member("alice")
