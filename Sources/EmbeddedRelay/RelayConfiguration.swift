@@ -13,8 +13,8 @@ package struct RelayConfiguration: Sendable {
     /// 0 binds any free port; `Relay.waitUntilListening()` returns it.
     package var port = 0
     package var storage = Storage.memory
-    /// Folder of the media store (Blossom) on the same port, created when missing; nil keeps files in a temporary
-    /// folder that is removed when the relay stops.
+    /// Folder of the media store (Blossom) on the same port, created at the first upload if missing; nil keeps files in
+    /// a temporary folder that is removed when the relay stops.
     package var mediaDirectory: String?
     package var name = "pikabot relay"
     /// The operator's public key (NIP-11).

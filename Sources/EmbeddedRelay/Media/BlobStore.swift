@@ -25,10 +25,11 @@ final class BlobStore: Sendable {
             directory
             ?? FileManager.default.temporaryDirectory.appendingPathComponent("relay-media-\(UUID().uuidString)").path
         self.directory = path
-        // A temporary folder is created at the first upload: most relays without a folder get no uploads.
-        if directory != nil { try Self.makeFolder(path + "/draft") }
-        if directory != nil { Self.removeDrafts(path + "/draft") }
-        if directory != nil { forEachFile { space.count(Self.size($0) ?? 0) } }
+        // A missing folder is created at the first upload: many relays get none.
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        try Self.makeFolder(path + "/draft")
+        Self.removeDrafts(path + "/draft")
+        forEachFile { space.count(Self.size($0) ?? 0) }
     }
 
     /// Removes the folder if it is temporary.

@@ -147,6 +147,25 @@ struct BlossomTests {
         }
     }
 
+    @Test func createsFolderAtFirstUpload() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("blossom-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await withBlossom(directory: folder) { blossom in
+            #expect(!FileManager.default.fileExists(atPath: folder))
+            #expect(try await blossom.upload("hello").status == 200)
+            #expect(FileManager.default.fileExists(atPath: folder))
+        }
+    }
+
+    @Test func refusesFileInPlaceOfFolder() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("blossom-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        #expect(FileManager.default.createFile(atPath: path, contents: nil))
+        #expect(throws: RelayError(.storageFailed, "")) {
+            _ = try BlobStore(directory: path, maximumBytes: 100, quota: 1 << 20)
+        }
+    }
+
     @Test func mediaSurvivesRestart() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("blossom-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
