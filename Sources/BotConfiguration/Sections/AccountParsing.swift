@@ -86,11 +86,7 @@ extension ConfigurationParser {
                 text == "never" ? .never : durationRange(configurationText: text).map { .value($0) }
             }, expected: "a range of durations, the smaller first, or never", fix: "write for example 5s..60s")
         if let after { policy.afterJoining = after.value }
-        let every = fields.optional("every")?.parsed(
-            { text -> Setting<Duration>? in
-                if text == "never" { return .never }
-                return Duration(configurationText: text).flatMap { $0 >= .seconds(3600) ? .value($0) : nil }
-            }, expected: "a duration of an hour or more, or never", fix: "write for example 7d")
+        let every = fields.optional("every")?.longDuration(or: "never", example: "7d")
         if let every { policy.every = every.value }
         return policy
     }

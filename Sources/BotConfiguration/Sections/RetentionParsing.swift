@@ -19,11 +19,7 @@ extension ConfigurationParser {
     }
 
     private func age(_ value: ConfigurationValue) -> Setting<Duration>? {
-        value.parsed(
-            { text -> Setting<Duration>? in
-                if text == "forever" { return .never }
-                return Duration(configurationText: text).flatMap { $0 >= .seconds(3600) ? .value($0) : nil }
-            }, expected: "a duration of an hour or more, or forever", fix: "write for example 90d")
+        value.longDuration(or: "forever", example: "90d")
     }
 }
 

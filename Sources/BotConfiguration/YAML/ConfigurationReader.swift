@@ -71,11 +71,25 @@ struct ConfigurationValue {
     }
 
     func duration(upTo limit: Duration? = nil) -> Duration? {
-        parsed(
-            { text in
-                Duration(configurationText: text).flatMap { $0 > .zero && $0 <= limit ?? $0 ? $0 : nil }
-            }, expected: limit.map { "a duration up to \($0.configurationText)" } ?? "a duration",
-            fix: "write a number and one of ms, s, m, h, d, such as 10s")
+        do throws(DurationFault) {
+            guard case .scalar(let scalar) = node else { throw DurationFault.malformed }
+            return try Duration(settingText: scalar.string, upTo: limit)
+        } catch {
+            fail(expected: error.expected, fix: error.fix)
+            return nil
+        }
+    }
+
+    /// Parses a duration of at least an hour; `word` is `never`.
+    func longDuration(or word: String, example: String) -> Setting<Duration>? {
+        do throws(DurationFault) {
+            guard case .scalar(let scalar) = node else { throw DurationFault.malformed }
+            if scalar.string == word { return .never }
+            return .value(try Duration(settingText: scalar.string, from: .seconds(3600)))
+        } catch {
+            fail(expected: "\(error.expected), or \(word)", fix: "write for example \(example)")
+            return nil
+        }
     }
 
     /// Parses a rate; `unlimited` is `never`.

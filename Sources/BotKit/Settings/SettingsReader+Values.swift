@@ -54,11 +54,13 @@ extension SettingsReader {
     /// Reads a duration such as `250ms`, `10s`, `5m`, `1h` or `1d`, above zero and at most ten years; nil if there is
     /// none.
     public func duration(_ key: String, required: Bool = false) -> Duration? {
-        parsed(
-            key, expected: "a duration", fix: "write a number and one of ms, s, m, h, d, such as 10s",
-            required: required
-        ) { value in
-            value.stringValue.flatMap { Duration(configurationText: $0) }.flatMap { $0 > .zero ? $0 : nil }
+        guard let value = value(key, required: required) else { return nil }
+        do throws(DurationFault) {
+            guard let text = value.stringValue else { throw DurationFault.malformed }
+            return try Duration(settingText: text)
+        } catch {
+            fail(key, expected: error.expected, fix: error.fix)
+            return nil
         }
     }
 

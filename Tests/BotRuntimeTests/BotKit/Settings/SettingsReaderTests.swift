@@ -72,6 +72,16 @@ struct SettingsReaderTests {
             ])
     }
 
+    @Test(arguments: [
+        ("ten", "a duration"), ("10", "a duration"), ("-1s", "a duration"), ("1.5s", "a duration"),
+        ("0s", "a duration above zero"), ("3651d", "a duration of at most 3650d"),
+        ("99999999999999999999s", "a duration of at most 3650d"),
+    ])
+    func durationErrorNamesTheFault(text: String, expected: String) {
+        let found = problems(.object(["wait": .string(text)])) { _ = $0.duration("wait") }
+        #expect(found.map(\.expected) == [expected])
+    }
+
     @Test func unknownKeySuggestsNearest() {
         let found = problems(.object(["colour": .int(1), "zzz": .int(2)])) { reader in
             _ = reader.string("color")
