@@ -16,21 +16,21 @@ final class Fleet: Sendable {
     let actionTimeout: Duration
     /// Chat ids by group number.
     private let chats = Mutex<[Int: String]>([:])
-    private let generator: Mutex<LoadGenerator>
+    private let generator: Mutex<RepeatableGenerator>
 
     init(plan: LoadPlan, agents: [LoadAgent], monitor: FleetMonitor, actionTimeout: Duration) {
         self.plan = plan
         self.agents = agents
         self.monitor = monitor
         self.actionTimeout = actionTimeout
-        generator = Mutex(LoadGenerator(seed: plan.seed))
+        generator = Mutex(RepeatableGenerator(seed: plan.seed))
     }
 
     var timeline: Timeline { monitor.timeline }
     var recorder: LoadRecorder { monitor.recorder }
 
     /// Draws from the seeded generator.
-    func draw<Value: Sendable>(_ body: (inout LoadGenerator) -> Value) -> Value {
+    func draw<Value: Sendable>(_ body: (inout RepeatableGenerator) -> Value) -> Value {
         generator.withLock { body(&$0) }
     }
 

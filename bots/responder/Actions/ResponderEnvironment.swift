@@ -30,25 +30,18 @@ final class ResponderEnvironment: Sendable {
     }
 }
 
-/// Random numbers for choices among replies: the system's, or reproducible ones from a seed (SplitMix64).
+/// Random numbers for choices among replies: the system's, or reproducible ones from a seed.
 struct SeedableGenerator: RandomNumberGenerator, Sendable {
-    /// The generator's state; nil for the system's generator.
-    private var state: UInt64?
+    private var system = SystemRandomNumberGenerator()
+    /// Replaces the system's generator if there is a seed.
+    private var repeatable: RepeatableGenerator?
 
     init(seed: UInt64? = nil) {
-        state = seed
+        repeatable = seed.map { RepeatableGenerator(seed: $0) }
     }
 
     mutating func next() -> UInt64 {
-        guard var state else {
-            var system = SystemRandomNumberGenerator()
-            return system.next()
-        }
-        defer { self.state = state }
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var value = state
-        value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
-        value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
-        return value ^ value >> 31
+        guard let number = repeatable?.next() else { return system.next() }
+        return number
     }
 }

@@ -18,7 +18,7 @@ struct CoreLab {
     private let configuration: CoreConfiguration
     private var model: CoreModel
     private var store: CoreRows
-    private var rng = SeededGenerator(seed: 12)
+    private var rng = RepeatableGenerator(seed: 12)
     private var nowMilliseconds: Int64
     /// An honest admin of the same group.
     private var admin: MarmotGroup
@@ -239,7 +239,7 @@ struct CoreLab {
     private mutating func reduce(_ input: CoreInput) {
         guard !self.hasEnded else { return }
         var step = CoreStep(
-            nowMilliseconds: self.nowMilliseconds, random: CoreRandom(SeededGenerator(seed: self.rng.next())))
+            nowMilliseconds: self.nowMilliseconds, random: CoreRandom(RepeatableGenerator(seed: self.rng.next())))
         self.model.reduce(input, &step)
         self.model.storeChanges(&step)
         for change in step.changes { self.store.apply(change) }

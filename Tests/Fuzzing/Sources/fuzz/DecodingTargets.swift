@@ -1,3 +1,4 @@
+import PikaCore
 import TLSCodec
 
 @testable import MLS
@@ -65,7 +66,7 @@ extension Target {
                         $0.type == MarmotProfile.mip.groupDataExtension ? Extension(type: $0.type, data: bytes) : $0
                     }
                     var mls = world.groups[0].mls
-                    var rng = SeededGenerator(seed: 3)
+                    var rng = RepeatableGenerator(seed: 3)
                     let group = world.deliver(try world.wrap(try mls.commit(request, using: &rng).message))
                     precondition(group.data.admins.contains { group.members.contains($0) }, "an admin must remain")
                 },

@@ -1,3 +1,4 @@
+import PikaCore
 import TLSCodec
 
 @testable import MLS
@@ -17,7 +18,7 @@ extension Target {
                 },
                 Reader([world.newcomer.keyPackage.encoded]) { bytes in
                     let package = try world.resigned(try KeyPackage(tlsEncoded: bytes))
-                    var rng = SeededGenerator(seed: 5)
+                    var rng = RepeatableGenerator(seed: 5)
                     let event = KeyPackageEvents.events(
                         for: package, slot: String(repeating: "22", count: 32), relays: [world.relay], client: "fuzz",
                         by: world.newcomerKeys, now: world.now, using: &rng
@@ -70,13 +71,13 @@ extension Target {
     /// Each layer of a gift wrap, the inner ones encrypted and signed as an attacker can.
     static func giftWrap(_ world: World) throws -> Target {
         let (sender, recipient) = (world.keys[0], world.newcomerKeys)
-        var rng = SeededGenerator(seed: 6)
+        var rng = RepeatableGenerator(seed: 6)
         let wrap = try GiftWrap.wrap(
             world.rumor, from: sender, to: recipient.publicKey, now: world.now, using: &rng)
         let key = try NIP44.conversationKey(recipient, wrap.pubkey)
         let seal = try NIP44.decrypt(wrap.content, key)
         @Sendable func layer(_ kind: Kind, _ content: [UInt8]) throws -> Event {
-            var rng = SeededGenerator(seed: 7)
+            var rng = RepeatableGenerator(seed: 7)
             let key = try NIP44.conversationKey(sender, recipient.publicKey)
             return UnsignedEvent(
                 pubkey: sender.publicKey, createdAt: world.now, kind: kind,

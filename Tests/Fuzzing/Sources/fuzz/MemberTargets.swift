@@ -1,4 +1,5 @@
 import Nostr
+import PikaCore
 import TLSCodec
 
 @testable import MLS
@@ -20,7 +21,7 @@ extension Target {
         var readers = [
             Reader([world.rumor.rumorJSON()]) { text in
                 var mls = world.groups[0].mls
-                var rng = SeededGenerator(seed: 8)
+                var rng = RepeatableGenerator(seed: 8)
                 _ = world.deliver(try world.wrap(try mls.protect(text, using: &rng)))
             },
             Reader([world.groups[3].mls.ownLeaf.tlsEncoded()]) { bytes in
@@ -47,7 +48,7 @@ extension Target {
     /// confirmation tag) are recomputed.
     static func groupInfo(_ world: World) throws -> Target {
         var inviter = world.groups[0]
-        var rng = SeededGenerator(seed: 9)
+        var rng = RepeatableGenerator(seed: 9)
         let invitee = try Invitee(world.newcomerEvents[0], now: world.now)
         _ = try inviter.commit(.add([invitee]), client: "fuzz", now: world.now, using: &rng)
         _ = try inviter.mergePending()
@@ -63,7 +64,7 @@ extension Target {
                 var group = try MarmotGroup.join(
                     invitation, with: world.newcomer, account: world.newcomerKeys.publicKey)
                 // A member that joined must be able to operate.
-                var rng = SeededGenerator(seed: 10)
+                var rng = RepeatableGenerator(seed: 10)
                 var rumor = world.rumor
                 rumor.pubkey = world.newcomerKeys.publicKey
                 _ = try group.seal(rumor, now: world.now, using: &rng)
@@ -91,7 +92,7 @@ extension World {
 
     /// Sends a proposal to two members; one commits its pending proposals, the other applies the commit.
     fileprivate func proposeAndCommit(_ proposal: Proposal, by member: Int, _ format: WireFormat) {
-        var rng = SeededGenerator(seed: 11)
+        var rng = RepeatableGenerator(seed: 11)
         var proposer = self.groups[member].mls
         guard let message = try? proposer.propose(proposal, wireFormat: format, using: &rng).message,
             let event = try? self.wrap(message)
@@ -118,7 +119,7 @@ extension World {
         let authenticated = AuthenticatedContent(
             wireFormat: wireFormat, content: content, signature: signed.signature,
             confirmationTag: [UInt8](repeating: 0, count: 32))
-        var rng = SeededGenerator(seed: 12)
+        var rng = RepeatableGenerator(seed: 12)
         return try mls.send(authenticated, using: &rng)
     }
 
@@ -148,7 +149,7 @@ extension World {
         let encrypted = try suite.aead.seal(
             signed.tlsEncoded(), key: messageKey.key, nonce: messageKey.nonce.copyBytes(), additionalData: [])
         let hpke = HPKE(suite)
-        var rng = SeededGenerator(seed: 13)
+        var rng = RepeatableGenerator(seed: 13)
         let secrets = try hpke.seal(
             GroupSecrets(joinerSecret: joiner, pathSecret: pathSecret, psks: []).encoded(),
             to: self.newcomer.keyPackage.initKey, info: hpke.encryptContext(label: "Welcome", context: encrypted),

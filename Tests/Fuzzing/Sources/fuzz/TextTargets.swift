@@ -150,7 +150,7 @@ extension Target {
             let written = try value.rumor(by: sample.pubkey, now: 0)
             precondition((try? PushRumor(written)) == value, "kind \(sample.kind) must round-trip")
             guard case .request(let routes) = value else { return }
-            var rng = SeededGenerator(seed: 14)
+            var rng = RepeatableGenerator(seed: 14)
             for batch in PushNotifications.batches(routes) {
                 _ = try? PushNotifications.events(batch, now: world.now, using: &rng)
             }

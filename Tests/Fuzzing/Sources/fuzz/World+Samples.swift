@@ -1,4 +1,5 @@
 import Nostr
+import PikaCore
 import TLSCodec
 
 @testable import MLS
@@ -14,7 +15,7 @@ extension World {
 
     /// Commits that rename, add and remove, in the clear and encrypted; proposals to leave and to update; a message.
     var handshakes: [Handshake] {
-        var rng = SeededGenerator(seed: 4)
+        var rng = RepeatableGenerator(seed: 4)
         var handshakes: [Handshake] = []
         for wireFormat in [WireFormat.publicMessage, .privateMessage] {
             for change in 0..<3 {

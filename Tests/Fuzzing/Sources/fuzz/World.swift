@@ -1,5 +1,6 @@
 import MLS
 import Nostr
+import PikaCore
 
 @testable import Marmot
 
@@ -17,12 +18,12 @@ struct World: Sendable {
     let genuine: Event
 
     init() throws {
-        var rng = SeededGenerator(seed: 1)
+        var rng = RepeatableGenerator(seed: 1)
         let now = self.now
         let relay = try RelayURL("wss://relay.example")
         self.relay = relay
         func invite(
-            _ rng: inout SeededGenerator
+            _ rng: inout RepeatableGenerator
         ) throws -> (keys: KeyPair, bundle: KeyPackageBundle, events: [Event], invitee: Invitee) {
             let keys = KeyPair.generate(using: &rng)
             let bundle = try KeyPackageEvents.makeBundle(for: keys.publicKey, now: now, using: &rng)
@@ -71,7 +72,7 @@ struct World: Sendable {
 
     /// An encoded MLSMessage in the outer encryption, as any member can send it.
     func wrap(_ message: [UInt8]) throws -> Event {
-        var rng = SeededGenerator(seed: 2)
+        var rng = RepeatableGenerator(seed: 2)
         return try self.groups[0].sealOuter(message, at: self.now, using: &rng)
     }
 
