@@ -17,7 +17,7 @@ extension CoreModel {
     mutating func readBacklog(of groupID: GroupID, since: Int64? = nil, _ step: inout CoreStep) {
         guard let group = self.groups[groupID] else { return }
         for relay in self.relays(of: group) {
-            self.catchUp.cursors.noteBacklog(groupID, relay, isDue: true, &step)
+            self.catchUp.noteBacklog(of: groupID, at: relay, isDue: true, &step)
             self.fetchBacklog(of: group, from: relay, since: since, &step)
         }
     }
@@ -70,7 +70,7 @@ extension CoreModel {
         of groupID: GroupID, _ outcomes: [RelayURL: FetchOutcome], _ step: inout CoreStep
     ) {
         let (answered, retryDelay) = self.catchUp.endRead(of: groupID, outcomes)
-        for relay in answered { self.catchUp.cursors.noteBacklog(groupID, relay, isDue: false, &step) }
+        for relay in answered { self.catchUp.noteBacklog(of: groupID, at: relay, isDue: false, &step) }
         self.countReading()
         if let retryDelay {
             step.effects.append(.wake(.backlog(groupID: groupID), atMilliseconds: step.nowMilliseconds + retryDelay))

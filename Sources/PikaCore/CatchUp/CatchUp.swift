@@ -18,7 +18,7 @@ struct CatchUp: Sendable {
     /// Group relays that were ignored at the last check.
     private var ignoredRelays = 0
     var gaps = RelayGaps()
-    var cursors: Cursors
+    private(set) var cursors: Cursors
 
     init(_ cursors: [String: Int64] = [:]) {
         self.cursors = Cursors(cursors)
@@ -123,6 +123,33 @@ struct CatchUp: Sendable {
 
     /// Returns whether a group must be read again, once.
     mutating func consumeEviction(of groupID: GroupID) -> Bool { self.evicted.remove(groupID) != nil }
+
+    // MARK: Cursors
+
+    /// Records the time up to which a relay was read.
+    mutating func advanceCursor(of relay: RelayURL, to time: Int64, _ step: inout CoreStep) {
+        self.cursors.advance(relay, to: time, &step)
+    }
+
+    /// Records whether a group's events on a relay are still to be read.
+    mutating func noteBacklog(of groupID: GroupID, at relay: RelayURL, isDue: Bool, _ step: inout CoreStep) {
+        self.cursors.noteBacklog(groupID, relay, isDue: isDue, &step)
+    }
+
+    /// Records the time of an invitation; an earlier one than before is ignored.
+    mutating func noteInvitation(to groupID: GroupID, at time: Int64, _ step: inout CoreStep) {
+        self.cursors.noteInvitation(to: groupID, at: time, &step)
+    }
+
+    /// Records that this account entered a group; only the first time counts.
+    mutating func noteEntry(of groupID: GroupID, _ step: inout CoreStep) {
+        self.cursors.noteEntry(of: groupID, &step)
+    }
+
+    /// Records that this account was removed from a group.
+    mutating func noteRemoval(from groupID: GroupID, _ step: inout CoreStep) {
+        self.cursors.noteRemoval(from: groupID, &step)
+    }
 
     // MARK: Held live events
 

@@ -8,7 +8,7 @@ extension CoreModel {
     static let lingeringTime: Int64 = 3600
 
     mutating func linger(_ groupID: GroupID, _ step: inout CoreStep) {
-        self.catchUp.cursors.noteRemoval(from: groupID, &step)
+        self.catchUp.noteRemoval(from: groupID, &step)
         self.resumeLingering(groupID, &step)
         self.resubscribe(&step)
     }

@@ -10,10 +10,10 @@ struct Convergence: Sendable {
     /// The notice of the later copy to which this one yields.
     private(set) var successor: CopyNotice?
     var branches = Branches()
-    var rollbacks = Rollbacks()
+    private(set) var rollbacks = Rollbacks()
     var copies = CopiedGroups()
-    var fence = CopyFence()
-    var stateRollback = StateRollbackGuard()
+    private(set) var fence = CopyFence()
+    private(set) var stateRollback = StateRollbackGuard()
     /// Groups with a pending commit that may or may not be on a relay.
     private(set) var unconfirmedCommits: Set<GroupID> = []
     /// Groups that this account was removed from recently.
@@ -41,6 +41,20 @@ struct Convergence: Sendable {
         step.changes.append(.putInstance(self.instance))
     }
 
+    /// Begins the search for other copies, and for own events that this state never sent.
+    mutating func searchCopies(_ groups: [GroupID: MarmotGroup], nowMilliseconds time: Int64) {
+        self.fence.start(atMilliseconds: time)
+        self.stateRollback.start(groups)
+    }
+
+    /// Records a relay's events. Returns the notices to decrypt.
+    mutating func receiveNotices(_ events: [Event], from relay: RelayURL) -> [Event] {
+        self.fence.receive(events, from: relay)
+    }
+
+    /// Records that a notice was read, or was invalid.
+    mutating func endNotice(_ id: EventID, at relay: RelayURL) { self.fence.endNotice(id, at: relay) }
+
     /// Returns the reaction to another copy's notice.
     mutating func verdict(
         on notice: CopyNotice, createdAt: Int64, isLive: Bool, now: Int64
@@ -48,8 +62,58 @@ struct Convergence: Sendable {
         self.fence.verdict(on: notice, createdAt: createdAt, isLive: isLive, instance: self.instance, now: now)
     }
 
+    /// Records that a notice is sent to relays. Returns its time in Unix seconds; nil while this copy does not search
+    /// for others.
+    mutating func announce(to relays: [RelayURL], now: Int64) -> Int64? { self.fence.announce(to: relays, now: now) }
+
+    /// Remembers an own notice; each relay has one. Returns the stored form of all.
+    mutating func rememberOwnNotice(_ id: EventID, relayCount: Int) -> Secret {
+        self.fence.rememberOwn(id, relayCount: relayCount)
+    }
+
+    /// Reads the stored own notices; false if they are malformed.
+    mutating func restoreOwnNotices(_ memo: Secret) -> Bool { self.fence.restoreOwn(memo) }
+
     /// Yields to a later copy: this one must stop.
     mutating func stop(for notice: CopyNotice) { self.successor = notice }
+
+    // MARK: Own events that this state never sent
+
+    /// Records that a relay of the group was read, or did not answer in spite of several attempts.
+    mutating func noteRead(_ groupID: GroupID) { self.stateRollback.noteRead(groupID) }
+
+    /// Returns the epoch of an own message that was sent after this state was stored and not by it; nil for other
+    /// events.
+    mutating func unsentEpoch(of event: Event, in groupID: GroupID, now: Int64) -> Epoch? {
+        self.stateRollback.unsentEpoch(of: event, in: groupID, now: now)
+    }
+
+    /// Whether this is the first evidence of a rolled-back state since the start.
+    mutating func detectStateRollback() -> Bool { self.stateRollback.detect() }
+
+    // MARK: Rollbacks by commits
+
+    /// Reads a group's stored rollbacks; false if they are malformed.
+    mutating func restoreRollbacks(of groupID: GroupID, _ memo: Secret) -> Bool {
+        self.rollbacks.restore(groupID, memo)
+    }
+
+    /// Counts the rollback of an applied commit. Returns whether it begins a storm by its author.
+    mutating func noteRollback(
+        of groupID: GroupID, by committer: PublicKey, _ role: RollbackRole, _ step: inout CoreStep
+    ) -> Bool {
+        self.rollbacks.noteRollback(of: groupID, by: committer, role, &step)
+    }
+
+    /// Counts an own commit that lost its race before it was merged.
+    mutating func noteLostRace(of groupID: GroupID, _ step: inout CoreStep) {
+        self.rollbacks.noteLostRace(of: groupID, &step)
+    }
+
+    /// Whether own commits in a group wait after rollbacks; also schedules a wake-up for the end of the wait.
+    mutating func backsOff(_ groupID: GroupID, _ step: inout CoreStep) -> Bool {
+        self.rollbacks.backsOff(groupID, &step)
+    }
 
     // MARK: Unconfirmed commits
 

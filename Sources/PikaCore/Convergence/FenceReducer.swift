@@ -11,8 +11,7 @@ extension CoreModel {
     mutating func startFence(_ step: inout CoreStep) {
         for row in self.delivery.queue.rows(where: { $0.purpose == .instance }) { self.dropRow(row.id, &step) }
         guard self.configuration.detectsCopies else { return }
-        self.convergence.fence.start(atMilliseconds: step.nowMilliseconds)
-        self.convergence.stateRollback.start(self.groups.all)
+        self.convergence.searchCopies(self.groups.all, nowMilliseconds: step.nowMilliseconds)
         self.subscribeToNotices(&step)
     }
 
@@ -27,7 +26,7 @@ extension CoreModel {
     /// there.
     mutating func receiveNotices(_ events: [Event], from relay: RelayURL, _ step: inout CoreStep) {
         guard self.configuration.detectsCopies else { return }
-        for event in self.convergence.fence.receive(events, from: relay) {
+        for event in self.convergence.receiveNotices(events, from: relay) {
             self.performKeyTask(.readNotice(event, at: relay), &step)
         }
         self.announceIfRead(relay, &step)
@@ -36,13 +35,13 @@ extension CoreModel {
     /// Records that a notice was read, or was invalid.
     mutating func endNotice(_ event: Event, at relay: RelayURL?, _ step: inout CoreStep) {
         guard let relay else { return }
-        self.convergence.fence.endNotice(event.id, at: relay)
+        self.convergence.endNotice(event.id, at: relay)
         if case .remote = self.account { self.announceIfRead(relay, &step) }
     }
 
     /// Remembers an own notice, so that it is recognized at the next start without the signer.
     mutating func remember(ownNotice id: EventID, _ step: inout CoreStep) {
-        let memo = self.convergence.fence.rememberOwn(id, relayCount: self.configuration.relays.count)
+        let memo = self.convergence.rememberOwnNotice(id, relayCount: self.configuration.relays.count)
         guard case .remote = self.account else { return }
         step.changes.append(.putMemo(MemoName(.copyNotice, []), memo))
     }
@@ -79,7 +78,7 @@ extension CoreModel {
     }
 
     private mutating func announceCopy(to relays: [RelayURL], _ step: inout CoreStep) {
-        guard let time = self.convergence.fence.announce(to: relays, now: step.now) else { return }
+        guard let time = self.convergence.announce(to: relays, now: step.now) else { return }
         self.performKeyTask(.publishNotice(relays, at: time), &step)
     }
 }

@@ -94,7 +94,7 @@ extension CoreModel {
         group.markAllChanged()
         self.groups[groupID] = group
         self.convergence.branches.forgetAdmins(of: groupID)
-        self.catchUp.cursors.noteEntry(of: groupID, &step)
+        self.catchUp.noteEntry(of: groupID, &step)
         self.notifications.tokens.forgetSharing(in: groupID, &step)
         self.index(group, &step)
         self.groups.markChanged(groupID)
@@ -105,7 +105,7 @@ extension CoreModel {
         if let invitation {
             self.markGroupProfilesIndirect(of: groupID, &step)
             // Events between this cursor and now are read: a time in the future would hide them.
-            self.catchUp.cursors.noteInvitation(to: groupID, at: min(invitation.createdAt, step.now), &step)
+            self.catchUp.noteInvitation(to: groupID, at: min(invitation.createdAt, step.now), &step)
             self.remember(self.welcomeKey(invitation), &step)
             self.deliver(
                 .joined(

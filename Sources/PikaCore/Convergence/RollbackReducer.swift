@@ -9,7 +9,7 @@ extension CoreModel {
     mutating func noteRollback(_ report: CommitReport, of groupID: GroupID, _ step: inout CoreStep) -> Bool {
         guard report.rolledBackFrom != nil else { return false }
         let role = self.rollbackRole(report, of: groupID)
-        let isStorm = self.convergence.rollbacks.noteRollback(of: groupID, by: report.committer, role, &step)
+        let isStorm = self.convergence.noteRollback(of: groupID, by: report.committer, role, &step)
         guard isStorm, let chatID = self.chatID(of: groupID) else { return false }
         step.effects.append(.note(.rollbackStorm(chatID: chatID, committer: report.committer, role)))
         return true
@@ -50,7 +50,7 @@ extension CoreModel {
         _ intent: GroupIntent, as goal: GroupIntent.Goal, after report: CommitReport, _ step: inout CoreStep
     ) {
         if report.rolledBackFrom == nil {
-            self.convergence.rollbacks.noteLostRace(of: intent.groupID, &step)
+            self.convergence.noteLostRace(of: intent.groupID, &step)
         }
         guard self.intents.retry(intent, as: goal, &step) else {
             return self.abandon(intent, AppCoreError.contested, &step)
@@ -61,7 +61,7 @@ extension CoreModel {
     /// Loads the own messages of rolled-back epochs, at once or after the back-off.
     mutating func loadForReseal(of groupID: GroupID, _ step: inout CoreStep) {
         guard self.delivery.reseal(of: groupID) != nil else { return }
-        let isDeferred = self.convergence.rollbacks.backsOff(groupID, &step)
+        let isDeferred = self.convergence.backsOff(groupID, &step)
         self.delivery.loadForReseal(of: groupID, isDeferred: isDeferred, &step)
     }
 }

@@ -14,7 +14,7 @@ extension CoreModel {
         case .renewed(let renewed) where epoch <= renewed: return
         case .renewed, nil: break
         }
-        if self.convergence.stateRollback.detect() { self.becomeCopy(&step) } else { self.markCopied(groupID, &step) }
+        if self.convergence.detectStateRollback() { self.becomeCopy(&step) } else { self.markCopied(groupID, &step) }
         self.renewCopiedGroups(&step)
     }
 

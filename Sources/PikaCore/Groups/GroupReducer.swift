@@ -18,7 +18,7 @@ extension CoreModel {
             data, founder: own, inviting: invitees, client: self.configuration.client, limits: self.sizeLimits,
             now: step.now, using: &step.random)
         self.groups[group.groupID] = group
-        self.catchUp.cursors.noteEntry(of: group.groupID, &step)
+        self.catchUp.noteEntry(of: group.groupID, &step)
         self.index(group, &step)
         self.groups.markChanged(group.groupID)
         self.noteRenewal(of: group.groupID, &step)

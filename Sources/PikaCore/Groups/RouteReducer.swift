@@ -15,7 +15,7 @@ extension CoreModel {
         self.media.note(group)
         self.followPushTokens(of: group, &step)
         let (changed, released) = self.route(group)
-        for id in released { self.inbound.waiting.removeAll(under: id, &step) }
+        for id in released { self.forgetWaiting(under: id, &step) }
         for id in changed.sorted() {
             let groups = self.groups.routes.groups(claiming: id)
             // A chat also shows whether another group claims its id.

@@ -11,16 +11,19 @@ extension CoreModel {
         self.inbound.waiting.scheduleClockCheck(&step)
     }
 
+    /// Ends the scheduled check of the clock.
+    mutating func endClockCheck(_ step: inout CoreStep) {
+        self.inbound.waiting.endClockCheck()
+        self.retryEarly(&step)
+    }
+
     mutating func noteClock(of relay: RelayURL, offset: Int64, _ step: inout CoreStep) {
-        self.inbound.clocks.forget(relaysBut: self.allRelays)
-        self.inbound.clocks.note(offset, of: relay)
-        self.inbound.clocks.report(&step)
+        self.inbound.noteClock(of: relay, offset: offset, among: self.allRelays, &step)
     }
 
     /// Compares the clock with the time of a message that arrived live.
     mutating func compareClock(with message: ReceivedMessage, _ step: inout CoreStep) {
         guard message.rumor.pubkey != self.account.publicKey, self.catchUp.isIdle else { return }
-        self.inbound.clocks.noteMessage(lead: message.rumor.createdAt.clampedSubtracting(step.now))
-        self.inbound.clocks.report(&step)
+        self.inbound.noteMessage(lead: message.rumor.createdAt.clampedSubtracting(step.now), &step)
     }
 }

@@ -90,7 +90,7 @@ extension CoreModel {
             return true
         case .ownEcho:
             self.settleMessage(event.id, &step)
-            if let epoch = self.convergence.stateRollback.unsentEpoch(of: event, in: groupID, now: step.now) {
+            if let epoch = self.convergence.unsentEpoch(of: event, in: groupID, now: step.now) {
                 self.receiveUnsentMessage(epoch: epoch, of: groupID, &step)
             }
         case .otherCopy(let epoch): self.receiveUnsentMessage(epoch: epoch, of: groupID, &step)
@@ -234,6 +234,11 @@ extension CoreModel {
     mutating func forgetWaiting(_ id: EventID, _ step: inout CoreStep) {
         guard let nostrGroupID = self.inbound.waiting.remove(id, &step) else { return }
         self.convergence.branches.forget(id, in: self.groups.routes.groups(claiming: nostrGroupID))
+    }
+
+    /// Forgets the waiting events under a routing id that no group claims now.
+    mutating func forgetWaiting(under nostrGroupID: Bytes32, _ step: inout CoreStep) {
+        self.inbound.waiting.removeAll(under: nostrGroupID, &step)
     }
 
     /// Retries parked events after an epoch change, oldest first, until no further progress is made. An event that no

@@ -111,7 +111,7 @@ extension CoreModel {
     mutating func endReading(_ relay: RelayURL?, _ step: inout CoreStep) {
         if let relay, !self.convergence.stateRollback.isOpen {
             for (groupID, group) in self.groups where self.relays(of: group).contains(relay) {
-                self.convergence.stateRollback.noteRead(groupID)
+                self.convergence.noteRead(groupID)
             }
         }
         for (groupID, group) in self.groups where !self.isReading(groupID) {
@@ -122,7 +122,7 @@ extension CoreModel {
             self.yieldIfDisplaced(groupID, &step)
         }
         self.renewCopiedGroups(&step)
-        self.people.groups.markAllUnsent(of: self.account.publicKey)
+        self.people.markGroupProfilesUnsent(of: self.account.publicKey)
         self.recountGaps(&step)
         self.flushOutbox(&step)
     }

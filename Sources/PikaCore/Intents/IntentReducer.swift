@@ -50,7 +50,7 @@ extension CoreModel {
                 self.intents.block(groupID)
                 continue
             }
-            if self.convergence.rollbacks.backsOff(groupID, &step) { continue }
+            if self.convergence.backsOff(groupID, &step) { continue }
             for number in self.queuedIntents(of: groupID, &step) {
                 guard let intent = self.intents[number], intent.phase == .queued, self.groups[groupID]?.pending == nil
                 else { continue }

@@ -28,13 +28,12 @@ extension CoreModel {
             case .failedMessage: isReadable = self.delivery.restoreFailure(name.key, memo)
             case .profile: isReadable = self.people.profiles.restore(name.key, memo)
             case .followList: isReadable = self.people.own.restoreFollowList(memo)
-            case .groupProfile: isReadable = self.people.groups.restore(name, memo)
-            case .copyNotice:
-                isReadable = self.convergence.fence.restoreOwn(memo)
+            case .groupProfile: isReadable = self.people.restoreGroupProfile(name, memo)
+            case .copyNotice: isReadable = self.convergence.restoreOwnNotices(memo)
             case .keyTask: isReadable = self.signer.restore(name.key, memo)
             case .pushSettings: isReadable = self.notifications.tokens.restoreSettings(memo)
             case .pushRoutes: isReadable = self.notifications.tokens.restore(name, memo)
-            case .rollbacks: isReadable = self.convergence.rollbacks.restore(GroupID(name.key), memo)
+            case .rollbacks: isReadable = self.convergence.restoreRollbacks(of: GroupID(name.key), memo)
             case .groupIntent, .reseal, .keyAge, .mediaSecrets, .copiedGroup: break
             }
             guard isReadable else {

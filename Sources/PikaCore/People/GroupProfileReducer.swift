@@ -16,7 +16,7 @@ extension CoreModel {
     private mutating func put(
         _ profile: GroupProfile, of key: PublicKey, in groupID: GroupID, _ step: inout CoreStep
     ) {
-        if self.people.groups.put(profile, of: key, in: groupID, &step) {
+        if self.people.put(profile, of: key, in: groupID, &step) {
             self.refreshNames(of: [key], inGroup: groupID)
         }
     }
@@ -40,7 +40,7 @@ extension CoreModel {
             guard isDirect || !known.isDirect else { return }
             if !message.isOwn, isDirect == known.isDirect, known.source.createdAt > message.time { return }
         } else if let members = self.groups[groupID]?.members {
-            self.people.groups.removeFormer(in: groupID, members: members, &step)
+            self.people.removeFormerProfiles(in: groupID, members: members, &step)
         }
         let source = ProfileSource(
             id: message.id, createdAt: message.time, content: ProfileSource.reduced(rumor.content))
@@ -182,7 +182,7 @@ extension CoreModel {
             }
             return
         }
-        if self.ownGroupProfile(groupID) != nil { self.people.groups.markUnsent(groupID) }
+        if self.ownGroupProfile(groupID) != nil { self.people.markGroupProfileUnsent(in: groupID) }
         guard report.isOwn, group.isAdmin else { return }
         let members = Set(group.members).subtracting(report.added + [self.account.publicKey])
         for (key, profile) in self.people.groups[groupID].sorted(by: { $0.key < $1.key })
@@ -195,7 +195,7 @@ extension CoreModel {
     /// read.
     mutating func announceDueProfiles(_ step: inout CoreStep) {
         for groupID in self.people.groups.unsent where !self.isReading(groupID) {
-            self.people.groups.markSent(groupID)
+            self.people.markGroupProfileSent(in: groupID)
             guard let own = self.ownGroupProfile(groupID), let group = self.groups[groupID], group.isActive,
                 !self.hasLeft(groupID), own.sentEpoch ?? 0 < group.epoch
             else { continue }

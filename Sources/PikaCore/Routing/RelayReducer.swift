@@ -115,12 +115,12 @@ extension CoreModel {
 
     /// Records an event as seen that was authenticated and applied.
     mutating func remember(_ id: EventID, _ step: inout CoreStep) {
-        self.inbound.seen.insert(id, &step)
+        self.inbound.noteSeen(id, &step)
     }
 
     /// Records an event that was refused, or that is not known to be genuine yet: strangers can send any number.
     mutating func rememberRefused(_ id: EventID, _ step: inout CoreStep) {
-        self.inbound.seen.insertRefused(id, &step)
+        self.inbound.noteRefused(id, &step)
     }
 
     private mutating func note(_ connection: RelayConnectionState, of relay: RelayURL, _ step: inout CoreStep) {
@@ -192,7 +192,7 @@ extension CoreModel {
             }
             self.state.relays[position].isCaughtUp = true
             let newest = events.values.map(\.createdAt).max() ?? 0
-            self.catchUp.cursors.advance(relay, to: min(newest, step.now), &step)
+            self.catchUp.advanceCursor(of: relay, to: min(newest, step.now), &step)
             self.endReading(relay, &step)
         }
     }
@@ -218,6 +218,6 @@ extension CoreModel {
         guard event.kind == .groupEvent, self.state.relays.contains(where: { $0.url == relay && $0.isCaughtUp }) else {
             return
         }
-        self.catchUp.cursors.advance(relay, to: min(event.createdAt, step.now), &step)
+        self.catchUp.advanceCursor(of: relay, to: min(event.createdAt, step.now), &step)
     }
 }

@@ -42,9 +42,7 @@ extension CoreModel {
         case .timer(.backlog(let groupID)): self.retryBacklog(of: groupID, &step)
         case .timer(.expiry): self.deleteExpired(&step)
         case .timer(.departures(let groupID)): self.commitDepartures(of: groupID, &step)
-        case .timer(.clock):
-            self.inbound.waiting.endClockCheck()
-            self.retryEarly(&step)
+        case .timer(.clock): self.endClockCheck(&step)
         case .timer(.keyUpdates): self.renewDueKeys(&step)
         case .timer(.maintenance):
             self.readUnopenedBacklogs(&step)
