@@ -17,7 +17,7 @@ struct CatchUp: Sendable {
     private var evicted: Set<GroupID> = []
     /// Group relays that were ignored at the last check.
     private var ignoredRelays = 0
-    var gaps = RelayGaps()
+    private(set) var gaps = RelayGaps()
     private(set) var cursors: Cursors
 
     init(_ cursors: [String: Int64] = [:]) {
@@ -80,6 +80,26 @@ struct CatchUp: Sendable {
             )
         }
         self.ignoredRelays = count
+    }
+
+    /// Records that a relay was read to the end; its events are about to be processed. Returns the visible gap; nil if
+    /// none is open.
+    mutating func noteRead(
+        of relay: RelayURL, undecided: Set<EventID>, _ shown: AppState.RelayGap?, now: Int64
+    ) -> AppState.RelayGap? {
+        self.gaps.noteRead(of: relay, undecided: undecided, shown, now: now)
+    }
+
+    /// Recounts the processed events of gaps; each gap is reported once none of its events is held.
+    ///
+    /// - Parameter shown: the visible gap of a relay.
+    /// - Returns: the visible gaps that were recounted.
+    mutating func recountGaps(
+        shown: (RelayURL) -> AppState.RelayGap?, isSeen: (EventID) -> Bool, _ step: inout CoreStep
+    ) -> [(relay: RelayURL, gap: AppState.RelayGap)] {
+        let held = self.held
+        return self.gaps.recount(
+            shown: shown, isSeen: isSeen, isHeld: { ids in held.contains { ids.contains($0.id) } }, &step)
     }
 
     // MARK: Groups
@@ -155,8 +175,6 @@ struct CatchUp: Sendable {
 
     var heldCount: Int { self.held.count }
     var heldBytes: Int { self.held.bytes }
-
-    func holds(where isWanted: (EventID) -> Bool) -> Bool { self.held.contains { isWanted($0.id) } }
 
     /// Whether an unprocessed event must be held because older events of the same relay or group are being read.
     ///

@@ -9,18 +9,16 @@ extension CoreModel {
 
     mutating func noteRead(of relay: RelayURL, _ ids: [EventID], _ step: inout CoreStep) {
         let undecided = Set(ids.filter { !self.inbound.seen.contains($0) && !self.inbound.waiting.contains($0) })
-        let gap = self.catchUp.gaps.noteRead(
-            of: relay, undecided: undecided, self.gap(at: relay), now: step.now)
+        let gap = self.catchUp.noteRead(of: relay, undecided: undecided, self.gap(at: relay), now: step.now)
         if let gap { self.setGap(gap, at: relay) }
     }
 
     /// Recounts the processed events; called when a read ends, and when waiting events were retried.
     mutating func recountGaps(_ step: inout CoreStep) {
         guard !self.catchUp.gaps.isComplete else { return }
-        let (catchUp, relays, seen) = (self.catchUp, self.state.relays, self.inbound.seen)
-        let recounted = self.catchUp.gaps.recount(
-            shown: { relay in relays.first { $0.url == relay }?.gap }, isSeen: seen.contains,
-            isHeld: { ids in catchUp.holds(where: ids.contains) }, &step)
+        let (relays, seen) = (self.state.relays, self.inbound.seen)
+        let recounted = self.catchUp.recountGaps(
+            shown: { relay in relays.first { $0.url == relay }?.gap }, isSeen: seen.contains, &step)
         for (relay, gap) in recounted { self.setGap(gap, at: relay) }
     }
 

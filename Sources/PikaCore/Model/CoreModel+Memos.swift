@@ -26,7 +26,7 @@ extension CoreModel {
             case .answer: isReadable = self.inbox.restoreOutcome(name.key, memo)
             case .chat: isReadable = self.chats.restore(GroupID(name.key), memo)
             case .failedMessage: isReadable = self.delivery.restoreFailure(name.key, memo)
-            case .profile: isReadable = self.people.profiles.restore(name.key, memo)
+            case .profile: isReadable = self.people.restoreProfile(name.key, memo)
             case .followList: isReadable = self.people.own.restoreFollowList(memo)
             case .groupProfile: isReadable = self.people.restoreGroupProfile(name, memo)
             case .copyNotice: isReadable = self.convergence.restoreOwnNotices(memo)

@@ -48,7 +48,7 @@ extension CoreModel {
     private mutating func keepOwn(_ source: ProfileSource?, isComplete: Bool, _ step: inout CoreStep) {
         let own = self.account.publicKey
         let profile = KnownProfile(of: own, source: source, fetchedAt: step.now, isComplete: isComplete)
-        if self.people.profiles.put(profile, of: own, isOwn: true, &step) { self.refreshNames(of: [own]) }
+        if self.people.put(profile, of: own, isOwn: true, &step) { self.refreshNames(of: [own]) }
         if (self.state.myProfile == nil) != (source == nil) { self.refreshOwnProfile() }
     }
 

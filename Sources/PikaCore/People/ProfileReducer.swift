@@ -32,7 +32,7 @@ extension CoreModel {
     ) {
         guard self.configuration.readsProfiles || isUrgent else { return }
         let own = self.account.publicKey
-        self.people.profiles.want(keys.lazy.filter { $0 != own }, isUrgent: isUrgent, now: step.now)
+        self.people.wantProfiles(of: keys.lazy.filter { $0 != own }, isUrgent: isUrgent, now: step.now)
         self.requestProfiles(&step)
     }
 
@@ -42,7 +42,7 @@ extension CoreModel {
         guard self.state.relays.contains(where: { $0.connection == .connected && relays.contains($0.url) }) else {
             return
         }
-        self.people.profiles.sendRequest(to: relays, &step)
+        self.people.requestProfiles(from: relays, &step)
     }
 
     // MARK: Answers
@@ -52,7 +52,7 @@ extension CoreModel {
     ) {
         if self.people.profiles.needsRoom(forSearch: number) { self.removeStrangers(&step) }
         guard
-            let (changed, isNextDue) = self.people.profiles.receive(
+            let (changed, isNextDue) = self.people.receiveProfiles(
                 outcomes, ofSearch: number, account: self.account.publicKey, &step)
         else { return }
         self.refreshNames(of: changed)
@@ -76,6 +76,6 @@ extension CoreModel {
     }
 
     private mutating func removeStrangers(_ step: inout CoreStep) {
-        self.people.profiles.remove(except: Set(self.everybody + [self.account.publicKey]), &step)
+        self.people.removeProfiles(except: Set(self.everybody + [self.account.publicKey]), &step)
     }
 }
