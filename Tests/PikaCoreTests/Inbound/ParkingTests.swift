@@ -140,7 +140,7 @@ import Testing
         let genuine = world.relayed.filter { $0.kind == .groupEvent || $0.kind == .giftWrap }.map(\.id)
         let seen = Set(world[1].durable.state.seen)
         #expect(genuine.allSatisfy(seen.contains))
-        var step = CoreStep(nowMilliseconds: world.now, random: CoreRandom(SystemRandomNumberGenerator()))
+        var step = CoreStep.at(world.now)
         for number in 0..<60_000 {
             let bytes = withUnsafeBytes(of: UInt64(number)) { Array($0) }
             world.accounts[1].model.inbound.noteRefused(try EventID(bytes: bytes + bytes + bytes + bytes), &step)
