@@ -13,6 +13,21 @@ extension CoreModel {
         self.convergence.branches.abandon(branch, at: epoch ?? branch.epoch.earlier(by: 1), &step)
     }
 
+    /// Drops a group's abandoned branch once it is beyond the reach of races.
+    mutating func forgetOldAbandoned(of groupID: GroupID, _ step: inout CoreStep) {
+        if let group = self.groups[groupID] { self.convergence.branches.forgetOldAbandoned(of: group, &step) }
+    }
+
+    /// Records the admins of the epoch that a commit has ended.
+    mutating func rememberAdmins(before report: CommitReport, of groupID: GroupID) {
+        self.convergence.branches.rememberAdmins(before: report, of: groupID)
+    }
+
+    /// Records that an event no longer waits for a branch of the groups that claim its routing id.
+    mutating func endWaiting(of id: EventID, under nostrGroupID: Bytes32) {
+        self.convergence.branches.forget(id, in: self.groups.routes.groups(claiming: nostrGroupID))
+    }
+
     /// Whether an invitation leads to a state that differs from the group's. Only an admin can move a member to another
     /// state, and an invitation can be used once: its keys must not be used twice.
     func isRival(_ group: MarmotGroup, of known: MarmotGroup, _ invitation: WelcomeEvents.Invitation) -> Bool {
@@ -95,7 +110,7 @@ extension CoreModel {
         self.groups[groupID] = group
         self.convergence.branches.forgetAdmins(of: groupID)
         self.catchUp.noteEntry(of: groupID, &step)
-        self.notifications.tokens.forgetSharing(in: groupID, &step)
+        self.forgetPushSharing(in: groupID, &step)
         self.index(group, &step)
         self.groups.markChanged(groupID)
         self.enterCopied(groupID, by: invitation, &step)

@@ -156,7 +156,7 @@ extension CoreModel {
     /// Applies the effects of a commit by any member, after which the group is one epoch further.
     mutating func applyCommit(_ report: CommitReport, of groupID: GroupID, _ step: inout CoreStep) {
         self.groups.markChanged(groupID)
-        self.convergence.branches.rememberAdmins(before: report, of: groupID)
+        self.rememberAdmins(before: report, of: groupID)
         step.effects.append(.note(.commit(result: report.rolledBackFrom == nil ? "applied" : "rolled_back")))
         if let group = self.groups[groupID] { self.index(group, &step) }
         let isRenamed = report.before.nostrGroupID != report.after.nostrGroupID
@@ -176,7 +176,7 @@ extension CoreModel {
         if report.rolledBackFrom != nil {
             self.startReseal(of: groupID, fromEpoch: report.epochBefore.later(by: 1), &step)
         }
-        if let group = self.groups[groupID] { self.convergence.branches.forgetOldAbandoned(of: group, &step) }
+        self.forgetOldAbandoned(of: groupID, &step)
         if report.isOwn { self.noteRenewal(of: groupID, &step) }
         self.followCopied(groupID, report, &step)
         self.reconsiderIntents(after: report, of: groupID, &step)
@@ -233,7 +233,7 @@ extension CoreModel {
 
     mutating func forgetWaiting(_ id: EventID, _ step: inout CoreStep) {
         guard let nostrGroupID = self.inbound.waiting.remove(id, &step) else { return }
-        self.convergence.branches.forget(id, in: self.groups.routes.groups(claiming: nostrGroupID))
+        self.endWaiting(of: id, under: nostrGroupID)
     }
 
     /// Forgets the waiting events under a routing id that no group claims now.

@@ -58,6 +58,11 @@ extension CoreModel {
         self.markUnshared(group)
     }
 
+    /// Forgets that this account's token was shared in a group, because the members of another state may not know it.
+    mutating func forgetPushSharing(in groupID: GroupID, _ step: inout CoreStep) {
+        self.notifications.tokens.forgetSharing(in: groupID, &step)
+    }
+
     private mutating func markUnshared() {
         for group in self.groups.values { self.markUnshared(group) }
     }
