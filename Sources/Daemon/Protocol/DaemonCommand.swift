@@ -114,6 +114,13 @@ extension DaemonCommand.Login: CustomStringConvertible, CustomDebugStringConvert
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
+/// Shows no field, because the device's token is secret.
+extension DaemonCommand.PushToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    package var description: String { "push token (not shown)" }
+    package var debugDescription: String { self.description }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
 /// A parsed command line.
 package struct DaemonRequest: Hashable, Sendable {
     package var command: DaemonCommand

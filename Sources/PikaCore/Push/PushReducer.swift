@@ -125,7 +125,8 @@ extension CoreModel {
         let sender = message.rumor.pubkey
         guard let group = self.groups[groupID], leaf != group.ownLeaf else { return }
         // In a later epoch the leaf may be empty or belong to another member.
-        guard group.identities[leaf] == sender else {
+        let identities = group.identities
+        guard identities[leaf] == sender else {
             return self.refusePush("the sender has left its leaf", message, &step)
         }
         let rumor: PushRumor
@@ -147,7 +148,9 @@ extension CoreModel {
             guard message.time > step.now.clampedSubtracting(PushAnswers.maximumAge), !self.isReading(groupID) else {
                 return
             }
-            self.notifications.answers.schedule(message.id, of: leaf, in: groupID, &step)
+            // Without a token of its own, this account cannot know how many of the members answer requests.
+            let answerers = self.notifications.tokens.holders(in: groupID, with: group.ownLeaf) ?? identities.count
+            self.notifications.answers.schedule(message.id, of: leaf, in: groupID, among: answerers, &step)
         case .list(let routes, let request):
             // Members send lists only in answer to a request.
             guard self.inbound.seen.contains(self.messageKey(request, in: groupID)) else {
@@ -165,17 +168,19 @@ extension CoreModel {
         _ step: inout CoreStep
     ) {
         let identities = group.identities
+        var isComplete = true
         for (leaf, route) in routes.sorted(by: { $0.key < $1.key }) where leaf != group.ownLeaf {
             // A list of another epoch may name leaves that are empty now.
             guard let member = identities[leaf] else { continue }
-            guard
-                self.notifications.tokens.add(
-                    route, relayedFor: leaf, of: member, at: message.time, in: group.groupID, &step)
-            else { return self.refusePush(Self.noRoom, message, &step) }
+            // Without room for one leaf, as after wrong routes by another member, there may be some for the others.
+            let isAdded = self.notifications.tokens.add(
+                route, relayedFor: leaf, of: member, at: message.time, in: group.groupID, &step)
+            isComplete = isComplete && isAdded
         }
+        if !isComplete { self.refusePush(Self.noRoom, message, &step) }
     }
 
-    private static let noRoom = "the push tokens of the group or account exceed their limit"
+    private static let noRoom = "the push tokens of the leaf, group or account, or a relay's URL, exceed their limit"
 
     private func refusePush(_ detail: String, _ message: StoredMessage, _ step: inout CoreStep) {
         step.refuse(
@@ -184,15 +189,16 @@ extension CoreModel {
 
     /// Sends the answers and notifications that are due.
     mutating func continuePush(_ step: inout CoreStep) {
-        self.answerPushRequests(&step)
-        for groupID in self.notifications.requests.removeDue(step.nowMilliseconds) {
-            self.notifyMembers(of: groupID, &step)
-        }
+        let answers = self.notifications.answers.removeDue(step.nowMilliseconds)
+        let groups = self.notifications.requests.removeDue(step.nowMilliseconds)
+        self.send(answers, &step)
+        for groupID in groups { self.notifyMembers(of: groupID, &step) }
+        self.notifications.setFurtherTimer(&step)
     }
 
-    /// Sends the due answers: the routes that members have stated themselves, and this account's own.
-    private mutating func answerPushRequests(_ step: inout CoreStep) {
-        for answer in self.notifications.answers.removeDue(step.nowMilliseconds) {
+    /// Sends answers: the routes that members have stated themselves, and this account's own.
+    private mutating func send(_ answers: [PushAnswers.Answer], _ step: inout CoreStep) {
+        for answer in answers {
             guard let group = self.groups[answer.groupID], group.isActive, !self.hasLeft(answer.groupID) else {
                 continue
             }
@@ -245,16 +251,25 @@ extension CoreModel {
     private mutating func notifyMembers(of groupID: GroupID, _ step: inout CoreStep) {
         guard self.groups[groupID]?.isActive == true, !self.hasLeft(groupID) else { return }
         let own = self.account.publicKey
-        let routes = self.notifications.tokens[groupID].sorted { $0.key < $1.key }.filter { $0.value.member != own }
-            .flatMap(\.value.routes)
-        let batches = PushNotifications.batches(routes).sorted {
-            (-$0.tokens.count, $0.server) < (-$1.tokens.count, $1.server)
+        let entries = self.notifications.tokens[groupID].sorted { $0.key < $1.key }.map(\.value)
+            .filter { $0.member != own }
+        // The members' own statements come first, because anyone can relay wrong routes for silent members.
+        let stated = entries.filter(\.isDirect)
+        let routes = (stated + entries.filter { !$0.isDirect }).flatMap(\.routes)
+        var members: [PublicKey: Int] = [:]
+        for entry in stated {
+            for server in Set(entry.routes.map(\.server)) { members[server, default: 0] += 1 }
+        }
+        let batches = PushNotifications.batches(routes).sorted { one, other in
+            let (first, second) = (members[one.server] ?? 0, members[other.server] ?? 0)
+            if first != second { return first > second }
+            return (-one.tokens.count, one.server) < (-other.tokens.count, other.server)
         }
         for batch in batches.prefix(PushRequests.maximumServers) {
             let ofServer = routes.filter { $0.server == batch.server }
             guard
                 let relays = self.notifications.requests.relays(
-                    of: batch.server, for: ofServer, self.configuration, &step)
+                    of: batch.server, for: ofServer, in: groupID, self.configuration, &step)
             else { continue }
             self.request(batch, from: relays, &step)
         }
@@ -266,11 +281,13 @@ extension CoreModel {
         _ server: PublicKey, _ outcomes: [RelayURL: FetchOutcome], _ step: inout CoreStep
     ) {
         guard
-            let (relays, routes) = self.notifications.requests.endSearch(
-                of: server, outcomes, self.configuration, now: step.now),
-            let batch = PushNotifications.batches(routes).first
+            let (relays, groups) = self.notifications.requests.endSearch(
+                of: server, outcomes, self.configuration, now: step.now)
         else { return }
-        self.request(batch, from: relays, &step)
+        // One request for two groups would tell the server that they share a member.
+        for routes in groups {
+            for batch in PushNotifications.batches(routes) { self.request(batch, from: relays, &step) }
+        }
     }
 
     private mutating func request(

@@ -1,7 +1,7 @@
 public import Nostr
 
 /// A device of this account that a push server may wake (MIP-05), as ``AppAction/registerPushToken(_:)`` shares it.
-public struct PushRegistration: Sendable, Hashable, CustomStringConvertible {
+public struct PushRegistration: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// The push service that issued the token.
     public enum Platform: String, Sendable, CaseIterable {
         /// Apple Push Notification service.
@@ -31,4 +31,7 @@ public struct PushRegistration: Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         "PushRegistration(\(self.platform.rawValue), server \(self.server.hex), relay \(self.relay.string))"
     }
+
+    /// Has no children, because the token is secret.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

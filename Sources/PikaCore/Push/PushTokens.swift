@@ -8,8 +8,10 @@ struct PushTokens: Sendable {
     static let routesPerLeaf = 4
     /// The maximum number of routes in one group. An event beyond it is refused.
     static let routesPerGroup = 256
-    /// The maximum number of routes in all groups, about 6 MB. An event beyond it is refused.
+    /// The maximum number of routes in all groups, about 8 MB. An event beyond it is refused.
     static let routesPerAccount = 4_096
+    /// The maximum length of a relay's URL in bytes. An event beyond it is refused.
+    static let maximumRelayBytes = 256
 
     /// Seconds after which tokens are dropped unless they are stated again.
     static let lifetime: Int64 = 35 * 86_400
@@ -103,14 +105,28 @@ struct PushTokens: Sendable {
         self.settings.registration != nil || self.groups[groupID] != nil
     }
 
+    /// The number of leaves whose members have stated their routes, if the given one is among them.
+    func holders(in groupID: GroupID, with leaf: LeafIndex) -> Int? {
+        let holders = self[groupID].filter { $0.value.isDirect && !$0.value.routes.isEmpty }
+        return holders[leaf] == nil ? nil : holders.count
+    }
+
     /// Replaces the routes of a leaf by those that its member states; none withdraws them, which is remembered, so that
-    /// other members' lists do not bring them back. Older statements are ignored. Returns false if there is no room.
+    /// other members' lists do not bring them back. Older statements are ignored, unless the clock was set back since.
+    /// Relayed routes of other leaves make room. Returns false if that does not suffice.
     mutating func apply(
         _ routes: [PushRoute], of leaf: LeafIndex, by member: PublicKey, at time: Int64, in groupID: GroupID,
         _ step: inout CoreStep
     ) -> Bool {
         let known = self.groups[groupID]?[leaf]
-        if let known, known.member == member, known.isDirect, known.time > time { return true }
+        let latest = step.now.clampedAdding(MessageTime.maximumLead)
+        if let known, known.member == member, known.isDirect, known.time > time, known.time <= latest { return true }
+        guard Self.areShort(routes) else { return false }
+        let relayed = self[groupID].filter { $0.key != leaf && !$0.value.isDirect }.keys.sorted()
+        for other in relayed {
+            if self.hasRoom(for: routes.count, insteadOf: known, in: groupID) { break }
+            self.remove(other, in: groupID, &step)
+        }
         guard self.hasRoom(for: routes.count, insteadOf: known, in: groupID) else { return false }
         self.put(
             PushEntry(member: member, routes: routes, isDirect: true, time: time), of: leaf, in: groupID, &step)
@@ -128,7 +144,7 @@ struct PushTokens: Sendable {
         if let known, known.member == member {
             guard !known.isDirect, !routes.contains(route) else { return true }
         }
-        guard routes.count < Self.routesPerLeaf,
+        guard routes.count < Self.routesPerLeaf, Self.areShort([route]),
             self.hasRoom(for: routes.count + 1, insteadOf: known, in: groupID)
         else { return false }
         self.put(
@@ -162,6 +178,10 @@ struct PushTokens: Sendable {
             }
         }
         return due
+    }
+
+    private static func areShort(_ routes: [PushRoute]) -> Bool {
+        routes.allSatisfy { $0.relay.string.utf8.count <= Self.maximumRelayBytes }
     }
 
     private func hasRoom(for count: Int, insteadOf known: PushEntry?, in groupID: GroupID) -> Bool {

@@ -125,6 +125,14 @@ private final class MemoryAccounts: DaemonAccounts {
         #expect(DaemonEvent.signerState(.ready, nil).line() == #"{"type":"signer_state","state":"ready"}"#)
     }
 
+    @Test func descriptionOfPushTokenHidesSecrets() {
+        let command = DaemonCommand.registerPushToken(
+            .init(server: "s", relay: "r", platform: "fcm", tokenHex: "c0ffee"))
+        var dumped = ""
+        dump(command, to: &dumped)
+        #expect(!dumped.contains("c0ffee") && !"\(command)".contains("c0ffee"))
+    }
+
     @Test func descriptionOfLoginHidesSecrets() {
         let login = DaemonCommand.Login(bunker: "bunker://x?secret=hunter2")
         var dumped = ""

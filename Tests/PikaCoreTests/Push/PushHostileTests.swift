@@ -13,11 +13,13 @@ import Testing
         let many = try (0...PushTokens.routesPerLeaf).map { try ReducerWorld.tokenTag(UInt8($0)) }
         let short: [String] = [tag[0], "AAAA", tag[2], tag[3]]
         let page: [String] = [tag[0], tag[1], tag[2], "https://relay.example"]
+        let long: [String] = [tag[0], tag[1], tag[2], "wss://relay.example/" + String(repeating: "a", count: 240)]
         let first: [String] = tag + ["0"]
         let negative: [String] = tag + ["-1"]
         let cases: [(kind: Kind, tags: [[String]], content: String)] = [
             (.pushTokenRequest, [], ""), (.pushTokenRequest, [tag], "x"), (.pushTokenRequest, [tag, ["p", "x"]], ""),
             (.pushTokenRequest, many, ""), (.pushTokenRequest, [short], ""), (.pushTokenRequest, [page], ""),
+            (.pushTokenRequest, [long], ""),
             (.pushTokenRemoval, [tag], ""), (.pushTokenList, [first], ""),
             (.pushTokenList, [negative, ["e", world[0].key.hex]], ""),
         ]
@@ -68,7 +70,46 @@ import Testing
             world.send(1, .pushTokenRequest, [try ReducerWorld.tokenTag(byte)])
             world.advance(seconds: 3)
         }
-        #expect(world.messages(1, .pushTokenList).count == 4)
+        #expect(world.messages(1, .pushTokenList).count == 2)
+    }
+
+    @Test func fullLeavesNeverBlockOtherLeaves() throws {
+        var world = try ReducerWorld.group(4)
+        let groupID = try #require(world[0].group?.groupID)
+        let leaves = [try #require(world.leaf(of: 2)), try #require(world.leaf(of: 3))].sorted()
+        world.send(1, .pushTokenRequest, [try ReducerWorld.tokenTag(1)])
+        let request = try #require(world.messages(0, .pushTokenRequest).last)
+        for byte in 10..<UInt8(10 + PushTokens.routesPerLeaf) {
+            world.send(
+                1, .pushTokenList,
+                [try ReducerWorld.tokenTag(byte, "\(leaves[0].rawValue)"), ["e", request.id.hex]])
+        }
+        world.send(
+            1, .pushTokenList,
+            [
+                try ReducerWorld.tokenTag(20, "\(leaves[0].rawValue)"),
+                try ReducerWorld.tokenTag(21, "\(leaves[1].rawValue)"), ["e", request.id.hex],
+            ])
+        let entries = world[0].model.notifications.tokens[groupID]
+        #expect(entries[leaves[0]]?.routes.count == PushTokens.routesPerLeaf)
+        #expect(entries[leaves[1]]?.routes.count == 1)
+        #expect(world.refusedPushEvents(0) == 1)
+    }
+
+    @Test func fewMembersAnswerInLargeGroups() throws {
+        func answers(among count: Int) throws -> Int {
+            var total = 0
+            for _ in 0..<1000 {
+                var answers = PushAnswers()
+                var step = CoreStep.at(0)
+                answers.schedule(try EventID.of(1), of: LeafIndex(rawValue: 1), in: [1], among: count, &step)
+                total += answers.removeDue(PushAnswers.maximumDelay).count
+            }
+            return total
+        }
+        let (small, large) = (try answers(among: PushAnswers.answerers), try answers(among: 1000))
+        // Of a thousand, 8 on average.
+        #expect(small == 1000 && large < 50)
     }
 
     // MARK: PushTokens
@@ -103,9 +144,28 @@ import Testing
         // The next occupant of the leaf is not bound by the times of the former one.
         _ = self.apply([routes[3]], to: &tokens, by: other, at: 50)
         #expect(tokens[[1]][leaf]?.routes == [routes[3]])
+        // A time in the future was accepted before the clock was set back.
+        _ = self.apply([routes[1]], to: &tokens, by: other, at: 10_000)
+        _ = self.apply([routes[2]], to: &tokens, by: other, at: 60)
+        #expect(tokens[[1]][leaf]?.routes == [routes[2]])
         var step = CoreStep.at(0)
         tokens.keep([leaf: member], in: [1], &step)
         #expect(tokens[[1]].isEmpty && step.changes.count == 1)
+    }
+
+    @Test func statementsDisplaceRelayedRoutes() throws {
+        let member = try PublicKey(bytes: [UInt8](repeating: 1, count: 32))
+        let route = try self.route(1)
+        var tokens = PushTokens()
+        var step = CoreStep.at(0)
+        for leaf in 0..<UInt32(PushTokens.routesPerGroup) {
+            let isAdded = tokens.add(
+                route, relayedFor: LeafIndex(rawValue: leaf), of: member, at: 1, in: [1], &step)
+            #expect(isAdded)
+        }
+        let isApplied = self.apply([route], to: &tokens, of: 1000, by: member, at: 1)
+        #expect(isApplied && tokens[[1]].count == PushTokens.routesPerGroup)
+        #expect(tokens[[1]][LeafIndex(rawValue: 1000)]?.isDirect == true)
     }
 
     @Test func boundsTokensOfGroupAndAccount() throws {

@@ -120,6 +120,78 @@ import Testing
         #expect(try world.requestedDevices(by: server).count == 11)
     }
 
+    @Test func groupsNeverShareARequest() throws {
+        var world = try ReducerWorld.group(2)
+        let server = KeyPair.generate(using: &world.random)
+        world.register(1, with: server, token: [11])
+        world.act(0, .createGroupChat(name: "Second", peers: [world[1].key]), "second")
+        world.settle()
+        world.act(0, .setPushNotifications(true))
+        let chats = world[0].model.state.chatList.map(\.chatID)
+        #expect(chats.count == 2)
+        for chatID in chats { world.act(0, .sendMessage(chatID: chatID, OutgoingMessage(content: "hi")), chatID) }
+        world.settle()
+        world.postInbox(of: server)
+        world.now += 2000
+        world.reduce(0, .timer(.push))
+        world.settle()
+        #expect(try world.requestedDevices(by: server) == [[[11]], [[11]]])
+    }
+
+    @Test func relayedRoutesNeverDisplaceStatedServers() throws {
+        var world = try ReducerWorld.group(7)
+        let server = KeyPair.generate(using: &world.random)
+        world.postInbox(of: server)
+        world.register(1, with: server, token: [11])
+        let request = try #require(world.messages(0, .pushTokenRequest).last)
+        var others: [String] = []
+        for _ in 0..<PushRequests.maximumServers {
+            others.append(KeyPair.generate(using: &world.random).publicKey.hex)
+        }
+        // Two tokens for each of the other servers, in the names of silent members.
+        var byte: UInt8 = 20
+        for _ in 0..<PushTokens.routesPerLeaf {
+            var list: [[String]] = []
+            for peer in 3...6 {
+                byte += 1
+                let leaf = try #require(world.leaf(of: peer))
+                var tag = try ReducerWorld.tokenTag(byte, "\(leaf.rawValue)")
+                tag[2] = others[Int(byte) % others.count]
+                list.append(tag)
+            }
+            world.send(2, .pushTokenList, list + [["e", request.id.hex]])
+        }
+        #expect(world.pushEntries(0, of: 3).map(\.routes.count) == [PushTokens.routesPerLeaf])
+        world.act(0, .setPushNotifications(true))
+        world.say(0, "hi")
+        world.advance(seconds: 3)
+        #expect(try world.requestedDevices(by: server) == [[[11]]])
+    }
+
+    @Test func notifiesAfterClockIsSetBack() throws {
+        var world = try ReducerWorld.group(2)
+        let server = KeyPair.generate(using: &world.random)
+        world.postInbox(of: server)
+        world.register(1, with: server, token: [11])
+        // Let the answer to the request pass.
+        world.advance(seconds: 3)
+        world.act(0, .setPushNotifications(true))
+        world.say(0, "hi")
+        world.settle()
+        // The timer runs before its time.
+        world.now += 900
+        let step = world.reduce(0, .timer(.push))
+        let wakes = step.effects.compactMap { effect -> Int64? in
+            if case .wake(.push, let time) = effect { time } else { nil }
+        }
+        #expect(wakes.count == 1 && wakes.allSatisfy { $0 > world.now })
+        // Its time is far away.
+        world.now -= 3_600_000
+        world.reduce(0, .timer(.push))
+        world.settle()
+        #expect(try world.requestedDevices(by: server) == [[[11]]])
+    }
+
     @Test func givesUpOnUnreachableServers() throws {
         var random = SystemRandomNumberGenerator()
         let keys = KeyPair.generate(using: &random)

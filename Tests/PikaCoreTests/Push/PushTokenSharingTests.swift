@@ -83,6 +83,9 @@ import Testing
         for text in ["\(registration)", "\(AppAction.registerPushToken(registration))"] {
             #expect(!text.contains("201, 202") && !text.contains("c9cac9ca"), "\(text)")
         }
+        var dumped = ""
+        dump(registration, to: &dumped)
+        #expect(!dumped.contains("- 201"))
     }
 
     @Test func tokensSurviveRestart() throws {
