@@ -72,11 +72,10 @@ extension CoreModel {
         self.notifications.tokens.markUnshared(group.groupID)
     }
 
-    /// Drops outdated tokens, and refreshes this account's own.
+    /// Drops outdated tokens, and shares this account's own where it is outdated or where sharing failed.
     mutating func maintainPush(_ step: inout CoreStep) {
-        for groupID in self.notifications.tokens.expire(&step) {
-            if let group = self.groups[groupID] { self.markUnshared(group) }
-        }
+        self.notifications.tokens.expire(&step)
+        self.markUnshared()
     }
 
     // MARK: Sharing this account's token

@@ -93,8 +93,10 @@ struct PushTokens: Sendable {
             of: leaf, in: groupID, &step)
     }
 
-    /// Forgets that this account's token was shared: the members of another state of the group may not know it.
+    /// Forgets that this account's token was shared: the members of another state of the group may not know it. A removed
+    /// token must still be withdrawn, since they may know it.
     mutating func forgetSharing(in groupID: GroupID, _ step: inout CoreStep) {
+        guard self.settings.registration != nil else { return }
         for (leaf, entry) in self[groupID] where entry.registration != nil { self.remove(leaf, in: groupID, &step) }
     }
 
@@ -162,6 +164,7 @@ struct PushTokens: Sendable {
 
     /// Removes the tokens that were not stated again in time. Returns the groups where this account's own is due to be
     /// stated again.
+    @discardableResult
     mutating func expire(_ step: inout CoreStep) -> [GroupID] {
         var due: [GroupID] = []
         for groupID in self.groups.keys.sorted() {

@@ -59,6 +59,32 @@ import Testing
         #expect(world.messages(1, .pushTokenRemoval).count == 1)
     }
 
+    @Test func withdrawsRemovedTokenInOtherStates() throws {
+        var world = try ReducerWorld.group(2)
+        let server = KeyPair.generate(using: &world.random)
+        world.register(0, with: server, token: [1])
+        let groupID = try #require(world[0].group?.groupID)
+        let leaf = try #require(world.leaf(of: 0))
+        var tokens = world[0].model.notifications.tokens
+        var step = CoreStep.at(world.now)
+        let isRemoved = tokens.unregister(&step)
+        tokens.forgetSharing(in: groupID, &step)
+        #expect(isRemoved && !tokens.isShared(in: groupID, own: leaf))
+    }
+
+    @Test func maintenanceSharesTokenAfterFailure() throws {
+        var world = try ReducerWorld.group(2)
+        let server = KeyPair.generate(using: &world.random)
+        world.register(0, with: server, token: [1])
+        let groupID = try #require(world[0].group?.groupID)
+        // As after a failed attempt: not shared, and no longer due.
+        var step = CoreStep.at(world.now)
+        world.accounts[0].model.notifications.tokens.forgetSharing(in: groupID, &step)
+        world.reduce(0, .timer(.maintenance))
+        world.settle()
+        #expect(world.messages(1, .pushTokenRequest).count == 2)
+    }
+
     @Test func refusesInvalidRegistrations() throws {
         var world = try ReducerWorld.group(2)
         let server = KeyPair.generate(using: &world.random).publicKey
