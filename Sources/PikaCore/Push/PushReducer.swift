@@ -299,7 +299,11 @@ extension CoreModel {
         do { events = try PushNotifications.events(batch, now: step.now, using: &step.random) } catch {
             return step.effects.append(.note(.sendFailed(reason: "notification: \(error.message)")))
         }
-        var room = PushRequests.maximumQueued - self.delivery.queue.ids { $0.purpose == .notification }.count
+        let queued = self.delivery.queue.rows { $0.purpose == .notification }
+        let ofServer = queued.filter { $0.event.tags.contains(.user(batch.server)) }.count
+        var room = PushRequests.maximumQueued - queued.count
+        // Servers whose relays never answer must leave room for others.
+        if queued.count >= PushRequests.maximumQueued / 2, ofServer >= PushRequests.maximumQueuedOfServer { room = 0 }
         for event in events {
             guard room > 0 else { return step.effects.append(.note(.limited(scope: "push"))) }
             room -= 1

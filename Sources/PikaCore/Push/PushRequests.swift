@@ -11,6 +11,8 @@ struct PushRequests: Sendable {
     /// The maximum number of requests in the outbox, below the number that relays may leave unacknowledged
     /// (``PublishQueue/window``), so that other events of the account are not held up. Further ones are dropped.
     static let maximumQueued = 16
+    /// The number of requests in a half-full outbox from which on those of the same server are dropped.
+    static let maximumQueuedOfServer = 2
     /// The maximum number of servers whose relays are being searched. The requests of further ones are dropped.
     private static let maximumSearches = 16
     /// The maximum number of groups whose routes wait for one server. The requests of further ones are dropped.

@@ -168,6 +168,31 @@ import Testing
         #expect(try world.requestedDevices(by: server) == [[[11]]])
     }
 
+    @Test func silentServersLeaveRoomForOthers() throws {
+        var world = try ReducerWorld.group(3)
+        let (silent, server) = (KeyPair.generate(using: &world.random), KeyPair.generate(using: &world.random))
+        for keys in [silent, server] { world.postInbox(of: keys) }
+        world.register(1, with: silent, token: [11])
+        world.register(2, with: server, token: [12])
+        world.act(0, .setPushNotifications(true))
+        world.say(0, "first")
+        world.advance(seconds: 3)
+        let rounds = PushRequests.maximumQueued + 4
+        for number in 0..<rounds {
+            world.say(0, "\(number)")
+            world.settle()
+            world.now += 6000
+            world.reduce(0, .timer(.push))
+            // The relay never answers to requests to one of the servers.
+            world.accounts[0].due.removeAll {
+                if case .publish(_, let event, _) = $0 { event.tags.contains(.user(silent.publicKey)) } else { false }
+            }
+            world.settle()
+        }
+        #expect(try world.requestedDevices(by: server).count == rounds + 1)
+        #expect(world[0].notes.contains(.limited(scope: "push")))
+    }
+
     @Test func notifiesAfterClockIsSetBack() throws {
         var world = try ReducerWorld.group(2)
         let server = KeyPair.generate(using: &world.random)
