@@ -152,7 +152,8 @@ struct BlossomTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try await withBlossom(directory: folder) { blossom in
             #expect(!FileManager.default.fileExists(atPath: folder))
-            #expect(try await blossom.upload("hello").status == 200)
+            let uploaded = try await blossom.upload("hello")
+            #expect(uploaded.status == 200)
             #expect(FileManager.default.fileExists(atPath: folder))
         }
     }
