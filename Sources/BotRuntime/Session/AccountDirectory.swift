@@ -127,18 +127,31 @@ extension AccountDirectory {
         try deselect(account)
     }
 
+    /// Replaces an account's key with the mark of an unfinished deletion. Throws while another process uses the account,
+    /// because a deletion that cannot start must not cost the key.
+    func markErasure(of account: PublicKey) throws {
+        let folder = folder(of: account)
+        let lock = try StateDirectoryLock(directory: folder, program: "pikabot logout")
+        defer { lock.release() }
+        try IdentityFile(path: "\(folder)/\(Self.identityFile)").write(.wiping(account))
+    }
+
     /// Deletes an account's state, except for the identity that marks the deletion as unfinished.
     func wipe(_ account: PublicKey) throws {
         let folder = folder(of: account)
         guard Self.exists(folder) else { return }
         let lock = try StateDirectoryLock(directory: folder, program: "pikabot logout")
         defer { lock.release() }
-        for name in Self.stateFiles + [Self.loggedOutFile] { try Self.remove("\(folder)/\(name)") }
+        let names = [Self.loggedOutFile] + Self.stateFiles
+        for name in names { try Self.remove("\(folder)/\(name)") }
+        try Self.removeDrafts(of: names + [Self.identityFile], in: folder)
     }
 
     /// Deletes the identity of a wiped account, and its folder.
     func remove(_ account: PublicKey) throws {
         let folder = folder(of: account)
+        let lock = try StateDirectoryLock(directory: folder, program: "pikabot logout")
+        defer { lock.release() }
         try deselect(account)
         try Self.remove(folder == path ? "\(folder)/\(Self.identityFile)" : folder)
     }
@@ -149,6 +162,14 @@ extension AccountDirectory {
 
     private static func remove(_ path: String) throws {
         if exists(path) { try FileManager.default.removeItem(atPath: path) }
+    }
+
+    /// Deletes the drafts that crashed processes have left beside these files; they may contain keys.
+    private static func removeDrafts(of names: [String], in folder: String) throws {
+        for draft in try FileManager.default.contentsOfDirectory(atPath: folder)
+        where draft.hasSuffix(".new") && names.contains(where: { draft.hasPrefix("\($0).") }) {
+            try remove("\(folder)/\(draft)")
+        }
     }
 }
 

@@ -45,10 +45,17 @@ package struct AccountLogin: Sendable {
     }
 
     /// Returns the account of a remote signer that knows this directory's client already, so that the client's key is
-    /// used again.
+    /// used again; or an account whose deletion is unfinished, so that the session completes it first.
     private func knownAccount(_ action: AppAction) throws -> PublicKey? {
-        guard case .login(.bunker(let address)) = action, let url = try? BunkerURL(address) else { return nil }
-        return try accounts.account(of: url.remoteSigner)
+        switch action {
+        case .login(.bunker(let address)):
+            guard let url = try? BunkerURL(address) else { return nil }
+            return try accounts.account(of: url.remoteSigner)
+        case .login(.key(let key)):
+            guard case .wiping(let account)? = try accounts.entry(of: key.publicKey)?.identity else { return nil }
+            return account
+        default: return nil
+        }
     }
 
     /// Runs a session until the action has ended; returns the account that is logged in then.

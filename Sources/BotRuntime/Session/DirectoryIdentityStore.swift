@@ -28,11 +28,36 @@ package final class DirectoryIdentityStore: IdentityStore {
         return try file(of: account, AccountDirectory.loggedOutFile).read(isPrivate: true)
     }
 
+    /// Throws ``PikaCore/AppCoreError/Code/notAllowed`` instead of replacing a stored key with a remote signer, or the
+    /// mark of an unfinished deletion.
     package func save(_ identity: AccountIdentity) async throws {
+        if case .wiping(let wiped) = identity {
+            try directory.markErasure(of: wiped)
+            account.withLock { $0 = wiped }
+            return
+        }
+        try requireReplaceable(by: identity)
         try file(of: identity.account).write(identity)
         account.withLock { $0 = identity.account }
-        if case .wiping = identity { return }
         try directory.finishLogin(identity.account)
+    }
+
+    private func requireReplaceable(by identity: AccountIdentity) throws {
+        let npub = identity.account.npub
+        for name in [AccountDirectory.identityFile, AccountDirectory.loggedOutFile] {
+            switch (try file(of: identity.account, name).read(isPrivate: false), identity) {
+            case (.wiping?, _):
+                throw AppCoreError(
+                    .notAllowed, "the deletion of \(npub) is unfinished; complete it by another logout with erase")
+            case (.key?, .bunker), (.encryptedKey?, .bunker):
+                // Any signer can claim any account, and this may be the only copy of the key.
+                throw AppCoreError(
+                    .notAllowed,
+                    "the key of \(npub) is stored here, and a remote signer must not replace it; log out with erase "
+                        + "first if the key is stored elsewhere")
+            default: continue
+            }
+        }
     }
 
     package func delete() async throws {

@@ -23,6 +23,13 @@ extension [AccountDirectory.Entry] {
 }
 
 extension AccountDirectory.Entry {
+    /// Throws if the account's deletion is unfinished.
+    func requireIntact() throws {
+        guard case .wiping = identity else { return }
+        throw CommandError(
+            "the deletion of \(account.npub) is unfinished; run: pikabot logout --erase --account \(account.npub)")
+    }
+
     var json: JSONValue {
         var json = ResultJSON.identity(account)
         json["key"] = .string(keyForm)

@@ -10,13 +10,21 @@ enum Password {
     /// Returns the file's first line without its line ending, or the password from another source.
     static func read(file: String?, environment: [String: String]) throws -> String {
         if let file {
-            guard let data = FileManager.default.contents(atPath: file),
-                let text = String(validating: data, as: UTF8.self)
-            else { throw CommandError("\(file): the password cannot be read") }
-            return String(text.prefix { !$0.isNewline })
+            guard let data = FileManager.default.contents(atPath: file) else {
+                throw CommandError("\(file): the password cannot be read")
+            }
+            return try firstLine(of: Array(data), file)
         }
         if let password = environment[variable] { return password }
         return try ask()
+    }
+
+    /// Returns the password in the content of a file.
+    static func firstLine(of bytes: [UInt8], _ file: String) throws -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw CommandError("\(file): the password must be UTF-8")
+        }
+        return String(text.prefix { !$0.isNewline })
     }
 
     /// Decrypts a password-protected key (NIP-49) with a password as ``read(file:environment:)`` returns it.

@@ -1,3 +1,4 @@
+import BotConfiguration
 import BotProgram
 import BotRuntime
 import Daemon
@@ -81,12 +82,14 @@ final class DirectoryAccounts: DaemonAccounts {
         return account
     }
 
-    /// Never prompts, because the daemon's terminal may be someone else's.
+    /// Never prompts, because the daemon's terminal may be someone else's. A client names the file, so a pipe or an
+    /// endless file must not stop the daemon.
     private func password(_ file: String?) throws -> String {
-        guard file != nil || environment[Password.variable] != nil else {
+        if let file { return try Password.firstLine(of: try ProtectedFile.read(file, isPrivate: false), file) }
+        guard environment[Password.variable] != nil else {
             throw CommandError("the key has a password: name its file in password_file, or set \(Password.variable)")
         }
-        return try Password.read(file: file, environment: environment)
+        return try Password.read(file: nil, environment: environment)
     }
 
     private static func message(of error: any Error) -> String {

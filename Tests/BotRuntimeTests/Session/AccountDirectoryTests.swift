@@ -146,6 +146,80 @@ import Testing
         }
     }
 
+    @Test func erasureOfUsedAccountKeepsKey() async throws {
+        try await withDirectory { accounts in
+            let own = key()
+            try addOwnAccount(own, to: accounts)
+            let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            let host = LocalAccountHost(accounts: accounts, logger: logger)
+            let resources = try await host.open(.local(own))
+            let error = await #expect(throws: AppCoreError.self) {
+                try await login(accounts).logOut(own.publicKey, erases: true)
+            }
+            #expect(error?.code == .identityUnavailable)
+            #expect(try accounts.entry(of: own.publicKey)?.identity == .key(own))
+            await resources.close()
+            try await login(accounts).logOut(own.publicKey, erases: true)
+            #expect(try accounts.entries().isEmpty)
+        }
+    }
+
+    @Test func erasureDeletesDraftsOfCrashes() async throws {
+        try await withDirectory { accounts in
+            let own = key()
+            try addOwnAccount(own, to: accounts)
+            for name in ["identity.json.1f.new", "logged-out.json.2a.new", "sealing.key.3b.new", "notes.new"] {
+                #expect(FileManager.default.createFile(atPath: "\(accounts.path)/\(name)", contents: Data([1])))
+            }
+            try await login(accounts).logOut(own.publicKey, erases: true)
+            #expect(files(accounts) == ["lock", "notes.new"])
+        }
+    }
+
+    @Test func loginCompletesInterruptedErasure() async throws {
+        try await withDirectory { accounts in
+            let own = key()
+            try IdentityFile(path: "\(accounts.path)/identity.json").write(.wiping(own.publicKey))
+            #expect(FileManager.default.createFile(atPath: accounts.path + "/state.sqlite", contents: Data([1])))
+            #expect(try await login(accounts).logIn(.login(.key(own))) == own.publicKey)
+            #expect(try accounts.current()?.identity == .key(own))
+            #expect(!FileManager.default.fileExists(atPath: accounts.path + "/state.sqlite"))
+        }
+    }
+
+    // MARK: Replacement
+
+    @Test func remoteSignerNeverReplacesKey() async throws {
+        try await withDirectory { accounts in
+            let (own, signer, client) = (key(), key(), key())
+            try addOwnAccount(own, to: accounts)
+            let url = BunkerURL(remoteSigner: signer.publicKey, relays: [try RelayURL("wss://a.example")])
+            let store = DirectoryIdentityStore(accounts, account: nil)
+            for isLoggedIn in [true, false] {
+                let error = await #expect(throws: AppCoreError.self) {
+                    try await store.save(.bunker(own.publicKey, url, client: client))
+                }
+                #expect(error?.code == .notAllowed)
+                let entry = try #require(try accounts.entry(of: own.publicKey))
+                #expect(entry.identity == .key(own) && entry.isLoggedIn == isLoggedIn)
+                // The second time, the account is logged out.
+                if isLoggedIn { try await login(accounts).logOut(own.publicKey, erases: false) }
+            }
+        }
+    }
+
+    @Test func loginNeverRevokesErasure() async throws {
+        try await withDirectory { accounts in
+            let own = key()
+            try IdentityFile(path: "\(accounts.path)/identity.json").write(.wiping(own.publicKey))
+            let error = await #expect(throws: AppCoreError.self) {
+                try await DirectoryIdentityStore(accounts, account: nil).save(.key(own))
+            }
+            #expect(error?.code == .notAllowed)
+            #expect(try accounts.entry(of: own.publicKey)?.identity == .wiping(own.publicKey))
+        }
+    }
+
     // MARK: Malformed files
 
     @Test func refusesIdentityInFolderOfAnother() async throws {

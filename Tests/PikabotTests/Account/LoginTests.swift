@@ -3,10 +3,12 @@ import BotProgram
 import BotRuntime
 import Foundation
 import LiveTesting
+import Logging
 import Nostr
 import PikaCore
 import Testing
 
+@testable import Daemon
 @testable import pikabot
 
 /// `login`, `logout`, `accounts` and `--account`. No command waits for a relay.
@@ -121,6 +123,46 @@ import Testing
                 try await run(Pikabot.Init.self, directory, "init", "--nsec", key.nsec)
             }
             #expect(error?.description.contains("pikabot login --account") == true)
+        }
+    }
+
+    @Test func initNeverRevokesErasure() async throws {
+        try await withTemporaryDirectory(named: "pikabot-tests") { directory in
+            var generator = SystemRandomNumberGenerator()
+            let key = KeyPair.generate(using: &generator)
+            try IdentityFile(path: directory + "/identity.json").write(.wiping(key.publicKey))
+            let error = await #expect(throws: CommandError.self) {
+                try await run(Pikabot.Init.self, directory, "init", "--nsec", key.nsec)
+            }
+            #expect(error?.description.contains("--erase") == true)
+            #expect(try await accounts(directory).first?["key"]?.string == "erasing")
+        }
+    }
+
+    /// A client of the daemon names the file: reading a pipe would never end.
+    @Test func daemonRefusesPasswordFromPipe() async throws {
+        try await withTemporaryDirectory(named: "pikabot-tests") { directory in
+            var generator = SystemRandomNumberGenerator()
+            let key = KeyPair.generate(using: &generator)
+            let text = try key.encrypted(password: NIP49.Password("pass"), logN: 2, using: &generator)
+            try text.write(toFile: directory + "/k", atomically: true, encoding: .utf8)
+            try "pass\n".write(toFile: directory + "/p", atomically: true, encoding: .utf8)
+            #expect(mkfifo(directory + "/pipe", 0o600) == 0)
+            let folder = AccountDirectory(path: directory)
+            let login = AccountLogin(
+                accounts: folder, core: CoreConfiguration(relays: []),
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            let daemon = DirectoryAccounts(folder, login: login, environment: [:])
+            let error = await #expect(throws: DaemonFailure.self) {
+                _ = try await daemon.logIn(
+                    DaemonCommand.Login(ncryptsecFile: directory + "/k", passwordFile: directory + "/pipe"),
+                    onApproval: { _ in })
+            }
+            #expect(error?.message.contains("not a regular file") == true)
+            let entry = try await daemon.logIn(
+                DaemonCommand.Login(ncryptsecFile: directory + "/k", passwordFile: directory + "/p"),
+                onApproval: { _ in })
+            #expect(entry["npub"]?.string == key.publicKey.npub)
         }
     }
 }

@@ -34,6 +34,7 @@ extension Pikabot {
             let key = try chooseKey()
             // A malformed identity is replaced like any other.
             let known = try? accounts.entry(of: key.publicKey)
+            try known?.requireIntact()
             if let known, known.folder != options.stateDirectory {
                 throw CommandError(
                     "\(options.stateDirectory) has this account already; run: pikabot login --account "

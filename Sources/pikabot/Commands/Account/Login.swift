@@ -67,12 +67,7 @@ extension Pikabot {
         }
 
         private func resume(_ account: PublicKey, in accounts: AccountDirectory) throws -> JSONValue {
-            let entry = try accounts.readEntries().entry(of: account, in: options.stateDirectory)
-            if case .wiping = entry.identity {
-                throw CommandError(
-                    "the deletion of \(account.npub) is unfinished; run: pikabot logout --erase --account "
-                        + account.npub)
-            }
+            try accounts.readEntries().entry(of: account, in: options.stateDirectory).requireIntact()
             try accounts.resume(account)
             return try accounts.readEntries().entry(of: account, in: options.stateDirectory).json
         }
