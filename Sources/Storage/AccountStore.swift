@@ -3,6 +3,7 @@ import GRDB
 package import MLS
 package import Nostr
 package import PikaCore
+import Synchronization
 
 /// The durable store of one account: a SQLite database in its own directory, with secret values sealed.
 ///
@@ -18,6 +19,8 @@ package final class AccountStore: CoreStore {
     private let path: String
     private let lock: StateDirectoryLock
     private let queue: CommitQueue
+    /// The cache of files, which loses those of deleted messages.
+    let openCache = Mutex<StoredMediaCache?>(nil)
 
     /// Opens the store in `directory`, creating both if needed. Blocks the calling thread.
     ///
@@ -75,6 +78,7 @@ package final class AccountStore: CoreStore {
     package func commit(_ changes: [StoreChange]) async throws {
         guard !changes.isEmpty else { return }
         do { try await self.queue.commit(changes) } catch { throw Self.named(error, self.path) }
+        if changes.contains(where: \.deletesMessages) { await self.openCache.withLock { $0 }?.removeOrphans() }
     }
 
     package func messages(
@@ -135,5 +139,14 @@ package final class AccountStore: CoreStore {
         guard let error = error as? StoreError else { return StoreError(error, database: path) }
         return error.message.hasPrefix(path)
             ? error : StoreError(error.code, "\(path): \(error.message)", cause: error.cause)
+    }
+}
+
+extension StoreChange {
+    fileprivate var deletesMessages: Bool {
+        switch self {
+        case .deleteGroup, .deleteExpired, .deleteSurplus: true
+        default: false
+        }
     }
 }

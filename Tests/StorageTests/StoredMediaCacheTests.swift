@@ -3,15 +3,29 @@ import Nostr
 import PikaCore
 import Testing
 
+@testable import MLS
 @testable import Storage
 
 @Suite struct StoredMediaCacheTests {
     private let directory: TemporaryDirectory
     private let store: AccountStore
 
-    init() throws {
+    init() async throws {
         self.directory = try TemporaryDirectory()
         self.store = try self.directory.open()
+        try await self.store.commit(try (0..<20).flatMap { try self.message($0) })
+    }
+
+    /// A message with two files.
+    private func message(_ number: Int, expiresAt: Int64? = nil) throws -> [StoreChange] {
+        let message = StoredMessage(
+            groupID: GroupID([0, 0xaa]), rumor: Sample.rumor("files"), id: try Sample.id(number),
+            wrapper: try Sample.id(99), epoch: .max, isOwn: true, expiresAt: expiresAt)
+        let files = (0..<2).map { index in
+            StoredMedia(
+                groupID: message.groupID, messageID: message.id, index: index, reference: Tag("imeta"), keys: [])
+        }
+        return [.putMessage(message)] + files.map { .putMedia($0) }
     }
 
     private var folder: String { "\(self.directory.state)/media-cache" }
@@ -53,7 +67,7 @@ import Testing
         let cache = try self.cache(of: 3)
         _ = try await cache.keep(self.content(1), of: try self.file(1))
         let name = try #require(try self.names.first)
-        #expect(name.utf8.count == 32 && !name.contains("00aa"))
+        #expect(name.utf8.count == 34 && name.hasSuffix("-0") && !name.contains("00aa"))
         let path = "\(self.folder)/\(name)"
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
@@ -135,25 +149,70 @@ import Testing
     }
 
     @Test func removesForeignFilesAtStart() async throws {
-        _ = try await self.cache(of: 3).keep(self.content(1), of: try self.file(1))
+        let previous = try self.cache(of: 3)
+        _ = try await previous.keep(self.content(1), of: try self.file(1))
         let kept = try self.names
+        let readable = try await previous.keep(self.content(2), of: try self.file(2)).dropFirst(6)
         let target = "\(self.directory.path)/outside"
         try Data([1]).write(to: URL(fileURLWithPath: target))
         // A draft of a crashed process, a stranger's file, a file that others may read, a folder and a link.
         let draft = "\(kept[0]).1f.new"
-        for name in [draft, "notes.txt", String(repeating: "b", count: 32)] {
+        for name in [draft, "notes.txt", String(repeating: "b", count: 32) + "-00"] {
             #expect(FileManager.default.createFile(atPath: "\(self.folder)/\(name)", contents: Data(count: 60)))
         }
         try FileManager.default.setAttributes(
-            [.posixPermissions: 0o644], ofItemAtPath: "\(self.folder)/\(String(repeating: "b", count: 32))")
+            [.posixPermissions: 0o644], ofItemAtPath: "\(self.folder)/\(readable)")
         try FileManager.default.createDirectory(
             atPath: "\(self.folder)/folder/inner", withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(
-            atPath: "\(self.folder)/\(String(repeating: "c", count: 32))", withDestinationPath: target)
+            atPath: "\(self.folder)/\(String(repeating: "c", count: 32))-0", withDestinationPath: target)
         let cache = try self.cache(of: 3)
         #expect(try self.names == kept)
         #expect(FileManager.default.fileExists(atPath: target))
         #expect(try await cache.read(self.file(1)) == self.content(1))
+    }
+
+    // MARK: Deleted messages
+
+    @Test func expiredMessageLosesItsFiles() async throws {
+        try await self.store.commit(try self.message(30, expiresAt: 1_000))
+        let cache = try self.cache(of: 3)
+        _ = try await cache.keep(self.content(1), of: try self.file(1))
+        let kept = try self.names
+        _ = try await cache.keep(self.content(30), of: try self.file(30))
+        try await self.store.commit([.deleteExpired(at: 999)])
+        #expect(try self.names.count == 2)
+        try await self.store.commit([.deleteExpired(at: 1_000)])
+        #expect(try self.names == kept)
+        #expect(try await cache.read(self.file(30)) == nil)
+    }
+
+    @Test func deletedGroupLosesItsFiles() async throws {
+        let cache = try self.cache(of: 3)
+        for number in 1...3 { _ = try await cache.keep(self.content(number), of: try self.file(number)) }
+        try await self.store.commit([.deleteGroup(groupID: [0, 0xab])])
+        #expect(try self.names.count == 3)
+        try await self.store.commit([.deleteGroup(groupID: [0, 0xaa])])
+        #expect(try self.names.isEmpty)
+    }
+
+    @Test func lateDownloadOfDeletedMessageIsRemoved() async throws {
+        let cache = try self.cache(of: 3)
+        _ = try await cache.keep(self.content(30), of: try self.file(30))
+        #expect(try self.names.isEmpty)
+    }
+
+    @Test func startRemovesFilesOfDeletedMessages() async throws {
+        let cache = try self.cache(of: 3)
+        for number in 1...2 { _ = try await cache.keep(self.content(number), of: try self.file(number)) }
+        // As after a crash between the deletion and the removal.
+        let aside = "\(self.directory.path)/aside"
+        try FileManager.default.moveItem(atPath: self.folder, toPath: aside)
+        try await self.store.commit([.deleteGroup(groupID: [0, 0xaa])] + (try self.message(1)))
+        try FileManager.default.moveItem(atPath: aside, toPath: self.folder)
+        let next = try self.cache(of: 3)
+        #expect(try self.names.count == 1)
+        #expect(try await next.read(self.file(1)) == self.content(1))
     }
 
     @Test func concurrentUseStaysWithinBounds() async throws {

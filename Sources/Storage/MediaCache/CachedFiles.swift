@@ -1,3 +1,28 @@
+import Nostr
+
+/// The name of a cached file: the key of its message's row, in hexadecimal digits, and its index.
+struct CachedFileName {
+    let message: [UInt8]
+    let index: Int64
+
+    init(message: [UInt8], index: Int64) {
+        self.message = message
+        self.index = index
+    }
+
+    /// Returns nil for a name that ``text`` does not give.
+    init?(_ name: String) {
+        let parts = name.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let message = Hex.decode(String(parts[0])), message.count == 16,
+            let index = Int64(parts[1])
+        else { return nil }
+        self.init(message: message, index: index)
+        guard self.text == name else { return nil }
+    }
+
+    var text: String { "\(Hex.encode(self.message))-\(self.index)" }
+}
+
 /// The names, sizes and order of use of the files in a cache, within its bounds. Pure.
 struct CachedFiles {
     private struct File {
@@ -18,6 +43,7 @@ struct CachedFiles {
     }
 
     var count: Int { self.files.count }
+    var names: [String] { Array(self.files.keys) }
 
     /// Whether a file of this size fits into the empty cache.
     func admits(_ bytes: Int) -> Bool { bytes >= 0 && bytes <= self.maximumBytes }

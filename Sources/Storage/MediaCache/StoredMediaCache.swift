@@ -1,7 +1,9 @@
 import Foundation
+import GRDB
 import Nostr
 package import PikaCore
 import ProcessSupport
+import Synchronization
 
 #if canImport(Glibc)
     import Glibc
@@ -12,8 +14,9 @@ import ProcessSupport
 #endif
 
 /// The downloaded files of an account in the folder `media-cache` of its directory: each sealed, of mode 0600, and named
-/// by a keyed hash of chat, message and index.
+/// by a keyed hash of chat and message (``CachedFileName``).
 ///
+/// The files of a message are removed with it: by the commit that deletes it, or at the next start after a crash.
 /// A file is written beside its place and renamed, so that a crash leaves the old or the new one. Content that does not
 /// open, and anything else in the folder, is removed. The order of use outlives the process as the files' times.
 package actor StoredMediaCache: MediaCache {
@@ -22,16 +25,27 @@ package actor StoredMediaCache: MediaCache {
     private let folder: String
     private let limits: MediaCacheLimits
     private let sealer: Sealer
+    private let pool: DatabasePool
     private var files: CachedFiles
 
-    fileprivate init(_ folder: String, _ limits: MediaCacheLimits, _ sealer: Sealer) throws(StoreError) {
+    fileprivate init(
+        _ folder: String, _ limits: MediaCacheLimits, _ sealer: Sealer, _ pool: DatabasePool
+    ) throws(StoreError) {
         self.folder = folder
         self.limits = limits
         self.sealer = sealer
+        self.pool = pool
         var files = CachedFiles(maximumBytes: limits.bytes, maximumFiles: limits.files)
         try Self.prepare(folder)
-        for file in try Self.list(folder, files) {
-            for name in files.insert(file.name, bytes: file.bytes) { unlink("\(folder)/\(name)") }
+        let found = try Self.list(folder, files)
+        let names = found.map { $0.name }
+        let orphans: Set<String>
+        do {
+            orphans = Set(try pool.read { try Transaction(database: $0, sealer: sealer).orphans(among: names) })
+        } catch { throw StoreError(error, database: folder) }
+        for file in found {
+            let evicted = orphans.contains(file.name) ? [file.name] : files.insert(file.name, bytes: file.bytes)
+            for name in evicted { unlink("\(folder)/\(name)") }
         }
         self.files = files
     }
@@ -53,6 +67,8 @@ package actor StoredMediaCache: MediaCache {
             self.remove(name)
             throw error
         }
+        // The message may have been deleted during the download.
+        await self.removeOrphans(among: [name])
         return "cache:\(name)"
     }
 
@@ -69,6 +85,19 @@ package actor StoredMediaCache: MediaCache {
         }
     }
 
+    /// Removes the files of deleted messages.
+    func removeOrphans() async { await self.removeOrphans(among: self.files.names) }
+
+    /// Files that cannot be checked stay until the next start.
+    private func removeOrphans(among names: [String]) async {
+        guard !names.isEmpty else { return }
+        let sealer = self.sealer
+        let orphans = try? await self.pool.read {
+            try Transaction(database: $0, sealer: sealer).orphans(among: names)
+        }
+        for name in orphans ?? [] { self.remove(name) }
+    }
+
     private func remove(_ name: String) {
         self.files.remove(name)
         unlink(self.path(name))
@@ -79,9 +108,10 @@ package actor StoredMediaCache: MediaCache {
     private func path(_ name: String) -> String { "\(self.folder)/\(name)" }
 
     private func name(of file: MediaFile) -> String {
-        let index = withUnsafeBytes(of: Int64(file.index).bigEndian) { Array($0) }
-        return Hex.encode(
-            self.sealer.lookup("media_cache", Array(file.chatID.utf8), Array(file.messageID.hex.utf8), index))
+        let groupID = Hex.decode(file.chatID) ?? Array(file.chatID.utf8)
+        return CachedFileName(
+            message: self.sealer.messageLookup(groupID, file.messageID), index: Int64(file.index)
+        ).text
     }
 
     private static func place(_ name: String) -> Place { Place(.cachedFile, Array(name.utf8)) }
@@ -123,7 +153,7 @@ package actor StoredMediaCache: MediaCache {
         for name in names {
             var status = stat()
             let path = "\(folder)/\(name)"
-            guard Self.isName(name), lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            guard CachedFileName(name) != nil, lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
                 status.st_mode & 0o077 == 0, status.st_size >= Sealer.overhead, files.admits(Int(status.st_size))
             else {
                 try? FileManager.default.removeItem(atPath: path)
@@ -139,19 +169,15 @@ package actor StoredMediaCache: MediaCache {
         found.sort { ($0.seconds, $0.nanoseconds, $0.name) < ($1.seconds, $1.nanoseconds, $1.name) }
         return found.map { ($0.name, $0.bytes) }
     }
-
-    /// Whether it is 32 lowercase hexadecimal digits.
-    private static func isName(_ name: String) -> Bool {
-        name.utf8.count == 32
-            && name.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
-    }
 }
 
 extension AccountStore {
     /// Opens the account's cache of downloaded files; valid as long as this store holds its directory. Blocks the
     /// calling thread.
     package func openMediaCache(_ limits: MediaCacheLimits) throws(StoreError) -> StoredMediaCache {
-        try StoredMediaCache(self.mediaCacheFolder, limits, self.sealer)
+        let cache = try StoredMediaCache(self.mediaCacheFolder, limits, self.sealer, self.pool)
+        self.openCache.withLock { $0 = cache }
+        return cache
     }
 
     /// Deletes all downloaded files, for an account without a cache. Does nothing if there are none.

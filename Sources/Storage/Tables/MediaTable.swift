@@ -40,11 +40,28 @@ extension Transaction {
         }
     }
 
+    /// Returns the names of cached files that belong to no stored message.
+    func orphans(among names: [String]) throws -> [String] {
+        let select = try self.database.cachedStatement(
+            sql: "SELECT 1 FROM media WHERE message_lookup = ? AND position = ?")
+        return try names.filter { text in
+            guard let name = CachedFileName(text) else { return true }
+            return try Row.fetchOne(select, arguments: [Data(name.message), name.index]) == nil
+        }
+    }
+
     private func messageLookup(_ groupID: GroupID, _ message: EventID) -> [UInt8] {
-        self.sealer.lookup("message", groupID.bytes, message.bytes)
+        self.sealer.messageLookup(groupID.bytes, message)
     }
 
     private static func mediaPlace(_ lookup: [UInt8], _ position: Int64) -> Place {
         Place(.media, lookup + withUnsafeBytes(of: position.bigEndian) { Array($0) })
+    }
+}
+
+extension Sealer {
+    /// Returns the key of a message's row.
+    func messageLookup(_ groupID: [UInt8], _ message: EventID) -> [UInt8] {
+        self.lookup("message", groupID, message.bytes)
     }
 }
