@@ -33,13 +33,26 @@ struct MediaReader: Sendable {
     let media: any MediaStore
     let servers: MediaServers
     let cache: any MediaCache
+    private let turns = MediaTurns()
 
-    /// Returns a file of a message from the cache, or else downloads it and keeps it there.
+    init(store: any CoreStore, media: any MediaStore, servers: MediaServers, cache: any MediaCache) {
+        self.store = store
+        self.media = media
+        self.servers = servers
+        self.cache = cache
+    }
+
+    /// Returns a file of a message from the cache, or else downloads it and keeps it there. Concurrent readers of a file
+    /// share one download.
     func read(groupID: GroupID, messageID: EventID, index: Int) async throws -> [UInt8] {
         let name = MediaFile(chatID: groupID.hex, messageID: messageID, index: index)
-        let (bytes, isCached) = try await self.find(name, in: groupID)
-        // The caller has the file, so a full disk or a file larger than the cache must not fail the call.
-        if !isCached { _ = try? await self.cache.keep(bytes, of: name) }
+        let (bytes, isShared) = try await self.turns.read(name) {
+            let (bytes, isCached) = try await self.find(name, in: groupID)
+            // The caller has the file, so a full disk or a file larger than the cache must not fail the call.
+            if !isCached { _ = try? await self.cache.keep(bytes, of: name) }
+            return bytes
+        }
+        if isShared { Self.count("cache") }
         return bytes
     }
 
