@@ -6,7 +6,11 @@ import Nostr
 enum DaemonConnection {
     /// Returns the reply's result; null if it has none. Throws ``CommandError`` with the daemon's code and message.
     static func call(_ request: JSONObject, stateDirectory: String) throws -> JSONValue {
-        try call(request, path: DaemonSocketPath.path(stateDirectory: stateDirectory))
+        let path = DaemonSocketPath.path(stateDirectory: stateDirectory)
+        guard DaemonSocketPath.isGenuine(path, stateDirectory: stateDirectory) else {
+            throw CommandError("\(path): belongs to another user than \(stateDirectory); ask that user to remove it")
+        }
+        return try call(request, path: path)
     }
 
     static func call(_ request: JSONObject, path: String) throws -> JSONValue {

@@ -14,6 +14,15 @@ enum DaemonSocketPath {
         return URL(fileURLWithPath: temporaryDirectory).appendingPathComponent(name).path
     }
 
+    /// Whether a socket is that of the state directory's daemon: in the folder for temporary files, where the socket of
+    /// most further accounts is, any user can create one of its name.
+    static func isGenuine(_ path: String, stateDirectory: String) -> Bool {
+        guard !path.hasPrefix(URL(fileURLWithPath: stateDirectory).standardizedFileURL.path + "/") else { return true }
+        var (socket, folder) = (stat(), stat())
+        guard lstat(path, &socket) == 0, stat(stateDirectory, &folder) == 0 else { return true }
+        return socket.st_uid == folder.st_uid
+    }
+
     /// 64-bit FNV-1a: only needs to be the same in every process.
     private static func digest(_ text: String) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325

@@ -64,6 +64,24 @@ import Testing
         #expect(path == DaemonSocketPath.path(stateDirectory: long + "y", temporaryDirectory: "/tmp"))
     }
 
+    @Test func refusesSocketOfAnotherUser() async throws {
+        try await withTemporaryDirectory(named: "pikabot-tests") { directory in
+            let file = directory + "/socket"
+            try Data().write(to: URL(fileURLWithPath: file))
+            let state = directory + "/state"
+            try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
+            #expect(DaemonSocketPath.isGenuine(file, stateDirectory: state))
+            #expect(DaemonSocketPath.isGenuine(directory + "/none", stateDirectory: state))
+            // Root can give the file away; for anyone else, a file of root is another user's.
+            let foreign = geteuid() == 0 ? file : "/etc/passwd"
+            if geteuid() == 0 { #expect(chown(file, 1, 1) == 0) }
+            #expect(!DaemonSocketPath.isGenuine(foreign, stateDirectory: state))
+            // Nobody else can create files in the state directory.
+            let folder = URL(fileURLWithPath: foreign).deletingLastPathComponent().path
+            #expect(DaemonSocketPath.isGenuine(foreign, stateDirectory: folder))
+        }
+    }
+
     @Test func matchesAnswerByRequestID() async throws {
         try await withTemporaryDirectory(named: "pikabot-tests") { directory in
             let daemon = try FakeDaemon(path: directory + "/daemon.sock")
