@@ -67,17 +67,24 @@ struct StoredIdentity {
         var generator = SystemRandomNumberGenerator()
         let key = KeyPair.generate(using: &generator)
         let identity = StoredIdentity(.key(key))
-        try save(key, to: stateDirectory)
+        // Another process may have created one meanwhile, and may use its key already.
+        guard try SecretFile.create(text(of: key), in: stateDirectory, named: AccountDirectory.identityFile) else {
+            return try load(from: stateDirectory)
+        }
         Console.printError("\(stateDirectory) had no identity; created a new one: \(identity.account.npub)")
         return identity
     }
 
     /// Writes the identity of a local key.
     static func save(_ key: KeyPair, to stateDirectory: String) throws {
+        try SecretFile.write(text(of: key), to: path(in: stateDirectory))
+    }
+
+    private static func text(of key: KeyPair) -> String {
         let json: JSONValue = [
             "secret_key_hex": .string(Hex.encode(key.secretBytes)), "public_key_hex": .string(key.publicKey.hex),
         ]
-        try SecretFile.write(json.prettyText + "\n", to: path(in: stateDirectory))
+        return json.prettyText + "\n"
     }
 
     /// Moves the identity and all of its state to a backup folder, and returns that folder.

@@ -6,6 +6,17 @@ import Testing
 @testable import pikabot
 
 @Suite struct PreviousAccountTests {
+    @Test func concurrentCommandsCreateOneAccount() async throws {
+        let directory = NSTemporaryDirectory() + "pikabot-tests-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let accounts = try await withThrowingTaskGroup(of: PublicKey.self) { group in
+            for _ in 0..<16 { group.addTask { try StoredIdentity.loadOrCreate(in: directory).account } }
+            return try await group.reduce(into: Set<PublicKey>()) { $0.insert($1) }
+        }
+        #expect(accounts.count == 1)
+        #expect(try StoredIdentity.load(from: directory).account == accounts.first)
+    }
+
     @Test func movesPreviousAccountCompletely() throws {
         let directory = NSTemporaryDirectory() + "pikabot-tests-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: directory) }
