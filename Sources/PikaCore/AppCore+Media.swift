@@ -58,7 +58,9 @@ struct MediaReader: Sendable {
 
     /// Keeps a file of a message in the cache, downloading it if needed; returns its location there.
     func keep(_ name: MediaFile, of groupID: GroupID) async throws -> String {
-        try await self.cache.keep(try await self.find(name, in: groupID).bytes, of: name)
+        let (bytes, isShared) = try await self.turns.read(name) { try await self.find(name, in: groupID).bytes }
+        if isShared { Self.count("cache") }
+        return try await self.cache.keep(bytes, of: name)
     }
 
     /// Returns a file from the cache, or else downloads and decrypts it.

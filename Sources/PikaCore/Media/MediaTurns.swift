@@ -40,7 +40,11 @@ final class MediaTurns: Sendable {
             self.share(.success(bytes), of: file)
             return (bytes, false)
         } catch {
-            if Task.isCancelled { self.passTurn(of: file) } else { self.share(.failure(error), of: file) }
+            if Task.isCancelled || error is CancellationError {
+                self.passTurn(of: file)
+            } else {
+                self.share(.failure(error), of: file)
+            }
             throw error
         }
     }
