@@ -172,6 +172,15 @@ import Testing
         #expect(try await cache.read(self.file(1)) == self.content(1))
     }
 
+    @Test func namesHaveOneForm() {
+        let message = String(repeating: "0a", count: 16)
+        for name in ["\(message)-0", "\(message)-31"] { #expect(CachedFileName(name)?.text == name) }
+        for name in [
+            "", "-", message, "\(message)-", "\(message)-00", "\(message)-+1", "\(message)-0-1", "0a-0",
+            "\(message.uppercased())-0", "\(message)-99999999999999999999", "\(message)-0.1f.new",
+        ] { #expect(CachedFileName(name) == nil, "\(name)") }
+    }
+
     // MARK: Deleted messages
 
     @Test func expiredMessageLosesItsFiles() async throws {
