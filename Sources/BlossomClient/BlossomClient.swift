@@ -13,10 +13,10 @@ package import PikaCore
 /// every address and redirect is checked before each request; uploads go to servers that the account chose.
 package final class BlossomClient: MediaStore {
     private static let maximumRedirects = 5
-    /// Most bytes of a descriptor, which has a few hundred.
+    /// Maximum number of bytes of a descriptor, which has a few hundred.
     private static let maximumDescriptorBytes = 64 << 10
 
-    /// Most addresses of one host that are tried, one after the other.
+    /// Maximum number of addresses of one host that are tried, one after the other.
     private static let maximumAddresses = 3
 
     private let client: HTTPClient

@@ -13,7 +13,7 @@ struct BotResult: Sendable {
 
 extension BotDispatcher {
     /// Runs one job. If the dispatcher is cancelled first, the job stays open and is redelivered after a restart. A job
-    /// during which several processes have died is abandoned.
+    /// is abandoned if the process has died several times while running it.
     func handle(_ job: BotJob) async {
         let deaths = inFlight.deaths(of: job)
         guard deaths < InFlightJobs.maximumDeaths else { return giveUp(job, deaths) }
@@ -56,7 +56,7 @@ extension BotDispatcher {
             runs.map { ScheduleMark.effect($0.id, $0.mark) }, request: RequestID(rawValue: "bots/marks"))
     }
 
-    /// Ends a job without its handlers. It stays in the journal until an orderly end of the process, since its
+    /// Ends a job without running its handlers. It stays in the journal until an orderly end of the process, since its
     /// completion is not durable yet.
     private func giveUp(_ job: BotJob, _ deaths: Int) {
         logger.error(

@@ -39,7 +39,7 @@ package struct BotDispatcher: Service {
         case began((any Error)?)
         case event(CoreEvent)
         case handled(BotJob)
-        /// The job of a lane waits for something outside the process, and comes back later.
+        /// The job of a lane waits for an external program or service, and continues later.
         case suspended(lane: String)
         case resumed(lane: String)
         /// A timer or schedule may be due.
@@ -167,7 +167,7 @@ package struct BotDispatcher: Service {
         return jobs + dueJobs(&state, now)
     }
 
-    /// Runs the part of a job that waits for something outside the process, which may take long. Meanwhile other lanes
+    /// Runs the part of a job that waits for an external program or service, which may take long. Meanwhile other lanes
     /// may run beside it, and the crash journal does not list the job.
     func whileSuspended(_ job: BotJob, _ body: () async -> BotResult) async -> BotResult {
         inFlight.end(job, isDone: false)

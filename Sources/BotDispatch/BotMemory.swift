@@ -34,7 +34,7 @@ final class BotMemory: Sendable {
         state.withLock { $0.bots[bot]?[run.chatID]?.timers[run.timer] == run }
     }
 
-    /// Returns when the next timer is due, except queued and running ones, in Unix milliseconds.
+    /// Returns the time of the next timer, except queued and running ones, in Unix milliseconds.
     func nextTimer(of bots: Set<String>) -> Int64? {
         state.withLock { state in
             Self.waiting(state, of: bots).map(\.run.dueMilliseconds).min()

@@ -3,9 +3,9 @@
 struct ChatLanes {
     /// The number of lanes that may run concurrently.
     let width: Int
-    /// Selects jobs that must run alone, except beside jobs that wait for something outside.
+    /// Selects jobs that must run alone. Only suspended jobs may be in progress beside them.
     private let isExclusive: @Sendable (BotJob) -> Bool
-    /// The lane of such a job while it runs inside the process.
+    /// The lane of the running exclusive job; nil while that job is suspended.
     private var exclusiveLane: String?
     /// The lane of such a job until it is finished. There is never a second one, since it could be blamed for a crash
     /// that the first one causes when it comes back.
@@ -15,7 +15,7 @@ struct ChatLanes {
     /// Lanes with queued jobs but no running one, the longest waiting first.
     private var order: [String] = []
     private var running: Set<String> = []
-    /// The running lanes whose job waits for something outside.
+    /// The running lanes whose job waits for an external program or service.
     private var suspended: Set<String> = []
     private(set) var isStopped = false
 
@@ -45,7 +45,7 @@ struct ChatLanes {
         return startable()
     }
 
-    /// Records that the running job of this lane waits for something outside; returns the jobs to start now.
+    /// Records that this lane's running job waits for an external program or service; returns the jobs to start now.
     mutating func suspend(_ lane: String) -> [BotJob] {
         suspended.insert(lane)
         if exclusiveLane == lane { exclusiveLane = nil }

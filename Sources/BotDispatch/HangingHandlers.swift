@@ -37,7 +37,7 @@ final class HangingHandlers: Sendable {
     }
 
     private struct State {
-        /// Unix milliseconds when each was abandoned, by number, by bot.
+        /// Unix milliseconds when each handler was abandoned, by bot and number.
         var since: [String: [Int: Int64]] = [:]
         var lastNumber = 0
     }

@@ -21,7 +21,7 @@ struct ScheduleQueue {
 
     private var entries: [ScheduleID: Entry] = [:]
 
-    /// When the next schedule is due, Unix milliseconds.
+    /// The time at which the next schedule is due, in Unix milliseconds.
     var next: Int64? { entries.values.compactMap(\.due).min() }
 
     /// Replaces the schedules by those of these bots; unchanged schedules keep their state.

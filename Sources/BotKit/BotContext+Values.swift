@@ -13,7 +13,7 @@ extension BotContext {
         collect(.putValue(scope: bot, key: key, value: value))
     }
 
-    /// Returns a durable value as a string; nil if absent or it is not valid UTF-8. Throws if the store fails.
+    /// Returns a durable value as a string; nil if absent or not valid UTF-8. Throws if the store fails.
     public func text(_ key: String) async throws -> String? {
         try await value(key).flatMap { String(validating: $0, as: UTF8.self) }
     }

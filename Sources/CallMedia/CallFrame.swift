@@ -30,7 +30,7 @@ extension CallFrame {
     static let version: UInt8 = 1
     /// Version, key id, generation, epoch, counter, sequence, index and flags.
     static let headerLength = 35
-    /// The maximum bytes of a payload: ten times the size of a video frame at 1.5 Mbit/s.
+    /// The maximum size of a payload in bytes: ten times the size of a video frame at 1.5 Mbit/s.
     static let maximumPayload = 1 << 20
     private static let keyframeFlag: UInt8 = 1
 

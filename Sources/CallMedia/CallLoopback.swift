@@ -23,7 +23,7 @@ package final class CallLoopback: CallMediaTransport {
 
     private let prefix: String
     private let state = Mutex(State())
-    /// The maximum groups buffered per subscriber; beyond it the oldest are dropped.
+    /// The maximum number of groups buffered per subscriber; beyond it the oldest are dropped.
     private static let backlog = 256
 
     /// - Parameter prefix: addresses without this prefix are refused.

@@ -143,7 +143,7 @@ extension CallMediaSession {
         }
     }
 
-    /// Emits received audio at its pace, as long as there is any.
+    /// Emits received audio at playout speed, as long as there is any.
     private func playAudio() async throws {
         var due: Int64 = 0
         for await _ in self.playoutSignal.signals {

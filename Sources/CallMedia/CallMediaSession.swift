@@ -15,15 +15,15 @@ package final class CallMediaSession: Sendable {
     /// Labels of the two sides in the paths: 64 hex digits.
     package let ownLabel: String
     package let peerLabel: String
-    /// Audio in order and at its pace, data and video as they arrive. One consumer; if more than ``backlog`` events are
-    /// unread, the oldest are dropped.
+    /// Audio in order and at playout speed, data and video as they arrive. One consumer; if more than ``backlog``
+    /// events are unread, the oldest are dropped.
     package let received: AsyncStream<CallMediaEvent>
 
-    /// The maximum unread events.
+    /// The maximum number of unread events.
     package static let backlog = 512
-    /// The maximum pieces of data or video waiting to be sent.
+    /// The maximum number of pieces of data or video waiting to be sent.
     static let maximumPieces = 256
-    /// The maximum audio frames waiting to be sent: 5 s.
+    /// The maximum number of audio frames waiting to be sent: 5 s of audio.
     static let maximumFrames = 250
 
     /// A piece of data or video, sent as soon as possible.
@@ -69,7 +69,7 @@ package final class CallMediaSession: Sendable {
 
     /// Sends audio of any length: 16-bit PCM, little-endian, in the rate and channels of the call's audio track.
     ///
-    /// It is cut into frames, which are sent at their pace; an incomplete last frame waits for more audio, or for
+    /// It is cut into frames, which are sent in real time; an incomplete last frame waits for more audio, or for
     /// ``endAudio()``. Returns the number of frames, once all of them are queued. While the call is muted, frames are
     /// dropped when their turn comes. One caller at a time.
     @discardableResult

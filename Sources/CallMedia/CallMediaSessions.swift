@@ -11,7 +11,7 @@ package final class CallMediaSessions: CallMediaEngine {
     private let clock: any CoreClock
     private let sessions = Mutex<[String: CallMediaSession]>([:])
 
-    /// Creates the media of an account without calls.
+    /// Creates the engine, without any session.
     package init(transport: any CallMediaTransport, clock: any CoreClock) {
         self.transport = transport
         self.clock = clock

@@ -7,15 +7,15 @@ struct CallMediaState: Sendable {
     var isCameraOn: Bool
     var isOver = false
     var statistics = CallStatistics()
-    /// Audio frames waiting for their turn, and the incomplete last frame.
+    /// Audio frames waiting to be sent, and the incomplete last frame.
     var outgoing: [[UInt8]] = []
     private var rest: [UInt8] = []
     private var jitter = JitterBuffer()
 
-    /// For the keys of audio and data, and for those of video.
+    /// The frame counters: first for the keys of audio and data, then for those of video.
     private var counters = [CallFrameCounter(), CallFrameCounter()]
     private var sequences: [String: UInt64] = [:]
-    /// By track, and by counter under each key, since the relay could replay a frame of one track on another.
+    /// Replay windows by track, and by counter under each key: the relay could replay a frame on another track.
     private var trackWindows: [String: ReplayWindow] = [:]
     private var counterWindows = [ReplayWindow(), ReplayWindow()]
 

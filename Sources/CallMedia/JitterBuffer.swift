@@ -17,12 +17,12 @@ struct JitterBuffer: Sendable {
         case skipped(Int, sequence: UInt64, [UInt8])
     }
 
-    /// The maximum frames kept, and the frames buffered before playout starts; both as in Pika.
+    /// The maximum number of frames kept, and the number buffered before playout starts; both as in Pika.
     static let capacity = 12
     static let target = 3
 
     private var frames: [UInt64: [UInt8]] = [:]
-    /// The sequence number whose turn is next; nil before the first frame.
+    /// The sequence number to play next; nil before the first frame.
     private var next: UInt64?
     private var isPlaying = false
     /// Turns spent waiting for more frames.

@@ -20,7 +20,7 @@ package func withEmbeddedRelay<Value: Sendable>(
         } catch {
             result = .failure(error)
         }
-        // Cancelling makes the relay stop in order; waiting for it surfaces its errors.
+        // Cancellation shuts the relay down gracefully; waiting for it surfaces its errors.
         group.cancelAll()
         try await group.waitForAll()
         return try result.get()

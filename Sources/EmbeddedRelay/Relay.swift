@@ -89,9 +89,9 @@ package final class Relay: Service {
 }
 
 extension Relay {
-    /// Connections of the running relay, WebSocket or HTTP; 0 when it does not run.
+    /// Connections of the running relay, WebSocket or HTTP; 0 when it is not running.
     package var connectionCount: Int { running.withLock { $0?.hub.connectionCount ?? 0 } }
 
-    /// Live subscriptions of all clients; 0 when it does not run.
+    /// Live subscriptions of all clients; 0 when it is not running.
     package var subscriptionCount: Int { running.withLock { $0?.hub.subscriptionCount ?? 0 } }
 }

@@ -31,9 +31,9 @@ package struct RelayConfiguration: Sendable {
     package var requireAuthentication = false
     /// Whether to sync the file to disk at every commit, so that an event with an `OK` also survives a loss of power.
     package var synchronousCommits = false
-    /// How often expired events (NIP-40) are removed from the file; queries hide them at once.
+    /// Interval at which expired events (NIP-40) are removed from the file; queries hide them at once.
     package var purgeInterval: Duration = .seconds(60)
-    /// How long a shutdown waits for clients to finish the closing handshake.
+    /// Time that a shutdown waits for clients to finish the closing handshake.
     package var shutdownGrace: Duration = .seconds(2)
     /// Number of event loop threads.
     package var threads = 2

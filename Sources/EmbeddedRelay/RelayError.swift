@@ -1,6 +1,6 @@
 package import Errors
 
-/// Why the relay could not be configured, started or queried.
+/// The reason why the relay could not be configured, started or queried.
 package struct RelayError: CausedError, Equatable {
     package typealias Code = ErrorCode<RelayError>
 

@@ -1,6 +1,6 @@
 /// Limits on a client's requests and on the memory it may use.
 package struct RelayLimits: Hashable, Sendable {
-    /// Largest WebSocket message and largest frame, in bytes.
+    /// Maximum size of a WebSocket message, and of a frame, in bytes.
     package var messageBytes = 1 << 20
     /// Simultaneous TCP connections, WebSocket or HTTP.
     package var connections = 1_024
@@ -9,14 +9,14 @@ package struct RelayLimits: Hashable, Sendable {
     package var filtersPerRequest = 20
     /// Values in all lists of one filter, in total.
     package var valuesPerFilter = 2_000
-    /// Largest `limit` that is honoured; a larger one is lowered to this.
+    /// Maximum `limit` of a filter; a larger one is lowered to this.
     package var eventsPerFilter = 500
     /// `limit` of a filter that names none.
     package var defaultEventsPerFilter = 500
     /// UTF-8 bytes of a subscription id; NIP-01 says 64 characters.
     package var subscriptionIDBytes = 64
     package var tagsPerEvent = 2_000
-    /// Most seconds that `created_at` may be ahead of the clock; nil for no bound.
+    /// Maximum number of seconds that `created_at` may be ahead of the clock; nil for no bound.
     package var secondsIntoFuture: Int64?
     /// EVENT, REQ, COUNT and AUTH messages per second of one connection, with bursts of twice as many; nil for no
     /// bound.
@@ -43,7 +43,7 @@ package struct RelayLimits: Hashable, Sendable {
     package var databaseBytes: Int64 = 16 << 30
     /// Disk quota of the media store in bytes, counted in blocks of 4 KiB and including uploads in flight.
     package var mediaBytes: Int64 = 16 << 30
-    /// Largest file in the media store, in bytes; by default the most that MIP-04 allows, encrypted.
+    /// Maximum size of a file in the media store, in bytes; by default the maximum of MIP-04, encrypted.
     package var blobBytes = (100 << 20) + 16
 
     package init() {}

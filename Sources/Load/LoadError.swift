@@ -1,6 +1,6 @@
 package import Errors
 
-/// Why a load test cannot run.
+/// The reason why a load test cannot run.
 package struct LoadError: CodedError, Hashable {
     package typealias Code = ErrorCode<LoadError>
 

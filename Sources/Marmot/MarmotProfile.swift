@@ -15,8 +15,9 @@ public enum MarmotProfile: Sendable, Hashable {
     /// The proposal type of a SelfRemove, which newer clients support.
     var selfRemoveProposal: UInt16 { 0x000A }
 
-    /// The maximum distance of a group event's time from the clock, in seconds (MIP-03): ahead of it, and behind it.
+    /// Seconds by which a group event's time may be ahead of the clock (MIP-03).
     var maximumFuture: Int64 { 300 }
+    /// Seconds by which a group event's time may be behind the clock (MIP-03).
     var maximumAge: Int64 { 3_888_000 }
     /// Number of past epochs whose events can still be opened.
     public var pastEpochs: Int { 5 }

@@ -113,7 +113,7 @@ package final class AddressGuard: Sendable {
     }
 }
 
-/// Why a connection to an endpoint is refused.
+/// The reason why a connection to an endpoint is refused.
 package enum AddressRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case unknownHost
     case privateAddress

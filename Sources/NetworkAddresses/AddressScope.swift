@@ -1,4 +1,4 @@
-/// Whether an IP address is public, or belongs to this machine or to a local network.
+/// The scope of an IP address: public, or of this machine or a local network.
 ///
 /// Follows IANA's special-purpose address registries (RFC 6890 and its successors). An IPv6 address that embeds an IPv4
 /// address (mapped, NAT64, 6to4, Teredo) is classified by the embedded one, or as not public.

@@ -127,7 +127,7 @@ public enum AppAction: Sendable, Hashable {
     case registerPushToken(PushRegistration)
     /// Removes this account's push token and withdraws it in all groups (kind 449).
     case removePushToken
-    /// Whether the push servers of other members are asked to wake their devices when a relay has a chat message or
+    /// Sets whether to ask the push servers of other members to wake their devices when a relay has a chat message or
     /// hypernote of this account. Initially false. Asking connects to relays that members name.
     case setPushNotifications(Bool)
 

@@ -108,7 +108,7 @@ struct MediaReader: Sendable {
 }
 
 extension AppCore {
-    /// Returns a file of an own or received message from the cache, or else downloads and decrypts it, and verifies its
+    /// Returns a file of a sent or received message from the cache, or else downloads and decrypts it, and verifies its
     /// hash.
     ///
     /// Tries the address that the sender names, then the configured servers. Throws `AppCoreError.Code.unknownChat`,
@@ -119,7 +119,7 @@ extension AppCore {
         return try await self.files.read(groupID: groupID, messageID: messageID, index: index)
     }
 
-    /// Returns the files of an own or received message; empty if it has none, or is not stored here.
+    /// Returns the files of a sent or received message; empty if it has none, or is not stored here.
     ///
     /// Throws `AppCoreError.Code.unknownChat`.
     package func attachments(chatID: String, messageID: EventID) async throws -> [MediaAttachment] {

@@ -23,10 +23,10 @@ package actor AppCore {
     private nonisolated let hub = UpdateHub()
     private nonisolated let searchCount = Atomic<Int>(0)
     private var random: CoreRandom
-    /// The latest call. Like the next two properties, as of the newest turn.
+    /// The latest call; like the next two properties, updated with each batch of inputs.
     var lastCall: CallMachine.Call?
     var mediaLookup = MediaLookup()
-    /// The id of the newest event delivered to the handlers, as of the newest turn; 0 if there was none.
+    /// The id of the newest event delivered to the handlers; 0 if there was none.
     package private(set) var newestInboxID: Int64 = 0
 
     package init(account: AccountKey, configuration: CoreConfiguration, ports: CorePorts) {

@@ -50,7 +50,7 @@ public struct CoreConfiguration: Sendable, Hashable {
     public var keepsInbox: Bool
     /// This client's name in public events.
     public var client: String
-    /// When this account renews its keys in its groups automatically.
+    /// The schedule on which this account renews its keys in its groups automatically.
     public var selfUpdate: SelfUpdatePolicy
     /// The maximum size, in bytes, of an event that relays accept: a group's Welcomes and commits must fit into it.
     public var maximumEventBytes: Int

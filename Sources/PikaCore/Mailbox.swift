@@ -31,7 +31,7 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// Most inputs of one turn of the core.
+    /// Maximum number of inputs of one turn of the core.
     static let batch = 128
 
     private let state = Mutex(State())
@@ -50,7 +50,7 @@ final class Mailbox: Sendable {
         receiver?.resume()
     }
 
-    /// Enqueues a relay's update, after suspending while there is a batch of them.
+    /// Enqueues a relay's update, after suspending while a full batch of them is queued.
     func deliver(_ update: RelayUpdate) async {
         while !self.offer(update) {
             await withCheckedContinuation { continuation in

@@ -4,13 +4,13 @@ public struct RetentionPolicy: Sendable, Hashable {
     public var messages: Duration?
     /// The number of newest messages kept in each group; nil for all.
     public var newestMessages: Int?
-    /// How long an event waits for its handler, across restarts, before it is dropped; nil for ever. An event already
-    /// delivered to handlers is dropped after the next start at the earliest.
+    /// The time that an event waits for its handler, across restarts, before it is dropped; nil for ever. An event
+    /// already delivered to handlers is dropped after the next start at the earliest.
     public var unhandled: Duration?
     /// The maximum number of events waiting for their handlers; beyond it the oldest are dropped.
     public var maximumUnhandled: Int
 
-    /// The maximum bytes of events waiting for their handlers; beyond it the oldest are dropped.
+    /// The maximum size in bytes of the events waiting for their handlers; beyond it the oldest are dropped.
     static let maximumUnhandledBytes = 64 << 20
 
     /// Creates a policy; nil for no limit.

@@ -20,7 +20,7 @@ package struct LineAssembler: Sendable {
     private var line: [UInt8] = []
     private var isTooLong = false
 
-    /// - Parameter limit: most bytes of a line, without its LF.
+    /// - Parameter limit: maximum number of bytes of a line, without its LF.
     package init(limit: Int, overlong: Overlong = .discarded) {
         self.limit = limit
         self.overlong = overlong

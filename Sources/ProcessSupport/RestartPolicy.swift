@@ -1,4 +1,4 @@
-/// When a process that has ended is restarted; named as in OTP.
+/// The rule by which a process that has ended is restarted; named as in OTP.
 package enum RestartKind: String, Hashable, Sendable, CaseIterable {
     /// Always restarted, even after a successful exit.
     case permanent

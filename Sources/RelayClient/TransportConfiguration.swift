@@ -7,7 +7,7 @@ package struct TransportConfiguration: Hashable, Sendable {
     package var pingInterval: Duration = .seconds(30)
     /// Time without any data from a relay, pongs included, after which its connection counts as dead.
     package var deadPeerTimeout: Duration = .seconds(60)
-    /// How long a publish waits for a connection and the relay's answer.
+    /// Time that a publish waits for a connection and the relay's answer.
     package var publishTimeout: Duration = .seconds(10)
     /// Time for the closing handshake; applies to TLS and to the WebSocket each.
     package var closeTimeout: Duration = .seconds(2)
@@ -21,18 +21,18 @@ package struct TransportConfiguration: Hashable, Sendable {
 
     // MARK: Limits
 
-    /// Largest incoming message and largest frame, in bytes. A larger one ends the connection.
+    /// Maximum size of an incoming message, and of a frame, in bytes. A larger one ends the connection.
     package var maximumMessageBytes = 1 << 20
-    /// Most frames of one incoming message.
+    /// Maximum number of frames of one incoming message.
     package var maximumFragments = 1_024
-    /// Updates buffered for the consumer before reading from relays stops, and their size in bytes.
+    /// Maximum number of updates buffered for the consumer, and their size in bytes; reading from relays then stops.
     package var bufferedUpdates = 1_024
     package var bufferedBytes = 8 << 20
-    /// Published events in flight per relay; beyond them, further ones fail as unreachable at once.
+    /// Maximum number of published events in flight per relay; further ones fail as unreachable at once.
     package var unansweredEvents = 4_096
-    /// Most bytes of events that one fetch accepts from one relay.
+    /// Maximum number of bytes of events that one fetch accepts from one relay.
     package var fetchedBytes = 64 << 20
-    /// Stored events of one request, and their size in bytes, before its page counts as failed.
+    /// Maximum number of stored events of one request's page, and their size in bytes; a larger page counts as failed.
     package var pageEvents = 100_000
     package var pageBytes = 64 << 20
     /// Bytes of unrequested or repeated events that a relay may send between two pings. More ends the connection.

@@ -202,7 +202,7 @@ extension Supervisor {
     /// Only an answer proves that the worker is responsive. A refusal because of too many open questions does not: a
     /// hanging worker causes it too.
     private func askForHealth(_ worker: Int, _ generation: Int) async {
-        guard case .success = await askForSignOfLife(worker) else { return }
+        guard case .success = await checkHealth(worker) else { return }
         service.heard(from: worker)
         perform(machine.answered(worker, generation: generation))
     }

@@ -1,6 +1,6 @@
 /// Limits of a supervisor; the defaults apply to an empty configuration file.
 package struct SupervisorConfiguration: Hashable, Sendable {
-    /// Which workers are restarted together with a failed one; named as in OTP.
+    /// The choice of workers that are restarted together with a failed one; named as in OTP.
     package enum Strategy: String, Hashable, Sendable, CaseIterable {
         case oneForOne = "one_for_one"
         case oneForAll = "one_for_all"

@@ -27,7 +27,7 @@ struct ConfigurationHostileTests {
     @Test func boundsAliasExpansion() {
         #expect(
             configurationMessages(laughs).map { $0.drop { $0 != " " } } == [
-                " a4[1][2][7][3][2]: expected at most 20000 values, aliases followed, found more; simplify the file"
+                " a4[1][2][7][3][2]: expected at most 20000 values with aliases expanded, found more; simplify the file"
             ])
     }
 

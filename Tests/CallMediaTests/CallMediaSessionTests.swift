@@ -61,7 +61,7 @@ import Testing
         #expect(statistics.sent == 51 && statistics.received == 5)
         #expect(statistics.dropped + statistics.late + statistics.lost + statistics.jitterDepth == 0)
         #expect(try await pair.alice.state().activeCall?.statistics == statistics)
-        // The wire reveals nothing: header, ciphertext and tag.
+        // The relay sees only header, ciphertext and tag.
         let written = try #require(pair.lab.calls.written[.init(path: alice.media.publishPath, track: "audio0")])
         #expect(written.map(\.sequence) == Array(0...50))
         #expect(written.allSatisfy { $0.payload.count == 35 + Self.frameBytes + 16 })
@@ -156,7 +156,7 @@ import Testing
         try await pair.lab.settle()
         #expect(bob.data == [Array("ls\n".utf8), []])
         #expect(alice.data == [[UInt8](repeating: 7, count: 1 << 20)])
-        // Under the keys of sound: the first byte after the header's flags is of a frame that audio0's key opens.
+        // Data frames are encrypted with the keys of audio, and counted like audio frames.
         #expect(alice.media.statistics.sent == 2 && alice.media.statistics.received == 1)
         let tooLong = #expect(throws: AppCoreError.self) {
             try alice.media.sendData([UInt8](repeating: 0, count: 1 << 20 + 1))

@@ -82,7 +82,7 @@ struct RelayPhasesTests {
         #expect(phases.report.address == [192, 0, 2, 1])
     }
 
-    @Test func invalidCertificateEndsTheWay() throws {
+    @Test func invalidCertificateEndsExamination() throws {
         let expired = TLSReach.Certificate(begin: 0, end: 86_400, names: "relay.example")  // not live: a value
         let record = try reach(
             try open(),

@@ -36,7 +36,7 @@ struct RelayConfigurationTests {
         }
     }
 
-    @Test func hasItsDefaults() throws {
+    @Test func usesDefaultsForMissingVariables() throws {
         let configuration = try RelayConfiguration(environment: ["PORT": ""])
         #expect(configuration.port == 3334)
         #expect(configuration.host == "127.0.0.1")

@@ -10,7 +10,7 @@ import Testing
 @testable import BotTesting
 @testable import ExternalBots
 
-/// A program without room for events.
+/// Back-pressure when a program has no room for further events.
 @Suite(.bounded) struct IntakeTests {
     private static let policy = BotPolicy(timeout: .seconds(30))
 

@@ -57,7 +57,7 @@ import Testing
         #expect(heard.mirrors["bob"]?.differsSince == nil)
     }
 
-    /// This holds for any age of the difference, as when the mirror has not answered since.
+    /// A difference lasts until the last answer that has it: time without an answer does not count.
     @Test mutating func ignoresMomentaryDifferences() throws {
         send(5)
         let there = GroupView(epoch: 2, members: [])

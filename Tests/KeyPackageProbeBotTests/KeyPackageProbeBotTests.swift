@@ -136,7 +136,7 @@ struct KeyPackageProbeBotTests {
         #expect(probes.requests.count == 20 && Set(probes.requests.map(\.account)).count == 20)
     }
 
-    /// Two batches, 20 seconds apart: of two runs each, the second is due while the first is running.
+    /// Two batches, 20 seconds apart; each probe takes 25 seconds, so the next is due while the first is in progress.
     @Test func slowProbesSkipNoBatch() async throws {
         probes.slowness.withLock { $0 = (lab.clock, 25_000) }
         let targets = Dictionary(uniqueKeysWithValues: (10..<26).map { ("t\($0)", Self.key("t\($0)")) })

@@ -45,7 +45,7 @@ struct MemberCommand: Hashable, Sendable {
         case shutdown
     }
 
-    /// Why a line is invalid, and its `cmd`, if any.
+    /// The reason why a line is invalid, and its `cmd`, if any.
     struct Problem: Error {
         let name: String
         let message: String

@@ -248,7 +248,7 @@ import Testing
         try self.expectRefusal(.corrupt) { try StateBackup.write(of: self.directory.state, to: self.file) }
     }
 
-    @Test func failedBackupKeepsTheFormerOne() throws {
+    @Test func failedBackupKeepsThePreviousOne() throws {
         let bytes = try self.backup()
         try Data(Sample.bytes(1, count: 8192)).write(
             to: URL(fileURLWithPath: self.directory.state + "/state.sqlite"))

@@ -202,7 +202,7 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             try await store.commit([.putMessage(messages[1])])
             #expect(try await found() == [messages[0], messages[1]])
         },
-        ConformanceCheck("messages are ordered and kept by their own time, not the rumor's") { store in
+        ConformanceCheck("messages are ordered and kept by their stored time, not the rumor's") { store in
             var future = try Sample.message("future", in: 1, at: .max)
             future.time = 150
             let honest = try [100, 200].map { try Sample.message("\($0)", in: 1, at: $0) }

@@ -55,7 +55,7 @@ import Testing
         #expect(location == "cache:\(name)")
         let other = MediaFile(chatID: "00aa", messageID: try Sample.id(1), index: 1)
         #expect(await cache.read(other) == nil)
-        // An empty file is a file, and a later content replaces an earlier one.
+        // An empty file is kept too, and later content replaces earlier content.
         _ = try await cache.keep([], of: other)
         #expect(await cache.read(other) == [])
         _ = try await cache.keep(self.content(2), of: try self.file(1))

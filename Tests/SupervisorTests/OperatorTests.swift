@@ -33,7 +33,7 @@ struct OperatorTests {
         ]
     }
 
-    @Test func requestedRestartIsNoFailure() {
+    @Test func requestedRestartCountsNoFailure() {
         var machine = machine()
         #expect(machine.restart(0) == stops(0))
         #expect(
@@ -209,7 +209,7 @@ struct OperatorTests {
     }
 }
 
-struct SignOfLifeTests {
+struct HealthCheckTests {
     private func machine() -> SupervisorStateMachine {
         let configuration = SupervisorConfiguration(
             backoff: .seconds(1) ... .seconds(1), patience: .seconds(60), longestPause: .seconds(15))
@@ -261,7 +261,7 @@ struct SignOfLifeTests {
         _ = machine.elapsed(answerDeadline(1))
         #expect(!machine.answered(0, generation: 1).isEmpty)
         #expect(machine.elapsed(answerDeadline(2)) == [])
-        // The next check has both chances again.
+        // The next check may again remain unanswered once.
         _ = machine.elapsed(.question(worker: 0, generation: 1))
         #expect(machine.elapsed(answerDeadline(3)).first == .ask(worker: 0, generation: 1))
     }

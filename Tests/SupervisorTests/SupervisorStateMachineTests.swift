@@ -67,7 +67,8 @@ struct SupervisorStateMachineTests {
         }
     }
 
-    /// Only a successful end without a restart clears the expectation, and no end during a shutdown.
+    /// A worker is no longer expected to run once it has ended successfully and is not restarted. During a shutdown
+    /// every worker counts as expected.
     @Test func intendedEndIsNotExpectedToRun() {
         for (kind, end, isExpected) in [
             (WorkerSpecification.Restart.transient, WorkerExit.exited(0), false), (.temporary, .exited(0), false),
@@ -142,7 +143,7 @@ struct SupervisorStateMachineTests {
         #expect(machine.elapsed(.backoff(worker: 0, generation: 1)) == [.spawn(worker: 0), .spawn(worker: 1)])
     }
 
-    @Test func restForOneStopsOnlyThoseAfter() {
+    @Test func restForOneStopsLaterWorkersOnly() {
         var machine = machine(["a", "b", "c"], .restForOne)
         #expect(exit(&machine, 1).contains(.signal(worker: 2, .terminate)))
         #expect(machine.workers[0].state == .running(isReady: false))

@@ -17,7 +17,7 @@ struct WorkerStateMachineTests {
     func worker(_ state: State) -> WorkerStateMachine { WorkerStateMachine(shell("w", ""), state: state) }
 
     @Test(arguments: states)
-    func startsOnlyFromRest(state: State) {
+    func startsOnlyIdleOrWaitingWorkers(state: State) {
         var worker = worker(state)
         let starts = [.idle, .backingOff, .held].contains(state)
         #expect(worker.start() == starts)
@@ -121,7 +121,7 @@ struct WorkerStateMachineTests {
         #expect(worker.state == .quarantined)
     }
 
-    @Test func aliveOverAndRestArePartition() {
+    @Test func classifiesStatesAsAliveOrOver() {
         #expect(Self.states.filter { worker($0).isAlive }.count == 15)
         #expect(Self.states.filter { worker($0).isOver } == [.quarantined, .finished, .stopped, .removed])
     }

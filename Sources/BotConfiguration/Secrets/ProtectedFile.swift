@@ -12,7 +12,7 @@ import ProcessSupport
 package enum ProtectedFile {
     package static let maximumBytes = 4096
 
-    /// - Parameter isPrivate: Requires mode 0600 or stricter, and us or root as owner.
+    /// - Parameter isPrivate: Requires mode 0600 or stricter, and this process's user or root as owner.
     package static func read(_ path: String, isPrivate: Bool) throws(KeyLoadingError) -> [UInt8] {
         // Non-blocking, so that a FIFO is rejected instead of blocking.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

@@ -32,7 +32,7 @@ extension ConfigurationParser {
         return candidate
     }
 
-    /// Parses the explicit name of a bot; nil if absent or it is taken.
+    /// Parses the explicit name of a bot; nil if it is absent or already in use.
     private func botName(_ value: ConfigurationValue, _ names: inout Set<String>) -> String? {
         guard let pair = value.node.mapping?.first(where: { $0.key.string == "name" }) else { return nil }
         let place = ConfigurationValue(node: pair.value, keyPath: "\(value.keyPath).name", problems: value.problems)

@@ -3,7 +3,7 @@ import PikaCore
 import Yams
 
 extension ConfigurationParser {
-    /// Parses the policy, which both kinds of bots have in common. An invalid part is a problem, and keeps its default.
+    /// Parses the policy, which both kinds of bots share. Reports invalid parts as problems and keeps their defaults.
     func policy(_ fields: ConfigurationFields) -> BotPolicy {
         var policy = BotPolicy()
         if let groups = fields.optional("groups").flatMap(groups) { policy.groups = groups }

@@ -33,7 +33,7 @@ func byteCount(configurationText text: String) -> Int? {
     return overflow || bytes > 1 << 40 ? nil : bytes
 }
 
-/// The text of a whole number of MiB, or of `never`.
+/// Returns the text for a whole number of MiB; `never` for nil.
 func sizeText(_ bytes: Int?) -> String {
     guard let bytes else { return "never" }
     let (name, unit) = sizeUnits.first { bytes.isMultiple(of: $0.1) } ?? sizeUnits[1]

@@ -11,7 +11,7 @@ struct ConfigurationInspection {
         guard budget >= 0, depth <= ConfigurationDocument.maximumDepth else {
             let limit =
                 budget < 0
-                ? "\(ConfigurationDocument.maximumValues) values, aliases followed"
+                ? "\(ConfigurationDocument.maximumValues) values with aliases expanded"
                 : "\(ConfigurationDocument.maximumDepth) levels"
             value.fail(expected: "at most \(limit)", found: "more", fix: "simplify the file")
             return false

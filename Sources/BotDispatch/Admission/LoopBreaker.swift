@@ -5,8 +5,9 @@ import PikaCore
 ///
 /// It applies three limits: **depth**, from the marker (``AutomationMarker``): messages of depth ``maximumDepth`` or
 /// more are not answered; the **pair budget** between this account and another one that marks its messages; and, for
-/// accounts that do not mark them, **pace**: many consecutive replies to our replies within ``quickSeconds`` indicate a
-/// bot. A budget is restored after ``quietSeconds`` without a reply of ours; a pair's budget also when a person writes.
+/// accounts that do not mark them, **pace**: many consecutive replies to this account's replies within ``quickSeconds``
+/// indicate a bot. A budget is restored after ``quietSeconds`` without a reply of this account; a pair's budget also
+/// when a person writes.
 ///
 /// Nothing is stored: the depth is part of the messages, so a restart, which restores the budgets, extends a loop by
 /// one budget at most.
@@ -33,7 +34,7 @@ struct LoopBreaker: Sendable {
         var inRow = 0
         /// The human turn of the chat at which the row started.
         var humanTurn = 0
-        /// Consecutive quick replies to our replies.
+        /// Consecutive quick replies to this account's replies.
         var quick = 0
         /// Unix seconds of this account's last reply; nil before the first one.
         var answeredAt: Int64?

@@ -16,7 +16,7 @@ final class InFlightJobs: Sendable {
 
     /// A job that was in flight at this number of deaths is not started again.
     static let maximumDeaths = 3
-    /// More than can be in flight at once; each entry is a line.
+    /// The maximum number of lines in the journal, which is more than the jobs that can be in flight at once.
     private static let maximumEntries = 64
 
     private let storage: any InFlightStorage

@@ -4,7 +4,7 @@ package import Nostr
 package struct EventExplanation: Hashable, Sendable {
     package struct Part: Hashable, Sendable {
         package let entry: JournalEntry
-        /// What happened; ``advice`` says how to fix it if it is wrong.
+        /// The outcome in words; ``advice`` says how to change it if it was not intended.
         package let sentence: String
         package let advice: String
     }

@@ -3,7 +3,7 @@ import PikaCore
 extension JournalEntry {
     typealias Explanation = (sentence: String, advice: String)
 
-    /// What happened, and how to fix it if it is wrong.
+    /// The outcome in words, and how to change it if it was not intended.
     var explanation: Explanation {
         switch knownReason {
         case .core(let reason): reason.explanation

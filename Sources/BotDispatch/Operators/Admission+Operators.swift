@@ -2,7 +2,7 @@ package import BotKit
 import Nostr
 package import PikaCore
 
-/// Commands to the runtime, which precede all bots.
+/// Commands to the runtime, which are handled before any bot.
 extension Admission {
     /// The scope of the runtime's own values; a bot's name never contains a slash.
     package static let scope = "pikabot/bots"
@@ -25,7 +25,7 @@ extension Admission {
         }
     }
 
-    /// Runs a command to the runtime: returns its effects, or nil if the event is not such a command and belongs to the
+    /// Runs a command to the runtime: returns its effects, or nil if the event is not such a command but is for the
     /// bots. Authors who are not operators get no reply.
     package func operate(
         _ event: CoreEvent, bots: [String], in scope: EventScope, nowMilliseconds now: Int64

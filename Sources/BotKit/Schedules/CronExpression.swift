@@ -51,7 +51,8 @@ struct CronExpression: Sendable, Hashable {
 
     // MARK: By local and by elapsed time
 
-    /// For named hours: considers every local time, at the instant that represents it.
+    /// Returns the next match of an expression that excludes some hours: tries each of its local times, at the instant
+    /// that represents it.
     private func nextByLocalTime(_ seconds: Int64, _ zone: TimeZoneRules) -> Int64? {
         let first = zone.localTime(at: seconds).day - 1
         for day in first...(first + Self.horizonDays) where includesDay(of: CivilTime(day: day, minute: 0)) {
@@ -84,7 +85,7 @@ struct CronExpression: Sendable, Hashable {
         return nil
     }
 
-    /// Returns the next named minute or the next half hour, whichever is first.
+    /// Returns the next listed minute or the next half hour, whichever is first.
     private func nextMinute(after minute: Int) -> Int {
         let half = minute < 30 ? 30 : 60
         return min(half, minutes.values.first { $0 > minute } ?? half)

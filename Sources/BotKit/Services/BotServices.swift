@@ -51,7 +51,7 @@ public struct BotServices: Sendable {
 package protocol BotServiceKey {
     /// The service's protocol, as an existential type.
     associatedtype Service: Sendable
-    /// Returns what stands for the service where there is none.
+    /// The implementation to use if the service was not set.
     static var missing: Service { get }
 }
 

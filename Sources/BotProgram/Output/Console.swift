@@ -27,7 +27,7 @@ package enum Console {
     /// Does the same as ``printText(_:)`` on standard error.
     package static func printErrorText(_ text: String) { write(text.terminalText.withLineEnd, to: .standardError) }
 
-    /// Prints without escaping: for our own sequences that move the cursor or set colours.
+    /// Prints without escaping: for the program's own sequences that move the cursor or set colours.
     package static func printControl(_ text: String) { write(text, to: .standardOutput) }
 
     /// Does the same as ``printControl(_:)`` on standard error.

@@ -81,9 +81,9 @@ actor ConfigurationReloader {
             let file = placement.applied(to: try ConfigurationFile(path: path, registry: registry))
             try file.requireReferences(environment: ProcessInfo.processInfo.environment)
             let result = try await apply(file)
-            let isTaken = refused.isEmpty
-            lastOutcome = .object(["time": time, "success": .bool(isTaken)].merging(result) { $1 })
-            await supervisor.reloaded(isTaken)
+            let isApplied = refused.isEmpty
+            lastOutcome = .object(["time": time, "success": .bool(isApplied)].merging(result) { $1 })
+            await supervisor.reloaded(isApplied)
             return .result(lastOutcome)
         } catch {
             let problems = (error as? ConfigurationError)?.problems.map(\.description) ?? ["\(error)"]
@@ -148,10 +148,10 @@ actor ConfigurationReloader {
             if let earlier { await supervisor.withdraw(earlier, needRestartOf: account) }
             do throws(SupervisorError) {
                 let answer = try await supervisor.ask(account, "reload", parameters)
-                // It started with the previous configuration, and a restart loses nothing.
+                // A worker that is still starting uses the previous configuration. Restarting it loses nothing.
                 if ControlValue(json: answer)?["phase"] == "starting" { try await supervisor.restart(account) }
             } catch  where error.code == .notRunning || error.code == .unknownWorker {
-                // It reads the new configuration at its start.
+                // A worker that is not running will read the new configuration when it starts.
             } catch {
                 refusals.append("\(account): \(error.message)")
                 let note = "last change: \(error.message)"

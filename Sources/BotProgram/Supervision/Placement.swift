@@ -4,7 +4,7 @@ package import BotConfiguration
 package struct Placement: Hashable, Sendable {
     /// The shard; nil for all accounts.
     package var shard: Shard?
-    /// The address for health and metrics; nil for that in the file.
+    /// The address for health and metrics; nil for the one in the file.
     package var listen: ListenAddress?
 
     package init(shard: Shard? = nil, listen: ListenAddress? = nil) {

@@ -77,7 +77,7 @@ struct ProbeRoute: Sendable {
         }
     }
 
-    /// Returns a worker's answer; nil if it does not run or exceeds the timeout.
+    /// Returns a worker's answer; nil if it is not running or exceeds the timeout.
     private func report(of account: String, _ module: String, _ target: String, _ timeout: Duration) async -> Report? {
         let parameters: [String: ControlValue] = [
             "module": .string(module), "target": .string(target),

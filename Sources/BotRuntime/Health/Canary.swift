@@ -55,7 +55,7 @@ struct Canary: Sendable {
     private var number = 0
     private var hasFailed = false
 
-    /// - Parameters: in milliseconds; a round starts only when the previous one has ended.
+    /// Creates a canary. Both durations are in milliseconds; a round starts only when the previous one has ended.
     init(interval: Int64, budget: Int64) {
         self.budget = max(2, budget)
         self.interval = max(interval, self.budget)

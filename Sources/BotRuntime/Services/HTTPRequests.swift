@@ -14,7 +14,7 @@ import NetworkAddresses
 /// ignored.
 package struct HTTPRequests: BotHTTP {
     /// The number of addresses of a host that are tried in turn.
-    private static let mostAddresses = 3
+    private static let maximumAddresses = 3
     private static let connectTimeout = TimeAmount.seconds(5)
 
     private let addresses: @Sendable (_ host: String) async -> [HostAddress]
@@ -65,7 +65,7 @@ package struct HTTPRequests: BotHTTP {
             }
         }
         var failure: any Error = DeadlineExceeded(limit: request.timeout)
-        for address in allowed.prefix(Self.mostAddresses) {
+        for address in allowed.prefix(Self.maximumAddresses) {
             do { return try await exchange(request, host: host, at: address) } catch {
                 // After connecting, the request may have reached the server, which must not receive it twice.
                 guard Self.isUnconnected(error) else { throw error }

@@ -58,8 +58,8 @@ struct KeyPackageProber: BotKeyPackageProbes {
         }
     }
 
-    /// Returns why a relay is not queried: an untrusted list must not lead to services that trust this machine. Checked
-    /// here for the report, and again by every connection.
+    /// Returns the reason why a relay must not be queried; nil if it may: an untrusted list must not lead to services
+    /// that trust this machine. Checked here for the report, and again by every connection.
     private static func objection(
         _ relay: RelayURL, _ lookUp: @escaping @Sendable (String) async -> [HostAddress]
     ) async -> String? {

@@ -3,7 +3,7 @@ package import Nostr
 package import PikaCore
 import Synchronization
 
-/// Media servers that record their uploads.
+/// A media store that records its uploads.
 package final class RecordedMedia: MediaStore {
     package struct Upload: Sendable {
         package let server: MediaURL

@@ -43,7 +43,7 @@ package struct BunkerConnection: Service {
     }
 }
 
-/// Asks a new signer whose key it holds, until it answers or refuses, or the worker is told to end.
+/// Asks a new signer for its account until it answers or refuses, or the worker is told to end.
 struct SignerHandshake: Service {
     let signer: BunkerSigner
     let clock: SystemClock

@@ -43,7 +43,7 @@ struct BunkerIdentity: Sendable, Equatable {
             let signer = json["signer"]?.string.flatMap({ try? PublicKey(hex: $0) })
         else {
             throw WorkerError(
-                .noKey, "\(file): is damaged; remove it, and get a new bunker:// address from the signer's owner")
+                .noKey, "\(file) is damaged; remove it, and get a new bunker:// address from the signer's owner")
         }
         return BunkerIdentity(
             clientKey: client, remoteSigner: signer,

@@ -4,9 +4,9 @@ package import PikaCore
 
 /// The result of checking an account's remote signer.
 package enum SignerAnswer: Sendable, Equatable {
-    /// It knows the account's client, and holds this key.
+    /// The signer knows the account's client, and holds this key.
     case holds(PublicKey)
-    /// The client was never introduced to it, but it responds, with any answer.
+    /// The client was never introduced to the signer, which responds nevertheless, if only with a refusal.
     case answersStrangers
     /// A person must approve the client at this address.
     case wantsApproval(String)

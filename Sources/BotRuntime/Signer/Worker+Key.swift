@@ -6,7 +6,7 @@ import ServiceLifecycle
 
 /// Access to an account's key.
 extension Worker {
-    /// Returns the key or its remote signer. Waits for a signer that has never answered whose key it holds; nil if the
+    /// Returns the key or its remote signer. If the signer has never named its account, waits until it does; nil if the
     /// worker is told to end meanwhile.
     func holdKey(_ directory: String, clock: SystemClock) async throws -> HeldKey? {
         guard case .bunker = account.key else { return HeldKey(try loadKeys()) }

@@ -17,7 +17,7 @@ package func writeToStandardOutput(_ line: String) {
 }
 
 private let standardOutput = {
-    // A supervisor's death must be seen as the end of standard input, which drains, not as SIGPIPE, which kills.
+    // When the supervisor dies, the worker must drain at the end of standard input, and not be killed by SIGPIPE.
     _ = signal(SIGPIPE, SIG_IGN)
     return Mutex<Int32>(STDOUT_FILENO)
 }()

@@ -9,7 +9,7 @@ package struct WorkerOptions: Sendable {
     package var reload: (@Sendable (JSONValue) throws -> Configuration)?
     /// Applies the process-wide parts of a reloaded configuration.
     package var apply: (@Sendable (Configuration) -> Void)?
-    /// Whether event lines contain the messages' text, shortened; otherwise only that there was one.
+    /// Whether event lines contain the messages' text, shortened; otherwise they only say that one arrived.
     package var reportsTraffic = false
     /// Whether the end of standard input ends the worker; it also signals a supervisor's death.
     package var endsWithStandardInput = true

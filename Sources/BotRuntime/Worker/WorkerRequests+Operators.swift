@@ -3,8 +3,8 @@ import Nostr
 import PikaCore
 
 extension WorkerRequests {
-    /// Answers `why` {event}: the fate of an event; and `pause` and `resume` {bot}: for one bot, or all of them without
-    /// a name.
+    /// Answers `why` {event}: the fate of an event; and `pause` and `resume` {bot}: for the named bot, or for all if
+    /// none is named.
     mutating func answerOperators(
         _ admission: Admission, bots: [String], _ core: any HandlerCore,
         quarantine: @escaping @Sendable () -> [QuarantineEntry] = { [] }

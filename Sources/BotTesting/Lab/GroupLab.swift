@@ -42,7 +42,7 @@ public final class GroupLab: Sendable {
     public let mediaServers: [MediaURL]
     /// The relays of every member.
     public let relays: [RelayURL]
-    /// When members renew their keys automatically.
+    /// The schedule on which members renew their keys automatically.
     public let selfUpdate: SelfUpdatePolicy
     let executor: LabExecutor
     let log = LabLog()

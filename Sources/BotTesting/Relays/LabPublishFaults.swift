@@ -27,8 +27,8 @@ public struct LabPublishFaults: Hashable, Sendable {
     /// A poor network: about a third of the publications have a fault.
     public static let rough = LabPublishFaults(lost: 8, answersLost: 8, held: 10, answersHeld: 5, limited: 5)
 
-    fileprivate func verdict(_ throw100: Int) -> LabNetwork.Verdict {
-        var left = throw100
+    fileprivate func verdict(_ draw: Int) -> LabNetwork.Verdict {
+        var left = draw
         for (percent, verdict) in [
             (self.lost, LabNetwork.Verdict.lose), (self.answersLost, .loseAnswer), (self.held, .hold),
             (self.answersHeld, .holdAnswer), (self.limited, .refuse("rate-limited: slow down")),

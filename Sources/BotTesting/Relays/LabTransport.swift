@@ -41,8 +41,8 @@ package final class LabTransport: RelayTransport {
         self.network.state.withLock { $0.unsubscribe(id, of: self.link) }
     }
 
-    /// Publishes to each relay by the network's rule; the sequence ends after one outcome per relay, held ones after
-    /// ``LabNetwork/release()``.
+    /// Publishes to each relay as the network's rule says. The stream ends after one outcome per relay; held outcomes
+    /// follow ``LabNetwork/release()``.
     package func publish(_ event: Event, to relays: [RelayURL]) async -> AsyncStream<PublishReport> {
         let (stream, continuation) = AsyncStream<PublishReport>.makeStream()
         let reports = ReportCounter(expected: relays.count, continuation)

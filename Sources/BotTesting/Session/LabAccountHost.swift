@@ -28,7 +28,7 @@ package final class LabAccountHost: AccountHost {
         self.lab = lab
     }
 
-    /// Returns an account's store; nil if absent, or it was wiped.
+    /// Returns an account's store; nil if absent or wiped.
     package func store(of account: PublicKey) -> MemoryCoreStore? { self.state.withLock { $0.stores[account] } }
 
     /// The accounts that are open; there should never be more than one.

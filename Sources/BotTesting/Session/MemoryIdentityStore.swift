@@ -44,7 +44,7 @@ package final class MemoryIdentityStore: IdentityStore {
     private func note<Result>(_ call: Call, _ body: (inout AccountIdentity?) -> Result) throws -> Result {
         try self.state.withLock { state in
             state.calls.append(call)
-            guard !state.failing.contains(call) else { throw LabError(.injectedFault, "\(call) was to fail") }
+            guard !state.failing.contains(call) else { throw LabError(.injectedFault, "the test makes \(call) fail") }
             return body(&state.identity)
         }
     }

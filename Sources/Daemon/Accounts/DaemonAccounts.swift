@@ -13,7 +13,7 @@ package protocol DaemonAccounts: Sendable {
         _ login: DaemonCommand.Login, onApproval: @escaping @Sendable (String) -> Void
     ) async throws(DaemonFailure) -> JSONObject
 
-    /// Logs out an account that does not run; with `erases`, deletes its key and state.
+    /// Logs out an account that is not running; with `erases`, deletes its key and state.
     func logOut(_ account: PublicKey, erases: Bool) async throws(DaemonFailure)
 
     /// Logs out the daemon's own account once the daemon has ended and its store is closed.

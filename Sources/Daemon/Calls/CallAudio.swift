@@ -8,15 +8,15 @@ enum CallAudio {
         var rate: Int
         var channels: Int
 
-        /// Whether the shape is one that audio commonly has. Reject others from untrusted input.
+        /// Whether rate and channel count are in the usual ranges. Reject other formats from untrusted input.
         var isSupported: Bool { Self.rates.contains(self.rate) && Self.channelCounts.contains(self.channels) }
     }
 
-    /// Largest output of a conversion, in bytes: 90 minutes of mono audio at 24 kHz, or the equivalent.
+    /// Maximum size of a conversion's output in bytes: 90 minutes of mono audio at 24 kHz, or the equivalent.
     static let maximumBytes = 256 << 20
 
     /// Mixes all channels to one, resamples it by linear interpolation, and copies the result to every target channel.
-    /// Drops an odd last byte and an incomplete last frame. Returns nil if a shape is invalid or if the output would
+    /// Drops an odd last byte and an incomplete last frame. Returns nil if a format is invalid or if the output would
     /// exceed ``maximumBytes``.
     static func converted(_ bytes: [UInt8], from source: Format, to target: Format) -> [UInt8]? {
         guard source.rate > 0, source.channels > 0, target.rate > 0, target.channels > 0 else { return nil }

@@ -15,7 +15,7 @@ struct CommandResult: Sendable {
     var later: (@Sendable () async -> Result<JSONObject, DaemonFailure>)?
     /// Whether the daemon ends after the reply.
     var endsDaemon = false
-    /// Where the reply is stored, for commands with an idempotency key.
+    /// The storage key of the reply, for commands with an idempotency key.
     var place: ReplyPlace?
 
     var events: [DaemonEvent] { self.before + self.after }

@@ -205,7 +205,7 @@ extension DaemonMachine {
 
     // MARK: Relays
 
-    /// Goes on once a relay has accepted the message, or at once if commands do not wait for relays.
+    /// Continues once a relay has accepted the message, or at once if commands do not wait for relays.
     mutating func requireRelay(
         _ messageID: EventID, then next: @escaping CommandStep.Continue
     ) throws(DaemonFailure) -> CommandStep {

@@ -1,11 +1,11 @@
 import Nostr
 import PikaCore
 
-/// The errors that outcomes of the core mean for clients (docs/daemon.md).
+/// Maps failed outcomes and errors of the core to errors for clients (docs/daemon.md).
 extension DaemonFailure {
     static let coreTimeout = DaemonFailure(.runtimeError, "the core did not answer in time")
 
-    /// A command that changes members did not succeed; nil is a timeout.
+    /// Returns the error for a failed command that changes members; a nil outcome is a timeout.
     static func membership(_ outcome: ActionOutcome?) -> DaemonFailure {
         guard let outcome else {
             return DaemonFailure(.publishFailed, "no relay answered in time; the change stays queued")
@@ -26,7 +26,7 @@ extension DaemonFailure {
         return DaemonFailure(code, error.message)
     }
 
-    /// The group was created, but some members did not get their invitation.
+    /// Returns the error for a group that was created although some invitations failed.
     static func invitationsFailed(_ left: [PublicKey: InviteFailure]) -> DaemonFailure {
         let reasons = left.map { "\($0.key.hex): \($0.value)" }.sorted().joined(separator: "; ")
         return DaemonFailure(.publishFailed, "the group was created, but the invitation failed: \(reasons)")

@@ -15,7 +15,7 @@ package final class DaemonClient: Sendable {
     /// Lines for the owner of the connection to write.
     package let lines: LineQueue
 
-    /// - Parameter limit: most bytes queued for the client.
+    /// - Parameter limit: maximum number of bytes queued for the client.
     package init(_ origin: Origin, limit: Int = 1 << 20) {
         self.origin = origin
         self.lines = LineQueue(limit: limit)

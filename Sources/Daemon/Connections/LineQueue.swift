@@ -37,7 +37,7 @@ package final class LineQueue: Sendable {
     private let limit: Int
     private let state = Mutex(State())
 
-    /// - Parameter limit: most bytes queued, besides those being written. One line at a time may be longer.
+    /// - Parameter limit: maximum number of bytes queued, besides those being written. A single line may be longer.
     package init(limit: Int) {
         self.limit = limit
     }

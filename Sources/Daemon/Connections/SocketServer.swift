@@ -8,9 +8,9 @@ import ServiceLifecycle
 package struct SocketServer: Service {
     package struct Limits: Sendable {
         package var clients = 64
-        /// Most bytes of a command line.
+        /// Maximum number of bytes of a command line.
         package var lineBytes = 16 << 20
-        /// Most bytes queued for a slow client; beyond it the client is dropped.
+        /// Maximum number of bytes queued for a slow client; beyond it the client is dropped.
         package var outgoingBytes = 1 << 20
         /// Deadline for writing a dropped client's last line.
         package var farewell = Duration.seconds(2)

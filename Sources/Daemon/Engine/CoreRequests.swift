@@ -3,7 +3,7 @@ import PikaCore
 import Synchronization
 
 /// Requests to the core, and waiting for their outcomes, for states, for the delivery of events to clients, and for
-/// that of own messages to relays.
+/// that of this account's messages to relays.
 final class CoreRequests: Sendable {
     private struct State {
         var pending: PendingRequests
@@ -36,7 +36,7 @@ final class CoreRequests: Sendable {
         return await promise.wait(milliseconds, self.clock)
     }
 
-    /// Stores values, and returns once they are durable. Does nothing after the end, because no outcome would arrive.
+    /// Stores values, and returns once they are durable. Does nothing after ``end()``, because no outcome would arrive.
     func store(_ entries: [EventLog.Entry]) async {
         let promise = Promise<ActionOutcome>()
         guard let request = self.open(nil, promise) else { return }

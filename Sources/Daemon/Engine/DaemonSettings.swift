@@ -66,7 +66,7 @@ package struct DaemonSettings: Sendable {
     func admits(_ peer: PublicKey) -> Bool { self.allowed.isEmpty || self.allowed.contains(peer) }
 }
 
-/// Why a daemon failed to start or ended.
+/// The reason why a daemon failed to start or ended.
 package struct DaemonError: CodedError, Hashable {
     package typealias Code = ErrorCode<DaemonError>
 

@@ -1,6 +1,6 @@
 import Nostr
 
-/// The connected clients, and what each has asked for by `hello`. Pure.
+/// The connected clients, with the options that each has set by `hello`. Pure.
 struct ClientSessions: Sendable {
     /// The record of a connection.
     struct Session: Sendable {
@@ -14,7 +14,7 @@ struct ClientSessions: Sendable {
         var isLive: Bool
         /// Cursor after which events are to be replayed.
         var replayFrom: Int64?
-        /// Whether the client has given a cursor: it has every recorded event, itself or by the replay.
+        /// Whether the client has given a cursor, and so has every recorded event up to now or gets it by the replay.
         var hasCursor = false
 
         fileprivate init(_ client: DaemonClient) {

@@ -1,7 +1,7 @@
 import Nostr
 import PikaCore
 
-/// Delivery results of recent own messages, and the commands that wait for them. Pure.
+/// Delivery results of this account's recent messages, and the commands that wait for them. Pure.
 struct DeliveryResults: Sendable {
     /// Bound on remembered results; enough, because a command asks for its message's result at once.
     private static let capacity = 512

@@ -19,7 +19,7 @@ struct ReplyLog: Sendable {
         fileprivate let count: Int64
     }
 
-    /// Key of the head.
+    /// Key of the record that stores the number of keys so far.
     static let key = "replies"
     static let capacity: Int64 = 1000
 
@@ -61,7 +61,7 @@ struct ReplyLog: Sendable {
     }
 }
 
-/// Where the reply to a command is stored, and the command's fingerprint.
+/// The storage key of the reply to a command, and the command's fingerprint.
 struct ReplyPlace: Sendable {
     let name: String
     let fingerprint: String

@@ -112,8 +112,8 @@ extension DaemonEngine {
 
     // MARK: Commands of the program
 
-    /// Marks the program as working before it runs a command other than `hello`: it is not one that is slow to send
-    /// its `hello`.
+    /// Marks the program as working before it runs a command other than `hello`: a program that uses `hello` sends it
+    /// first.
     func confirmProgram(by command: DaemonCommand, _ client: DaemonClient) async {
         if case .hello = command { return }
         if client.origin == .program { await self.confirm(client) }

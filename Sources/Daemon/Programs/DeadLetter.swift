@@ -1,7 +1,8 @@
 import Logging
 import Metrics
 
-/// Why a program does not get an event, or not again. The raw values are labels of a metric.
+/// The reason why an event is dropped instead of being delivered, or redelivered, to a program. The raw values are
+/// labels of a metric.
 package enum DeadLetter: String, Sendable, CaseIterable {
     /// The program failed on it, or did not consume it, too often.
     case programFailed = "program_failed"

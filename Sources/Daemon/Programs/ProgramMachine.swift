@@ -31,7 +31,7 @@ struct ProgramMachine: Sendable {
 
     /// The rules of the program; nil for a daemon with clients.
     let rules: ProgramRules?
-    /// Most events in the backlog.
+    /// Maximum number of events in the backlog.
     private let capacity: Int64
     private var consumed = ConsumedEvents()
     private var run: ProgramProgress?
@@ -53,7 +53,7 @@ struct ProgramMachine: Sendable {
 
     func isRunning(_ client: DaemonClient) -> Bool { self.run?.clientID == client.id }
 
-    /// Milliseconds that the program has for its first command.
+    /// Timeout in milliseconds for the program's first command.
     var confirmationDelay: Int64? {
         guard let rules = self.rules, let run = self.run else { return nil }
         return run.consumedAtStart.acknowledges == true ? rules.helloAgainPatience : rules.helloPatience
@@ -71,7 +71,7 @@ struct ProgramMachine: Sendable {
         guard let run = self.run, run.clientID == client.id else { return (ProgramReport(), nil, []) }
         self.run = nil
         var report = ProgramReport(isShutDown: run.isShutDown)
-        // A program that fails at its start is not failing on an event, and a stalled one may have been sent none.
+        // A failure before the first command is not due to an event. A stalled program may have been sent no event yet.
         guard let failure, !run.isShutDown, run.isConfirmed, let rules = self.rules else { return (report, nil, []) }
         let newest = failure == .stalled(.consumesNothing) ? last : run.position
         guard let cursor = self.consumed.oldestUnconsumed(upTo: newest) else { return (report, nil, []) }
@@ -130,8 +130,8 @@ struct ProgramMachine: Sendable {
 
     // MARK: Commands of the program
 
-    /// Marks the program as working, so that its written events count as consumed. Without a `hello` by now, it does
-    /// not know the extension.
+    /// Marks the program as working, so that its written events count as consumed. Without a `hello` so far, it does
+    /// not use the extension.
     mutating func confirm(_ client: DaemonClient, last: Int64, now: Int64) -> [Effect] {
         guard let run = self.run, run.clientID == client.id, !run.isConfirmed, run.requested == nil else { return [] }
         self.run?.isConfirmed = true

@@ -1,6 +1,6 @@
 /// The progress of the program through the event log in one of its runs.
 struct ProgramProgress: Sendable {
-    /// When an event counts as consumed.
+    /// The rule by which an event counts as consumed.
     enum AckMode: Hashable, Sendable {
         /// Undecided: no event is sent until the program has sent `hello` or another command, or the timeout is
         /// over.
@@ -26,7 +26,7 @@ struct ProgramProgress: Sendable {
     var isConfirmed = false
     /// Milliseconds: when an event was last consumed, or when the first one began to wait.
     var progressedAt: Int64
-    /// Replies that wait for room, and since when none has been written.
+    /// The number of replies that wait for room, and the time since which none has been written.
     private var blocked: (count: Int, since: Int64) = (0, 0)
     /// Whether the program has sent `shutdown`.
     var isShutDown = false
@@ -57,7 +57,7 @@ struct ProgramProgress: Sendable {
         }
     }
 
-    /// Returns how the program is stalling, and since when; nil if nothing waits for it.
+    /// Returns the kind and start of the program's stall; nil if nothing waits for it.
     func stall(_ consumed: ConsumedEvents, last: Int64) -> (kind: ProgramStall, since: Int64)? {
         let isBlocked = self.blocked.count > 0
         guard self.isBehind(consumed, last: last) else {
@@ -76,7 +76,7 @@ struct ProgramProgress: Sendable {
 
     /// Returns the next event to send; nil if none may be sent now.
     ///
-    /// - Parameter limit: most events in flight.
+    /// - Parameter limit: maximum number of events in flight.
     func next(_ consumed: ConsumedEvents, last: Int64, limit: Int) -> Int64? {
         guard self.mode != .undecided else { return nil }
         if self.mode == .explicit, self.inFlight(consumed) >= limit { return nil }

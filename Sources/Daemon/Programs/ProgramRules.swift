@@ -7,11 +7,11 @@ package struct ProgramRules: Sendable {
     package var name: String
     /// Throws if the program may not use the command, given with its name on the wire.
     package var gate: @Sendable (DaemonCommand, _ name: String) async throws(DaemonFailure) -> Void
-    /// Most events in flight to the program.
+    /// Maximum number of events in flight to the program.
     package var openEvents = 32
     /// Failures or timeouts of the program on one event before the event becomes a dead letter.
     package var tries = 3
-    /// Milliseconds that a program has for its first command; after that it counts as working and as not knowing the
+    /// Timeout in milliseconds for a program's first command. After it, the program counts as working, without the
     /// extension.
     package var helloPatience: Int64 = 15_000
     /// The same timeout for a program that has acknowledged events before.

@@ -40,7 +40,7 @@ package enum DaemonCommand: Hashable, Sendable {
     case shutdown
     case listAccounts
     case logIn(Login)
-    /// Of the daemon's own account if it is nil.
+    /// A nil `account` is the daemon's own.
     case logOut(account: String?, erases: Bool)
     /// The extension's first command.
     case hello(Hello)

@@ -43,7 +43,7 @@ package enum DaemonEvent: Hashable, Sendable {
         }
     }
 
-    /// The chat whose members alone may see the event; nil for events that also concern non-members.
+    /// The chat to whose members the event is restricted; nil for events that also concern non-members.
     var chatOfMembers: String? {
         let json = self.json
         let update = json["update"]

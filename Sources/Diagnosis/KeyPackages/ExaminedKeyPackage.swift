@@ -30,7 +30,7 @@ struct ExaminedKeyPackage: Sendable {
         event.kind == .addressableKeyPackage ? "30443 \(event.firstTag("d")?.value ?? "")" : "443"
     }
 
-    /// Why it is invalid, on one line.
+    /// The reason why it is invalid, on one line.
     var problem: String? {
         guard let failure else { return nil }
         return "\(failure.check.rawValue): \(failure.error.message)"

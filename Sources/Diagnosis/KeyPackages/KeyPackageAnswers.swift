@@ -14,7 +14,7 @@ struct KeyPackageAnswers: Sendable {
     private(set) var relays: [RelayURL] = []
     private(set) var events: [RelayURL: [Event]] = [:]
     private(set) var failures: [RelayURL: String] = [:]
-    private var listedLeft = KeyPackageProbe.mostListedRelays
+    private var listedLeft = KeyPackageProbe.maximumListedRelays
 
     init(_ request: KeyPackageProbeRequest, home: [RelayURL]) {
         self.request = request
@@ -50,7 +50,7 @@ struct KeyPackageAnswers: Sendable {
             }
             events[relay] = Self.kinds.flatMap { kind in
                 own.filter { $0.kind == kind }.sorted { (-$0.createdAt, $0.id) < (-$1.createdAt, $1.id) }
-                    .prefix(KeyPackageProbe.mostEvents)
+                    .prefix(KeyPackageProbe.maximumEvents)
             }
         }
     }

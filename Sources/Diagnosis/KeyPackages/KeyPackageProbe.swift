@@ -10,13 +10,13 @@ package import ProbeReports
 package struct KeyPackageProbe: Sendable {
     /// Fetches stored events from relays, as ``PikaCore/RelayTransport/fetch(_:from:timeout:)`` does.
     package typealias Fetch = @Sendable ([Filter], [RelayURL], Duration) async -> [RelayURL: FetchOutcome]
-    /// Returns why a relay that only the account names may not be queried; nil if it may.
+    /// Returns the reason why a relay that only the account names may not be queried; nil if it may.
     package typealias Objection = @Sendable (RelayURL) async -> String?
 
-    /// Most relays that only the account's lists name; further ones are not queried.
-    package static let mostListedRelays = 12
-    /// Most events of one kind that are examined per relay.
-    static let mostEvents = 20
+    /// Maximum number of relays that only the account's lists name; further ones are not queried.
+    package static let maximumListedRelays = 12
+    /// Maximum number of events of one kind that are examined per relay.
+    static let maximumEvents = 20
     /// Depth of lookups: relays have lists, which name relays.
     private static let rounds = 3
 
@@ -70,7 +70,7 @@ package struct KeyPackageProbe: Sendable {
     /// Returns one filter per kind, so that many events of one kind do not crowd out another.
     private static func filters(_ account: PublicKey) -> [Filter] {
         KeyPackageAnswers.kinds.map { kind in
-            Filter(authors: [account], kinds: [kind], limit: kind.isReplaceable ? 1 : mostEvents)
+            Filter(authors: [account], kinds: [kind], limit: kind.isReplaceable ? 1 : maximumEvents)
         }
     }
 }

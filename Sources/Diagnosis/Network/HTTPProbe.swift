@@ -14,8 +14,8 @@ package final class HTTPProbe: Sendable {
         let clockOffset: Double?
     }
 
-    /// Most bytes read of a response.
-    static let mostBytes = 64 << 10
+    /// Maximum number of bytes read of a response.
+    static let maximumBytes = 64 << 10
 
     private let client: HTTPClient
     private let limit: Duration
@@ -70,7 +70,7 @@ package final class HTTPProbe: Sendable {
         let began = Date().timeIntervalSince1970
         let response = try await client.execute(request, timeout: TimeAmount(limit))
         let middle = (began + Date().timeIntervalSince1970) / 2
-        let body = try await response.body.collect(upTo: mostBytes)
+        let body = try await response.body.collect(upTo: maximumBytes)
         return Response(
             status: Int(response.status.code), body: Array(body.readableBytesView),
             clockOffset: response.headers.first(name: "Date").flatMap(time).map { $0 - middle })

@@ -11,8 +11,8 @@ import NIOPosix
 
 /// Resolves host names by the system's resolver.
 enum NameLookup {
-    /// Most addresses of a host that are examined.
-    static let mostAddresses = 8
+    /// Maximum number of addresses of a host that are examined.
+    static let maximumAddresses = 8
 
     /// Returns a host's addresses without duplicates, in the resolver's order. Throws ``NetworkError``, even on a
     /// timeout; the resolver's later answer is dropped.
@@ -40,7 +40,7 @@ enum NameLookup {
         defer { freeaddrinfo(list) }
         var found: [SocketAddress] = []
         var next = list
-        while let entry = next?.pointee, found.count < mostAddresses {
+        while let entry = next?.pointee, found.count < maximumAddresses {
             if let address = address(entry), !found.contains(address) { found.append(address) }
             next = entry.ai_next
         }

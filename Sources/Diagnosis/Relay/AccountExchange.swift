@@ -2,8 +2,8 @@ import Nostr
 
 /// Exchange of events with one relay in a worker's order: subscribe, write, read back.
 struct AccountExchange {
-    /// Most pages of stored events that are read.
-    private static let mostPages = 20
+    /// Maximum number of pages of stored events that are read.
+    private static let maximumPages = 20
     private static let unanswered = "timed out waiting for a response"
 
     let wire: RelayWire
@@ -89,7 +89,7 @@ struct AccountExchange {
         var filter = Filter(authors: authors, kinds: AccountPresence.kinds)
         var events: [Event] = []
         var known: Set<EventID> = []
-        for _ in 0..<Self.mostPages {
+        for _ in 0..<Self.maximumPages {
             let page = await wire.query(filter, by: deadline)
             switch page.end {
             case .complete, .enough: break

@@ -13,11 +13,11 @@ struct RelayRecord: Hashable, Sendable {
         case lost(String)
     }
 
-    /// Why the connection failed; the other results are missing then.
+    /// The reason why the connection failed; the other results are missing then.
     var failure: String?
     /// Whether the relay sent a NIP-42 challenge.
     var wasChallenged = false
-    /// An ephemeral event, through an own subscription.
+    /// An ephemeral event, through the probe's own subscription.
     var echo: Attempt?
     /// Like a group message: kind 445, by a throwaway key.
     var groupEvent: Attempt?
@@ -25,6 +25,6 @@ struct RelayRecord: Hashable, Sendable {
     var giftWrap: Attempt?
     /// The accounts' key packages and relay lists; nil if the relay did not answer.
     var stored: [Event]?
-    /// Why ``stored`` is nil.
+    /// The reason why ``stored`` is nil.
     var storedFailure: String?
 }

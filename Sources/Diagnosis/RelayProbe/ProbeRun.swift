@@ -2,7 +2,7 @@ import NIOCore
 import Nostr
 import ProbeReports
 
-/// A probe in progress: what its checks share; used by one task.
+/// The state of a probe in progress, shared by its checks; used by one task.
 struct ProbeRun {
     let probe: RelayProbe
     let budget: ProbeBudget

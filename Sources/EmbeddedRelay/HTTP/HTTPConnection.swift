@@ -42,7 +42,7 @@ final class HTTPConnection: ChannelDuplexHandler, RemovableChannelHandler {
     private var hasProgressed = false
 
     /// - Parameters:
-    ///   - maximumDiscarded: most bytes read of a refused body, so that the client gets the response.
+    ///   - maximumDiscarded: maximum number of bytes read of a refused body, so that the client gets the response.
     ///   - now: Unix seconds.
     ///   - admits: called once per request; false if the client exceeds its rate.
     init(

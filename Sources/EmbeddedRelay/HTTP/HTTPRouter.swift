@@ -26,7 +26,7 @@ struct HTTPRoute: Sendable {
     let method: HTTPMethod
     /// Whether the path of the request, without its query, belongs to this route.
     let matches: @Sendable (_ path: String) -> Bool
-    /// Largest request body in bytes; a larger one is refused with 413 without calling `respond`.
+    /// Maximum size of a request body in bytes; a larger one is refused with 413 without calling `respond`.
     var maximumBody = 0
     /// Handles a request. Called on the connection's event loop; an error becomes a 500.
     let respond: @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPAnswer>

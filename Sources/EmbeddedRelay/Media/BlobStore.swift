@@ -89,7 +89,7 @@ final class BlobStore: Sendable {
         }
     }
 
-    /// Bounded, because anyone can create keys and the descriptor lists all of them.
+    /// Maximum number of a file's owners: anyone can create keys, and the descriptor lists all of them.
     static let maximumOwners = 1_000
 
     func find(_ hash: Bytes32) -> (BlobDescriptor, OpenFile)? {
@@ -97,7 +97,7 @@ final class BlobStore: Sendable {
         return (descriptor, file)
     }
 
-    /// Most files in one listing, the newest ones.
+    /// Maximum number of files in one listing, the newest ones.
     static let maximumListed = 1000
 
     /// Returns the files that a key has uploaded within the time bounds, newest first. Reads all descriptors.

@@ -1,9 +1,9 @@
 import NIOCore
 import NIOWebSocket
 
-/// Enforces RFC 6455 §5.1: a client masks every frame, or the server closes.
+/// Enforces RFC 6455 §5.1: the server closes the connection of a client that sends an unmasked frame.
 ///
-/// A separate handler, because reassembly of fragments loses whether each frame was masked.
+/// A separate handler, because the mask of each frame is no longer known after fragments are reassembled.
 final class MaskingRule: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
     typealias InboundOut = WebSocketFrame

@@ -41,10 +41,10 @@ final class RelayHub: Sendable {
     // MARK: Connections
 
     /// Counts a new connection; returns false at the global or the address's limit, and while the relay is stopping.
-    func admit(_ channel: any Channel, of client: ClientAddress, most: Int, now: Int64) -> Bool {
+    func admit(_ channel: any Channel, of client: ClientAddress, limit: Int, now: Int64) -> Bool {
         guard addresses.withLock({ $0.connect(client, now: now) }) else { return false }
         let isAdmitted = state.withLock { state in
-            guard !state.isStopping, state.channels.count < most else { return false }
+            guard !state.isStopping, state.channels.count < limit else { return false }
             state.channels[ObjectIdentifier(channel)] = channel
             return true
         }
@@ -52,7 +52,7 @@ final class RelayHub: Sendable {
         return isAdmitted
     }
 
-    /// Uncounts an admitted connection; called once for each.
+    /// Removes an admitted connection from the counts; called once for each.
     func forget(_ channel: any Channel, of client: ClientAddress) {
         state.withLock { state in
             _ = state.channels.removeValue(forKey: ObjectIdentifier(channel))

@@ -10,7 +10,7 @@ struct ServerPipeline: Sendable {
     func configure(_ channel: any Channel) throws {
         let hub = core.hub
         let client = ClientAddress(channel.remoteAddress)
-        guard hub.admit(channel, of: client, most: core.limits.connections, now: core.now()) else {
+        guard hub.admit(channel, of: client, limit: core.limits.connections, now: core.now()) else {
             throw ChannelError.ioOnClosedChannel
         }
         channel.closeFuture.whenComplete { _ in hub.forget(channel, of: client) }

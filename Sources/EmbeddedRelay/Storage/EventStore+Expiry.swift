@@ -4,7 +4,7 @@ extension EventStore {
     /// Removes expired events (NIP-40), a thousand per transaction so that writers are not blocked for long.
     ///
     /// - Parameter now: Unix seconds.
-    /// - Returns: how many events were removed.
+    /// - Returns: the number of removed events.
     func purge(now: Int64) async throws -> Int {
         let step = 1_000
         var removed = 0

@@ -25,7 +25,8 @@ extension EventStore {
         return try Row.fetchOne(select, arguments: [id.data]) != nil
     }
 
-    /// Removes the older version of a replaceable or addressable event, or returns why the new one is not stored.
+    /// Removes the older version of a replaceable or addressable event. Returns the outcome if the new one must not be
+    /// stored, otherwise nil.
     private func makeRoom(
         for event: Event, at address: EventAddress, _ database: Database
     ) throws -> StoreOutcome? {

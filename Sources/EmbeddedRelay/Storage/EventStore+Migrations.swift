@@ -1,7 +1,7 @@
 import GRDB
 
 extension EventStore {
-    /// Numbered and append-only: a released migration never changes.
+    /// The migrations, numbered and append-only: a released migration never changes.
     static var migrations: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 events") { database in

@@ -40,7 +40,7 @@ extension EventStore {
             if limit > 0 { found += try positions(filter, limit: limit, now: now, database) }
         }
         if filters.count > 1 { found = sorted(found) }
-        return StoredAnswer(events: try events(found, most: limits.answerBytes, database), snapshot: snapshot)
+        return StoredAnswer(events: try events(found, maximumBytes: limits.answerBytes, database), snapshot: snapshot)
     }
 
     private static func positions(
@@ -63,7 +63,9 @@ extension EventStore {
         return positions.sorted(by: EventPosition.precedes).filter { seen.insert($0.sequence).inserted }
     }
 
-    private static func events(_ positions: [EventPosition], most: Int, _ database: Database) throws -> [[UInt8]] {
+    private static func events(
+        _ positions: [EventPosition], maximumBytes: Int, _ database: Database
+    ) throws -> [[UInt8]] {
         let select = try database.cachedStatement(sql: "SELECT json FROM event WHERE seq = ?")
         var events: [[UInt8]] = []
         var bytes = 0
@@ -71,7 +73,7 @@ extension EventStore {
             guard let row = try Row.fetchOne(select, arguments: [position.sequence]) else { continue }
             let json = try row.withUnsafeData(atIndex: 0) { $0.map { [UInt8]($0) } ?? [] }
             bytes += json.count
-            if bytes > most { break }
+            if bytes > maximumBytes { break }
             events.append(json)
         }
         return events

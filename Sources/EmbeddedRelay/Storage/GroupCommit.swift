@@ -69,7 +69,7 @@ final class GroupCommit: Sendable {
         do {
             var committed: [Committed] = []
             var sequence = start
-            var room = StoreQuota(most: quota, used: try EventStore.usedBytes(database))
+            var room = StoreQuota(limit: quota, used: try EventStore.usedBytes(database))
             try database.inTransaction(.immediate) {
                 for submission in batch {
                     let outcome = try store.insert(

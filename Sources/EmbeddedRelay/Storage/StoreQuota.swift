@@ -2,12 +2,13 @@ import Nostr
 
 /// Decides, within one transaction, whether an event still fits into the database.
 struct StoreQuota: Hashable, Sendable {
-    let most: Int64
+    /// Maximum size of the database in bytes.
+    let limit: Int64
     private(set) var used: Int64
 
     /// Deletions free space, so they may use a sixteenth more.
     func admits(_ kind: Kind) -> Bool {
-        used < (kind == .deletion ? most.saturatingAdd(most / 16) : most)
+        used < (kind == .deletion ? limit.saturatingAdd(limit / 16) : limit)
     }
 
     /// Counts a stored event with an upper estimate: its JSON, its tags, and its rows in eight indexes. The next

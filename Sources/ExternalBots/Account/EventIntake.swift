@@ -27,7 +27,7 @@ final class EventIntake: Sendable {
     /// The number of events that the daemon has not fetched.
     var count: Int { state.withLock { $0.queue.count } }
 
-    /// Hands over an event and returns when it is recorded. Throws when the task is cancelled before, and
+    /// Hands over an event and returns when it is recorded. Throws when the task is cancelled before that, and
     /// ``BotDispatch/EventPostponed`` when a graceful shutdown starts.
     func deliver(_ event: CoreEvent) async throws {
         try await withGracefulShutdownHandler {
@@ -56,7 +56,7 @@ final class EventIntake: Sendable {
             }
             earlier?.resume(throwing: CancellationError())
             reader?.resume(returning: event)
-            // Both may have happened before the continuation was registered.
+            // Cancellation and shutdown may have come before the continuation was registered.
             if Task.isCancelled { cancel(event.inboxID, CancellationError()) }
             if Task.isShuttingDownGracefully { cancel(event.inboxID, EventPostponed()) }
         }

@@ -18,7 +18,7 @@ enum AgentEvent: Sendable {
     /// - Parameter inboxID: unchanged when the message is delivered again after a restart.
     case message(chatID: String, MessageEvent, inboxID: Int64)
     case commit(chatID: String, CommitEvent)
-    /// Delivery status of an own message.
+    /// Delivery status of the agent's own message.
     case delivery(EventID, AppState.Delivery)
     /// The agent ended unexpectedly.
     case failed(String)

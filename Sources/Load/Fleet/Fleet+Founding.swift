@@ -49,7 +49,7 @@ extension Fleet {
     private func createGroup(_ number: Int, _ members: [Int]) async {
         let founder = members[0]
         monitor.planGroup(number, founder: founder)
-        let first = Array(members.dropFirst().prefix(Self.membersAtOnce))
+        let first = Array(members.dropFirst().prefix(Self.maximumAddedMembers))
         monitor.beginJoins(Array(members.dropFirst()), to: number)
         let found = await findKeyPackages(of: first, by: founder, group: number)
         guard !Task.isCancelled else { return }
@@ -73,13 +73,13 @@ extension Fleet {
             return
         }
         if let chatID = chat(of: number) {
-            await addRest(Array(members.dropFirst(1 + Self.membersAtOnce)), to: number, chatID, by: founder)
+            await addRest(Array(members.dropFirst(1 + Self.maximumAddedMembers)), to: number, chatID, by: founder)
         }
     }
 
     private func addRest(_ members: [Int], to number: Int, _ chatID: String, by founder: Int) async {
-        for start in stride(from: 0, to: members.count, by: Self.membersAtOnce) {
-            let batch = Array(members[start..<min(members.count, start + Self.membersAtOnce)])
+        for start in stride(from: 0, to: members.count, by: Self.maximumAddedMembers) {
+            let batch = Array(members[start..<min(members.count, start + Self.maximumAddedMembers)])
             let found = await findKeyPackages(of: batch, by: founder, group: number)
             guard !found.isEmpty else { continue }
             guard monitor.beginCommit(founder, to: number, .add) else {

@@ -6,8 +6,9 @@ import Synchronization
 
 /// The agents of a test, their groups, and the random generator that drives them.
 final class Fleet: Sendable {
-    /// Most members in the founding commit and in each later one: as many as fit into one commit and its Welcomes.
-    static let membersAtOnce = 40
+    /// Maximum number of members added by the founding commit and by each later one, limited by the size of the commit
+    /// and its Welcomes.
+    static let maximumAddedMembers = 40
 
     let plan: LoadPlan
     let agents: [LoadAgent]

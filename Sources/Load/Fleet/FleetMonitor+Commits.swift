@@ -6,7 +6,7 @@ import Synchronization
 struct UnconfirmedCommit {
     let operation: LoadOperation
     let startedAt: Duration
-    /// When it lost a race against another commit.
+    /// The time when it lost a race against another commit; nil if it has not lost one.
     var lostAt: Duration?
 }
 
@@ -35,7 +35,7 @@ extension FleetMonitor {
         }
     }
 
-    /// Notes another member's commit that wins against an own pending one.
+    /// Notes another member's commit that wins against the agent's own pending one.
     func committed(_ index: Int, _ chatID: String, _ commit: CommitEvent, _ now: Duration) {
         let (hasLost, excused) = state.withLock { state in
             guard let group = state.numbers[chatID] else { return (false, 0) }

@@ -6,7 +6,7 @@ import Synchronization
 struct PendingJoin {
     let decidedAt: Duration
     var reached = JoinStage.planned
-    /// When its gift wraps were sent: more than one if it was added again after a lost race.
+    /// The times when its gift wraps were sent: more than one if it was added again after a lost race.
     var wraps: [EventID: Duration] = [:]
 }
 
@@ -43,8 +43,8 @@ extension FleetMonitor {
         recorder.failure(.join, reason: reason, at: now)
     }
 
-    /// Notes that an agent leaves a group: from now on no delivery to it is expected, nor of its messages that no relay
-    /// has accepted, and it stops waiting for those.
+    /// Notes that an agent leaves a group. From now on no delivery to it is expected. Its messages that no relay has
+    /// accepted are no longer expected either, and it stops waiting for them.
     func beginLeave(_ agent: Int, _ group: Int) {
         let (excused, unanswered) = state.withLock { state in
             let sends = state.sends.filter { $0.value.stamp.sender == agent && $0.value.group == group }
@@ -103,8 +103,9 @@ extension FleetMonitor {
         recorder.success(.join, from: join.decidedAt, to: now)
     }
 
-    /// Assigns a gift wrap to a join, since it does not name its group: a join to a group that the sender founds, with
-    /// the fewest gift wraps so far, and the oldest of those. A repeated gift wrap keeps its join.
+    /// Assigns a gift wrap, which does not name its group, to a join: among the recipient's joins to groups that the
+    /// sender founds, the one with the fewest gift wraps so far, and then the oldest. A repeated gift wrap keeps its
+    /// join.
     func wrapSent(_ wrap: EventID, by sender: Int, to recipient: PublicKey, _ now: Duration) {
         guard let index = indexes[recipient] else { return }
         state.withLock { state in

@@ -8,7 +8,7 @@ struct PendingSend {
     let group: Int
     let stamp: MessageStamp
     let times: SendTimes
-    /// How long its sender waits before the next message; nil unless it sends one message at a time.
+    /// The think time of its sender before the next message; nil unless it sends one message at a time.
     let thinking: Duration?
     /// Called when the message is sent or has failed; possibly more than once.
     let done: @Sendable () -> Void

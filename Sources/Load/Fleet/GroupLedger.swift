@@ -22,7 +22,7 @@ struct GroupLedger: Sendable {
     /// Evaluation of a delivery.
     struct Arrival: Sendable, Hashable {
         let verdict: SequenceTracker.Verdict
-        /// When it was sent, if this delivery was expected.
+        /// The message's send times; nil if this delivery was not expected.
         let expectedSince: SendTimes?
         let isFirstForMember: Bool
     }
@@ -127,9 +127,9 @@ struct GroupLedger: Sendable {
     }
 }
 
-/// When a message was sent, as time since the start of the run.
+/// The send times of a message, since the start of the run.
 struct SendTimes: Sendable, Hashable {
     let sent: Duration
-    /// When it was due by the plan; nil in the closed model.
+    /// The time at which it was due by the plan; nil in the closed model.
     var intended: Duration?
 }

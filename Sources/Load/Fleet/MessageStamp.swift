@@ -6,7 +6,7 @@ struct MessageStamp: Hashable, Sendable {
     /// Starts at 0 for each sender and group.
     let sequence: Int
 
-    /// - Parameter bytes: Its length, unless the numbers need more.
+    /// - Parameter bytes: The length of the text; it is longer if the numbers need more.
     func text(bytes: Int) -> String {
         let head = "load \(sender) \(sequence) "
         return head + String(repeating: ".", count: max(0, bytes - head.utf8.count))

@@ -3,10 +3,10 @@ import LoadReport
 import Nostr
 
 extension LoadPlan {
-    /// Most agents of one process.
+    /// Maximum number of agents of one process.
     static let maximumAgents = 100_000
-    static let longestMessage = 16_384
-    /// Limited by the Welcome: NIP-44 encrypts at most 65,535 bytes.
+    static let maximumMessageBytes = 16_384
+    /// The maximum number of members, limited by the Welcome: NIP-44 encrypts at most 65,535 bytes.
     static let largestGroup = 80
 
     /// Parses a plan. Throws ``BotKit/BotSettingsError`` with all errors.
@@ -97,7 +97,7 @@ extension LoadPlan {
             Stage(
                 length: $0, sendRate: rate("sendRate", reader), users: users, churn: rate("churn", reader),
                 commitRate: rate("commitRate", reader), storm: storm,
-                messageBytes: reader.int("messageBytes", in: 1...longestMessage, default: 64))
+                messageBytes: reader.int("messageBytes", in: 1...maximumMessageBytes, default: 64))
         }
         if groups?.count == 0, stage?.isBusy == true {
             reader.fail(

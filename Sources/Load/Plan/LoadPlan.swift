@@ -10,7 +10,7 @@ package struct LoadPlan: Sendable, Hashable {
     package var groups: Groups
     package var stages: [Stage]
     package var faults: [Fault]
-    /// Longest wait at the end for actions in flight.
+    /// Maximum wait at the end for actions in flight.
     package var settle: Duration
     /// Conditions by key, such as `< 3s` for `join.p95`.
     package var thresholds: [Threshold]

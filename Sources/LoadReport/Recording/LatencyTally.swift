@@ -2,7 +2,8 @@ import Histogram
 
 /// Latencies of one operation: a histogram of microseconds with three significant digits, and exact extremes.
 ///
-/// Uses about 16 kB when new and 120 kB once it has recorded ten seconds, however many values it holds.
+/// Uses about 16 kB when new and 120 kB once it has recorded a latency of ten seconds, however many values
+/// it holds.
 struct LatencyTally: Sendable {
     private(set) var histogram = Histogram<UInt64>(numberOfSignificantValueDigits: .three)
     private(set) var sumNanoseconds = 0.0

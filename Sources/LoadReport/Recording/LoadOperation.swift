@@ -19,7 +19,7 @@ package enum LoadOperation: Int, CaseIterable, Sendable, Hashable {
     case firstMessage
     /// From when a message was due until a relay's `OK`.
     case send
-    /// From when a message was due until one member has decrypted it; one sample a receiver.
+    /// From when a message was due until one member has decrypted it; one sample per receiver.
     case deliver
     case commit
     /// Repeating a commit that lost a race: from the loss until the new one is accepted.

@@ -7,7 +7,7 @@ import Synchronization
 package final class LoadRecorder: Sendable {
     /// Resolution of the recorded time series.
     package struct Configuration: Sendable {
-        /// Most time slots; a run with more seconds has slots of two, four, eight … seconds.
+        /// Maximum number of time slots; a run with more seconds has slots of two, four, eight … seconds.
         package var slots: Int
 
         package init(slots: Int = 600) { self.slots = slots }
@@ -17,7 +17,7 @@ package final class LoadRecorder: Sendable {
     let tracks: [OperationTrack]
     let tallies: Mutex<RunTallies>
 
-    /// Most faults recorded.
+    /// Maximum number of faults recorded.
     static let faultLimit = 1_000
 
     package init(_ configuration: Configuration = Configuration()) {
@@ -33,7 +33,7 @@ extension LoadRecorder {
     /// Records a successful operation.
     ///
     /// - Parameters:
-    ///   - intended: When the plan wanted the operation to start (open model). The latency counts from there, so it
+    ///   - intended: The planned start of the operation (open model). The latency counts from there, so it
     ///     includes the wait for the start; the time from `start` is recorded as the service time.
     package func success(
         _ operation: LoadOperation, from start: Duration, to end: Duration, intended: Duration? = nil

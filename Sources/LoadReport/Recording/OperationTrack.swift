@@ -4,7 +4,8 @@ import Synchronization
 final class OperationTrack: Sendable {
     struct State: Sendable {
         var latency = LatencyTally()
-        /// Latencies without the wait for the start; separate from the first success with an intended start on.
+        /// Latencies without the wait for the start; nil, because equal to `latency`, before the first success with an
+        /// intended start.
         var service: LatencyTally?
         /// Latencies of closed users among these, by think time.
         var closed: [UInt64: LatencyTally] = [:]

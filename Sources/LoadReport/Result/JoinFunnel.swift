@@ -1,10 +1,10 @@
-/// Number of invited agents that reached each stage of their joins, and why the others did not.
+/// Number of invited agents that reached each stage of their joins, and the reasons why the others did not.
 package struct JoinFunnel: Codable, Equatable, Sendable {
     package struct Stage: Codable, Equatable, Sendable {
         package var name: String
         /// Number of agents that reached it.
         package var count: Int
-        /// Why agents that had reached the previous stage did not reach this one.
+        /// The reasons why agents that had reached the previous stage did not reach this one.
         package var lost: [FailureReason]
 
         package init(name: String, count: Int, lost: [FailureReason]) {

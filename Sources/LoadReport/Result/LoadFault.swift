@@ -1,8 +1,8 @@
 /// A deliberate fault of the run.
 package struct LoadFault: Codable, Equatable, Sendable {
-    /// When it began, in seconds of the run.
+    /// The start, in seconds of the run.
     package var from: Double
-    /// When it ended, or is planned to end; nil for an instantaneous fault (agents restarted).
+    /// The actual or planned end, in seconds of the run; nil for an instantaneous fault (agents restarted).
     package var to: Double?
     /// The action: `relay down`.
     package var action: String

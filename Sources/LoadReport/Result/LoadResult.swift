@@ -32,7 +32,7 @@ package struct LoadResult: Codable, Equatable, Sendable {
     }
 }
 
-/// Final values of a gauge.
+/// The last and the largest value of a gauge.
 package struct GaugeResult: Codable, Equatable, Sendable {
     package var last: Double
     package var peak: Double

@@ -12,7 +12,7 @@ package struct LoadSeries: Codable, Equatable, Sendable {
         package var p99: [Double?]
     }
 
-    /// All operations together, cumulated up to the end of a slot.
+    /// All operations together, from the start to the end of a slot.
     package struct Aggregate: Codable, Equatable, Sendable {
         package var count: Int
         package var failures: Int

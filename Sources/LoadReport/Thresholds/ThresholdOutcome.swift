@@ -7,7 +7,7 @@ package struct ThresholdOutcome: Codable, Equatable, Sendable {
     /// The measured value in the key's unit; nil if it was never measured.
     package var value: Double?
     package var passed: Bool
-    /// The measured value as text, such as `2.31 s`, or why it is missing.
+    /// The measured value as text, such as `2.31 s`, or the reason why it is missing.
     package var found: String
 
     package init(

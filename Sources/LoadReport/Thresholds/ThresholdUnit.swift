@@ -67,7 +67,7 @@ extension ThresholdUnit {
     }
 }
 
-/// Why a value is invalid for its unit.
+/// The reason why a value is invalid for its unit.
 enum ThresholdValueProblem: Error {
     case notANumber
     case wrongUnit

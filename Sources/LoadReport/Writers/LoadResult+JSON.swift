@@ -1,7 +1,7 @@
 package import Foundation
 
 extension LoadResult {
-    /// Encodes the result as JSON, with its `schemaVersion`; times are seconds, moments are RFC 3339.
+    /// Encodes the result as JSON, with its `schemaVersion`; durations are in seconds, timestamps are RFC 3339.
     package func json() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]

@@ -53,7 +53,7 @@ package enum LocustCSV {
                 + result.exceptions.map { [String($0.count), $0.reason, "", node] })
     }
 
-    /// Not a file of Locust, whose tables have no columns for it.
+    /// Returns a table that Locust does not have, for values without a column in Locust's tables.
     static func environment(_ result: LoadResult) -> String {
         let rows = [("seed", String(result.run.seed))] + result.environmentRows.map { ($0.name, $0.value) }
         return table([["Name", "Value"]] + rows.map { [$0.0, $0.1] })

@@ -52,7 +52,7 @@ extension MLSGroup {
         }
         guard let leaf = self.tree.leaf(self.own.leafIndex), leaf.encryptionKey == self.own.leafKey.publicKey,
             leaf.signatureKey == self.signatureKey.publicKey
-        else { throw MLSError(.invalidStoredForm, "the stored private keys do not belong to the own leaf") }
+        else { throw MLSError(.invalidStoredForm, "the stored private keys do not belong to this member's leaf") }
         guard self.messages.context == self.contextBytes else {
             throw MLSError(.invalidStoredForm, "the stored epoch does not match the stored context")
         }

@@ -1,4 +1,4 @@
-/// Own commit that is published first, then applied once a relay has it or dropped if publishing failed (RFC 9420 §14).
+/// Commit of this member, published first; then applied once a relay has it, or dropped if that fails (RFC 9420 §14).
 public struct PendingCommit: Sendable {
     /// The encoded MLSMessage for the members.
     public let message: [UInt8]

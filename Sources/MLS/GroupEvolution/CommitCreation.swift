@@ -15,7 +15,7 @@ public struct CommitRequest: Sendable {
     /// Whether to create fresh keys even if no proposal requires it, which locks out anyone who knew the old keys.
     public var forcesPath = true
     /// New signature key of this member's leaf; nil keeps the current one. A new leaf is sent in a path, so the commit
-    /// gets one for each of these three, whatever ``forcesPath`` is.
+    /// has one if this or one of the next two is set, whatever ``forcesPath`` is.
     public var signatureKey: SignaturePrivateKey?
     /// New capabilities of this member's leaf; nil keeps the current ones.
     public var capabilities: Capabilities?

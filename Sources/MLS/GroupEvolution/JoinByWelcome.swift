@@ -21,7 +21,7 @@ extension MLSGroup {
         let groupInfo = try self.openGroupInfo(welcome, groupSecrets.joinerSecret, pskSecret)
         var tree = try self.ratchetTree(groupInfo, ratchetTree)
         try self.validate(groupInfo, &tree)
-        // V12.4.3.1-10: The own leaf is in the tree.
+        // V12.4.3.1-10: This member's leaf is in the tree.
         guard let index = tree.members.first(where: { $0.leaf == bundle.keyPackage.leafNode })?.index else {
             throw MLSError(.invalidWelcome, "this member's leaf is not in the tree (RFC 9420 §12.4.3.1)")
         }

@@ -36,7 +36,7 @@ public struct Epoch: RawRepresentable, Hashable, Comparable, Sendable {
         return Epoch(rawValue: overflow ? 0 : difference)
     }
 
-    /// Returns how many epochs this one comes after `other`, clamped to the range of `Int`; 0 if it does not.
+    /// Returns the number of epochs from `other` to this one, clamped to the range of `Int`; 0 if `other` is later.
     public func distance(since other: Epoch) -> Int {
         self > other ? Int(clamping: self.rawValue &- other.rawValue) : 0
     }

@@ -23,7 +23,7 @@ extension MarmotGroup {
         guard self.pending == nil else {
             throw MarmotError(.commitPending, "a commit for epoch \(self.epoch) is not confirmed yet")
         }
-        // Drop an earlier departure of our own first, or the store would hold it twice.
+        // Drop this account's earlier departure first, or the store would hold it twice.
         let own = self.mls.ownLeafIndex
         var mls = self.mls
         mls.dropPendingProposals { $0.sender == own && $0.isDeparture }

@@ -19,7 +19,7 @@ public enum GroupChange: Sendable {
     case upgrade
 }
 
-/// An own commit that was published, but not confirmed by a relay.
+/// A commit of this account that was published, but not confirmed by a relay.
 public struct OwnCommit: Sendable {
     /// The kind 445 event.
     public let event: Event

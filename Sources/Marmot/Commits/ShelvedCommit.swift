@@ -1,8 +1,8 @@
 import MLS
 import Nostr
 
-/// An own commit that is not pending: abandoned without knowing whether a relay has it, or merged. It can still
-/// win if it arrives in another wrapper with an earlier time.
+/// A commit of this account that is not pending: abandoned without knowing whether a relay has it, or merged. It can
+/// still win if it arrives in another wrapper with an earlier time.
 struct ShelvedCommit: Sendable {
     let event: Event
     let welcomes: [DueWelcome]
@@ -54,14 +54,14 @@ extension MarmotGroup {
         var candidate = self
         if commit.epoch != self.epoch || commit.authenticator != self.mls.epochAuthenticator {
             guard let position = self.snapshots.firstIndex(where: { $0.epoch == commit.epoch }) else {
-                return .refused(Refusal(.pastEpoch, "an own commit for a past epoch"))
+                return .refused(Refusal(.pastEpoch, "this account's own commit for a past epoch"))
             }
             guard order < self.snapshots[position].order else {
                 return .refused(Refusal(.lostRace, "an earlier commit for epoch \(commit.epoch) was applied"))
             }
             try candidate.restore(position)
             guard commit.authenticator == candidate.mls.epochAuthenticator else {
-                return .refused(Refusal(.pastEpoch, "an own commit on an abandoned branch"))
+                return .refused(Refusal(.pastEpoch, "this account's own commit on an abandoned branch"))
             }
         } else if let pending = self.pending, CommitOrder(pending.event) < order {
             return .waiting(.ownCommitPending)

@@ -2,8 +2,8 @@ public import Nostr
 
 /// Expiry of messages: the group's disappearing timer (group data version 3, docs/protocol/marmot.md §5.9) and NIP-40.
 extension GroupData {
-    /// Returns when local copies of an inner event must be deleted, in Unix seconds: the end of the timer or the
-    /// event's own `expiration`, whichever is earlier; nil if it never expires.
+    /// Returns the time in Unix seconds at which local copies of an inner event must be deleted: the end of the timer
+    /// or the event's own `expiration`, whichever is earlier; nil if it never expires.
     ///
     /// - Parameter time: start of the timer if the inner event's own time cannot be trusted.
     public func expiry(of rumor: UnsignedEvent, sentAt time: Int64? = nil) -> Int64? {
@@ -16,7 +16,7 @@ extension GroupData {
         [self.timerEnd(from: createdAt), requested].compactMap { $0 }.min()
     }
 
-    /// Returns when the timer ends; nil without a timer, or if the time overflows.
+    /// Returns the time at which the timer ends; nil without a timer, or if the time overflows.
     private func timerEnd(from time: Int64) -> Int64? {
         guard let seconds = self.disappearingSeconds.flatMap({ Int64(exactly: $0) }) else { return nil }
         let (end, overflow) = time.addingReportingOverflow(seconds)

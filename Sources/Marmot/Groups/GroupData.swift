@@ -82,7 +82,7 @@ public struct GroupImage: Hashable, Sendable {
 
 extension GroupData {
     /// Maximum length of the name in bytes. Peers store no more (docs/protocol/marmot.md §3.3), so this and the limits
-    /// below hold for data that we write.
+    /// below hold for data that this library writes.
     public static let maximumNameBytes = 255
     /// Maximum length of the description in bytes.
     public static let maximumDescriptionBytes = 2000

@@ -26,7 +26,7 @@ extension MarmotGroup {
             let message: MLSMessage
             do { message = try MLSMessage(bytes) } catch { throw MarmotError(.mls, "\(error)") }
             let digest = SHA256Derivation.digest(bytes)
-            // Anyone can rewrap an own commit, and other members order it by the wrapper's time.
+            // Anyone can rewrap a commit of this account, and other members order it by the wrapper's time.
             if self.pending?.digest == digest { return .waiting(.ownCommitPending) }
             if let shelved = self.shelved(where: { $0.digest == digest }) {
                 return try self.reinstate(shelved, in: event)
@@ -108,7 +108,7 @@ extension MarmotGroup {
         try self.authorize(staged, data)
         var displaced = false
         if let pending = self.pending {
-            // A relay may already have the own commit; the relay's answer decides (docs/protocol/marmot.md §5.7).
+            // A relay may already have the pending commit; its answer decides (docs/protocol/marmot.md §5.7).
             guard order < CommitOrder(pending.event) else { return .waiting(.ownCommitPending) }
             displaced = true
         }
@@ -141,7 +141,7 @@ extension MarmotGroup {
             staged.changes, before: self.data, after: after, members: remaining.union(added))
     }
 
-    /// Proposals that one member may have waiting in an epoch; more are dropped, which bounds the store.
+    /// Maximum number of waiting proposals of one member in an epoch; more are dropped, which bounds the store.
     static let maximumProposals = 16
 
     /// Determines the effect of a proposal (docs/protocol/marmot.md §5.5). Proposals that this member will never commit
@@ -169,7 +169,7 @@ extension MarmotGroup {
 }
 
 extension Disposition {
-    /// Maps an MLS refusal to a disposition: waiting, own message, or refused.
+    /// Maps an MLS refusal to a disposition: waiting, this account's message, or refused.
     init(refusedBy error: MLSError) {
         switch error.code {
         case .futureEpoch: self = .waiting(.futureEpoch)

@@ -13,7 +13,8 @@ enum Curve {
             preconditionFailure("libsecp256k1 returned no context")
         }
         // Blinding against side channels, which changes no result, so its randomness need not be a parameter.
-        // Without an `inout` generator: the thread sanitizer crashes on the undefined address of an empty one.
+        // The overload without a generator, because the thread sanitizer crashes on the undefined address of an empty
+        // `inout` value.
         let seed = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
         let randomised = secp256k1_context_randomize(pointer, seed)
         precondition(randomised == 1, "libsecp256k1 could not be randomised")

@@ -61,9 +61,9 @@ public struct RelayInformation: Hashable, Sendable {
         public var paymentRequired: Bool?
         /// Whether the relay accepts events only under a condition of its own.
         public var restrictedWrites: Bool?
-        /// How far in the past an event's time may be, in seconds.
+        /// Maximum age of a new event in seconds, by its `created_at`.
         public var createdAtLowerLimit: Int?
-        /// How far in the future an event's time may be, in seconds.
+        /// Maximum number of seconds by which a new event's `created_at` may be in the future.
         public var createdAtUpperLimit: Int?
         /// Maximum number of stored events for a filter without ``Filter/limit``.
         public var defaultLimit: Int?

@@ -36,7 +36,7 @@ extension CoreModel {
             AppState.CallTimelineEntry(
                 callID: record.callID, chatID: self.chatID(of: record.groupID) ?? "",
                 peer: record.peer, at: step.now, event: .ended(reason: "runtime_error", seconds: nil)), &step)
-        // An invitation of that age has timed out on both sides.
+        // An older invitation without an answer has timed out on both sides.
         guard record.isAnswered || record.startedAt >= step.now - Self.maximumInviteAge else { return }
         self.sendCallSignal(.end(reason: "runtime_error"), record.callID, record.groupID, &step)
     }

@@ -1,4 +1,4 @@
-/// Which incoming calls ring at an account, and the defaults of its outgoing ones (docs/protocol/marmot.md §9.3).
+/// The rules for an account's incoming calls, and the defaults of its outgoing ones (docs/protocol/marmot.md §9.3).
 public struct CallPolicy: Sendable, Hashable {
     /// Whether calls in groups are accepted; otherwise they are refused with `unsupported_group`.
     public var allowsGroups: Bool
@@ -8,7 +8,7 @@ public struct CallPolicy: Sendable, Hashable {
     public var allowsData: Bool
     /// The media relay for sessions that name none; without it such a call cannot be started.
     public var moqURL: String?
-    /// The prefix of the call's id, without a leading or trailing slash, for sessions without a broadcast base.
+    /// The default broadcast base is this prefix, a slash and the call's id. No leading or trailing slash.
     public var broadcastPrefix: String
 
     /// Creates a policy.

@@ -59,9 +59,9 @@ public struct CallSession: Sendable, Hashable {
         self.tracks = tracks
     }
 
-    /// A session with more tracks is invalid.
+    /// The maximum number of tracks; a session with more is invalid.
     public static let maximumTracks = 16
-    /// The maximum bytes of an address, a path or a token in a session; names of tracks and codecs have at most 64.
+    /// The maximum size in bytes of an address, a path or a token in a session; track and codec names have at most 64.
     public static let maximumTextBytes = 2_048
     static let maximumNameBytes = 64
     /// Limits of sample rate, channels and frame milliseconds: above those of any audio, video or data track.
@@ -149,10 +149,10 @@ extension CallSignal {
         }
     }
 
-    /// A UUID has 36 bytes; call ids are shown, stored and used in key derivation.
+    /// The maximum size of a call id in bytes; a UUID has 36. Call ids are shown, stored and used in key derivation.
     public static let maximumCallIDBytes = 64
 
-    /// The maximum scalars kept of a reason: it is the sender's free text, and it is shown and logged.
+    /// The maximum number of scalars kept of a reason, because it is the sender's free text, and is shown and logged.
     public static let maximumReasonLength = 100
 
     /// Truncates and sanitizes a reason for display.

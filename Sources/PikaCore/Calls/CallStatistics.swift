@@ -1,4 +1,4 @@
-/// The statistics of a call's media, in frames of all tracks; in snapshots up to a second old.
+/// The statistics of a call's media, in frames of all tracks. Snapshots show values of up to a second ago.
 public struct CallStatistics: Sendable, Hashable {
     /// Frames sent.
     public package(set) var sent = 0
@@ -6,11 +6,11 @@ public struct CallStatistics: Sendable, Hashable {
     public package(set) var received = 0
     /// Frames that could not be opened, were repeated, or did not fit into a buffer.
     public package(set) var dropped = 0
-    /// Audio frames that arrived after their turn.
+    /// Audio frames that arrived after their playout time.
     public package(set) var late = 0
     /// Audio frames that did not arrive in time; silence was played instead.
     public package(set) var lost = 0
-    /// Audio frames waiting for their turn.
+    /// Audio frames in the jitter buffer.
     public package(set) var jitterDepth = 0
 
     /// Creates statistics in which all counts are 0.

@@ -20,7 +20,7 @@ struct Calls: Sendable {
     var latest: CallMachine.Call? { self.machine.latest }
     var hasPendingSignals: Bool { !self.signalRows.isEmpty }
 
-    /// Consumes one invite of a caller; false if there were too many.
+    /// Consumes one invite of a caller's allowance; false if there were too many.
     mutating func admitInvite(from caller: PublicKey, _ limit: RateLimit?, _ step: inout CoreStep) -> Bool {
         guard let limit, !self.limiter.consume(caller, limit, nowMilliseconds: step.nowMilliseconds) else {
             return true

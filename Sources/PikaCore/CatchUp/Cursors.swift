@@ -48,7 +48,8 @@ struct Cursors: Sendable {
     /// Returns the name of the cursor that holds the time of the invitation to a group. Older events cannot be opened.
     static func joined(_ groupID: GroupID) -> String { "joined/\(groupID.hex)" }
 
-    /// Returns the name of the cursor that holds when this account first entered a group, by its own clock.
+    /// Returns the name of the cursor that holds the time at which this account first entered a group, by its
+    /// own clock.
     private static func entered(_ groupID: GroupID) -> String { "entered/\(groupID.hex)" }
 
     private static func removed(_ groupID: GroupID) -> String { "removed/\(groupID.hex)" }
@@ -63,7 +64,7 @@ struct Cursors: Sendable {
         step.changes.append(.advanceCursor(name: name, to: time))
     }
 
-    /// Returns when this account first entered a group, in Unix seconds.
+    /// Returns the time at which this account first entered a group, in Unix seconds.
     func enteredAt(_ groupID: GroupID) -> Int64? { self.values[Self.entered(groupID)] }
 
     /// Records that this account entered a group; only the first time counts.
@@ -73,7 +74,7 @@ struct Cursors: Sendable {
         self.set(name, to: step.now, &step)
     }
 
-    /// Returns when this account was last removed from a group, in Unix seconds.
+    /// Returns the time at which this account was last removed from a group, in Unix seconds.
     func removedAt(_ groupID: GroupID) -> Int64? { self.values[Self.removed(groupID)] }
 
     mutating func noteRemoval(from groupID: GroupID, _ step: inout CoreStep) {

@@ -39,7 +39,7 @@ struct ReadRetries: Sendable {
         self.failures[reading] = min(count, Self.attempts - 1)
     }
 
-    /// Removes the counts of a group that left the account.
+    /// Removes the counts of a group that this account is no longer a member of.
     mutating func forget(_ groupID: GroupID) {
         self.failures = self.failures.filter { reading, _ in
             if case .group(groupID, _) = reading { false } else { true }

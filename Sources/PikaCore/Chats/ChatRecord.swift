@@ -55,7 +55,7 @@ extension ChatRecord {
     }
 }
 
-/// An own message that is no longer being sent, with the reason; stored as a memo.
+/// A message of this account that is no longer being sent, with the reason; stored as a memo.
 struct FailedMessage: Sendable, Hashable {
     let groupID: GroupID
     let id: EventID

@@ -10,9 +10,9 @@ struct TypingNotices: Sendable {
     /// Milliseconds that a notice may wait for a relay.
     static let deliveryTimeout: Int64 = 5000
 
-    /// When this account last sent a notice to each group, in Unix milliseconds.
+    /// The time of this account's newest notice to each group, in Unix milliseconds.
     private var sentAt: [GroupID: Int64] = [:]
-    /// When each member's typing state expires, in Unix seconds.
+    /// The time at which each member's typing state expires, in Unix seconds.
     private var members: [GroupID: [PublicKey: Int64]] = [:]
     /// Notices in flight, with the deadline of each in Unix milliseconds.
     private var rows: [String: Int64] = [:]

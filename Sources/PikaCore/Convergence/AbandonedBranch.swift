@@ -9,7 +9,7 @@ struct AbandonedBranch: Sendable {
     let group: MarmotGroup
     /// The epoch that the better commit ended.
     let epoch: Epoch
-    /// Applies the waiting commits of the branch. Not stored.
+    /// A copy of the group to which the waiting commits of the branch are applied. Not stored.
     private var probe: MarmotGroup
     private var trials = OuterKeyTrials()
     /// Events that a key of the probe opened but that it could not apply yet.

@@ -68,7 +68,7 @@ struct Branches: Sendable {
         self.rivals[groupID]?.contains { $0.invite?.wrapper == wrapper } == true
     }
 
-    /// Adds the state of an invitation. Returns the oldest invitation if it exceeds the limit, and is dropped.
+    /// Adds the state of an invitation. Above the limit, drops the oldest invitation and returns its event id.
     mutating func add(_ rival: Rival) -> EventID? {
         let groupID = rival.group.groupID
         self.rivals[groupID, default: []].append(rival)
@@ -78,7 +78,7 @@ struct Branches: Sendable {
         return invited[0]
     }
 
-    /// Removes and returns the state of the latest epoch after this one, among those of invitations.
+    /// Removes and returns the invitation's state with the latest epoch; nil if none is after this epoch.
     mutating func removeLatest(of groupID: GroupID, after epoch: Epoch) -> Rival? {
         guard let rivals = self.rivals[groupID] else { return nil }
         let later = rivals.indices.filter { rivals[$0].invite != nil && rivals[$0].group.epoch > epoch }

@@ -2,10 +2,11 @@ import MLS
 import Marmot
 import Nostr
 
-/// The state of each group that this account shares with the other members, and whether its own events may be sent in
-/// it. ``BranchDecision`` is its view of a protocol generation's branch rule.
+/// Keeps this account in the same state of each group as the other members, and decides whether its own events may be
+/// sent. The rule that chooses between branches depends on the protocol's generation; only its answers
+/// (``BranchDecision``) are known here.
 struct Convergence: Sendable {
-    /// Which copy of the account's state this is.
+    /// The identity of this copy of the account's state.
     private(set) var instance: StoredInstance
     /// The notice of the later copy to which this one yields.
     private(set) var successor: CopyNotice?

@@ -3,16 +3,16 @@ import Nostr
 
 /// A group whose keys another copy of this account's state has too, after a restore; kept as a memo.
 ///
-/// Own events are held back until a commit has given this copy keys that the other copy cannot have. The handshake key
-/// that encrypts this one commit may be used a second time; RFC 9420 §6.3.1 guards against that with random bytes in
-/// the nonce.
+/// This account's events are held back until a commit has given this copy keys that the other copy cannot have. The
+/// handshake key that encrypts this one commit may be used a second time; RFC 9420 §6.3.1 guards against that with
+/// random bytes in the nonce.
 struct CopiedGroup: Sendable, Hashable {
     enum Phase: Sendable, Hashable {
         /// Relays have to be read first.
         case reading
         /// The commit is to be made, or is in flight.
         case renewing
-        /// The commit ended this epoch; own messages that waited are being sealed again.
+        /// The commit ended this epoch; this account's messages that waited are being sealed again.
         case resealing(epoch: Epoch)
         /// Done; a better commit may still undo the one that ended this epoch.
         case renewed(epoch: Epoch)
@@ -21,12 +21,12 @@ struct CopiedGroup: Sendable, Hashable {
     }
 
     var phase = Phase.reading
-    /// Own commits from before the restore. They renew nothing, since the other copy has them too.
+    /// This account's commits from before the restore. They renew nothing, since the other copy has them too.
     var oldCommits: Set<EventID> = []
 
-    /// Whether own events are held back.
+    /// Whether this account's events are held back.
     var holdsBack: Bool { if case .renewed = self.phase { false } else { true } }
-    /// The newest epoch whose waiting own messages are to be sealed again; nil if none are.
+    /// The newest epoch whose waiting messages of this account are to be sealed again; nil if none are.
     var resealedEpoch: Epoch? { if case .resealing(let epoch) = self.phase { epoch } else { nil } }
 }
 

@@ -2,20 +2,20 @@ import MLS
 import Marmot
 import Nostr
 
-/// The groups whose keys another copy of this account has too: each gets fresh keys before any own event is sent in it
-/// (``CopiedGroup``).
+/// The groups whose keys another copy of this account has too: each gets fresh keys before this account sends an event
+/// in it (``CopiedGroup``).
 struct CopiedGroups: Sendable {
     private var groups: [GroupID: CopiedGroup] = [:]
 
     func phase(of groupID: GroupID) -> CopiedGroup.Phase? { self.groups[groupID]?.phase }
 
-    /// Whether own events of a group are held back.
+    /// Whether this account's events in a group are held back.
     func holdsBack(_ groupID: GroupID) -> Bool { self.groups[groupID]?.holdsBack ?? false }
 
     /// Whether another copy has changed a group's keys, so that this copy cannot follow.
     func isOvertaken(_ groupID: GroupID) -> Bool { self.groups[groupID]?.phase == .overtaken }
 
-    /// The groups whose own events are held back.
+    /// The groups in which this account's events are held back.
     var heldBack: [GroupID] { self.groups.filter(\.value.holdsBack).map(\.key) }
 
     /// The groups whose commit is to be made, or is in flight.
@@ -23,7 +23,7 @@ struct CopiedGroups: Sendable {
         self.groups.filter { $0.value.phase == .reading || $0.value.phase == .renewing }.map(\.key)
     }
 
-    /// The groups with own messages to be sealed again, and the newest of their epochs.
+    /// The groups with messages of this account to be sealed again, and the newest of their epochs.
     var resealing: [(groupID: GroupID, epoch: Epoch)] {
         self.groups.compactMap { groupID, copied in copied.resealedEpoch.map { (groupID, $0) } }
     }
@@ -40,7 +40,7 @@ struct CopiedGroups: Sendable {
     struct Outcome: Equatable {
         /// The chat shows whether the group is overtaken.
         var changesChat = false
-        /// Own messages up to this epoch are to be loaded, and sealed again.
+        /// This account's messages up to this epoch are to be loaded, and sealed again.
         var loadsUnsent: Epoch?
         /// The commit can be made now.
         var renews = false
@@ -64,7 +64,7 @@ struct CopiedGroups: Sendable {
         _ = self.change(groupID, to: .renewing, &step)
     }
 
-    /// Records that the own messages of a group were sealed again.
+    /// Records that this account's messages of a group were sealed again.
     mutating func endReseal(of groupID: GroupID, upToEpoch epoch: Epoch, _ step: inout CoreStep) {
         _ = self.change(groupID, to: .renewed(epoch: epoch), &step)
     }
@@ -77,7 +77,7 @@ struct CopiedGroups: Sendable {
         return self.put(copied, of: groupID, &step)
     }
 
-    /// Updates a group after a commit: an own commit gives fresh keys, and a better one may revoke them.
+    /// Updates a group after a commit: a commit of this account gives fresh keys, and a better one may revoke them.
     ///
     /// - Parameter hasCopies: whether this state is itself a later copy of another one.
     mutating func follow(

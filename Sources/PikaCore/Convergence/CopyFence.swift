@@ -85,7 +85,7 @@ struct CopyFence: Sendable {
         return self.newest
     }
 
-    /// Remembers an own notice; each relay has one. Returns the stored form of all.
+    /// Remembers a notice of this copy; each relay has one. Returns the stored form of all.
     mutating func rememberOwn(_ id: EventID, relayCount: Int) -> Secret {
         if self.own.count > relayCount + 8 { self.own = [] }
         self.own.insert(id)

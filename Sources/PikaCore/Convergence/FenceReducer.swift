@@ -39,7 +39,7 @@ extension CoreModel {
         if case .remote = self.account { self.announceIfRead(relay, &step) }
     }
 
-    /// Remembers an own notice, so that it is recognized at the next start without the signer.
+    /// Remembers a notice of this copy, so that it is recognized at the next start without the signer.
     mutating func remember(ownNotice id: EventID, _ step: inout CoreStep) {
         let memo = self.convergence.rememberOwnNotice(id, relayCount: self.configuration.relays.count)
         guard case .remote = self.account else { return }

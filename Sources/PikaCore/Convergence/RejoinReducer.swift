@@ -143,7 +143,7 @@ extension CoreModel {
         return true
     }
 
-    /// Returns the id of a Welcome among the seen ids: it may arrive in many gift wraps.
+    /// Returns the key of a Welcome in ``SeenEvents``: it may arrive in many gift wraps.
     func welcomeKey(_ invitation: WelcomeEvents.Invitation) -> EventID {
         SeenEvents.key(SHA256Derivation.digest(invitation.welcome.encryptedGroupInfo))
     }

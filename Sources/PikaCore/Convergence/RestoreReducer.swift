@@ -48,8 +48,8 @@ extension CoreModel {
         }
     }
 
-    /// Marks a group on entry if its keys may be another copy's too: of an old key package, or of a state that was
-    /// left.
+    /// Marks a group that this account enters if another copy may have its keys too: those of an old key package, or
+    /// of a state that this account has left.
     mutating func enterCopied(
         _ groupID: GroupID, by invitation: WelcomeEvents.Invitation?, _ step: inout CoreStep
     ) {
@@ -63,7 +63,7 @@ extension CoreModel {
 
     // MARK: The commit
 
-    /// Makes the commits of groups that waited for relays to be read, unless they are in flight.
+    /// Renews the keys of groups that waited for relays to be read, unless such a commit is in flight.
     mutating func renewCopiedGroups(_ step: inout CoreStep) {
         for groupID in self.convergence.copies.unrenewed { self.renewCopied(groupID, &step) }
     }
@@ -85,7 +85,7 @@ extension CoreModel {
         self.apply(outcome, to: groupID, &step)
     }
 
-    /// Seals the waiting own messages again; then all rows may be sent.
+    /// Seals this account's waiting messages again; then all rows may be sent.
     mutating func resealCopied(
         _ messages: [StoredMessage], of groupID: GroupID, upToEpoch epoch: Epoch, _ step: inout CoreStep
     ) {

@@ -17,7 +17,7 @@ struct Rival: Sendable {
         self.probe = group
     }
 
-    /// The key of a state that this account left, in the store.
+    /// The store's key for a state that this account has left.
     var storedKey: [UInt8] { StoredGroupKey.leftBranch(self.group.groupID, isActive: self.group.isActive) }
 
     /// Whether it opens one of the events: newly arrived ones, or all waiting ones on the first call.

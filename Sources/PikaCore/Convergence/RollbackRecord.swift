@@ -1,7 +1,7 @@
 import MLS
 public import Nostr
 
-/// The relation to the group of the author of a commit that rolled the group back.
+/// The relation of a commit's author to the group that the commit rolled back.
 public enum RollbackRole: String, Sendable, Hashable, CaseIterable {
     /// An admin of the group.
     case admin
@@ -9,7 +9,7 @@ public enum RollbackRole: String, Sendable, Hashable, CaseIterable {
     case member
     /// Removed by the branch that its commit ended.
     case removed
-    /// This account: an own commit that had been abandoned was on a relay after all.
+    /// This account: its own abandoned commit was on a relay after all.
     case own = "self"
 }
 
@@ -57,12 +57,12 @@ struct RollbackRecord: Sendable, Hashable {
     private var tallies: [PublicKey: RollbackTally] = [:]
     /// Unix seconds when a storm of the committer was detected.
     private var storms: [PublicKey: Int64] = [:]
-    /// Unix milliseconds until which own commits wait.
+    /// Unix milliseconds until which this account's commits wait.
     private var quietUntil: Int64 = 0
     /// Unix milliseconds of the scheduled wake-up. Not stored.
     private var wakeAt: Int64 = 0
 
-    /// Counts a rollback. Returns whether it makes a storm that was not reported within the window.
+    /// Counts a rollback. Returns whether it begins a storm that was not reported within the window.
     mutating func noteRollback(
         by committer: PublicKey, _ role: RollbackRole, nowMilliseconds: Int64,
         using random: inout some RandomNumberGenerator
@@ -84,12 +84,12 @@ struct RollbackRecord: Sendable, Hashable {
         return true
     }
 
-    /// Counts an own commit that lost its race before it was merged.
+    /// Counts a commit of this account that lost its race before it was merged.
     mutating func noteLostRace(nowMilliseconds: Int64, using random: inout some RandomNumberGenerator) {
         self.append(Loss(at: nowMilliseconds / 1000, committer: nil), nowMilliseconds, &random)
     }
 
-    /// Returns the end of the back-off, in Unix milliseconds; nil if own commits need not wait.
+    /// Returns the end of the back-off, in Unix milliseconds; nil if this account's commits need not wait.
     func waitsUntil(nowMilliseconds: Int64) -> Int64? {
         // If the clock was set back, the wait is still bounded by the longest one.
         let end = min(self.quietUntil, nowMilliseconds + Self.maximumDelay)

@@ -58,7 +58,7 @@ extension CoreModel {
         self.refreshBusy()
     }
 
-    /// Loads the own messages of rolled-back epochs, at once or after the back-off.
+    /// Loads this account's messages of rolled-back epochs, at once or after the back-off.
     mutating func loadForReseal(of groupID: GroupID, _ step: inout CoreStep) {
         guard self.delivery.reseal(of: groupID) != nil else { return }
         let isDeferred = self.convergence.backsOff(groupID, &step)

@@ -22,7 +22,7 @@ struct Rollbacks: Sendable {
         return isStorm
     }
 
-    /// Counts an own commit that lost its race before it was merged.
+    /// Counts a commit of this account that lost its race before it was merged.
     mutating func noteLostRace(of groupID: GroupID, _ step: inout CoreStep) {
         self.records[groupID, default: RollbackRecord()].noteLostRace(
             nowMilliseconds: step.nowMilliseconds, using: &step.random)
@@ -33,7 +33,7 @@ struct Rollbacks: Sendable {
         step.changes.append(.putMemo(MemoName(.rollbacks, groupID), self.records[groupID]?.stored))
     }
 
-    /// Whether own commits in a group wait after rollbacks; also schedules a wake-up for the end of the wait.
+    /// Whether this account's commits in a group wait after rollbacks; also schedules a wake-up for their end.
     mutating func backsOff(_ groupID: GroupID, _ step: inout CoreStep) -> Bool {
         guard self.records[groupID]?.waitsUntil(nowMilliseconds: step.nowMilliseconds) != nil else { return false }
         if let end = self.records[groupID]?.nextWakeUp(nowMilliseconds: step.nowMilliseconds) {

@@ -2,14 +2,14 @@ import MLS
 import Marmot
 import Nostr
 
-/// Detects at the start whether this state is older than messages that the account has sent since, for example
-/// after the restore of a machine's snapshot or of a plain copy of the directory.
+/// Detects at startup whether the account has sent messages after this state was saved, for example because a snapshot
+/// of the machine or a plain copy of the directory was restored.
 ///
-/// Own events of a group are held back until one of its relays has been read. If a relay holds a message that this
-/// state never sent, the rollback is detected before a message key is used twice.
+/// This account's events of a group are held back until one of its relays has been read. If a relay holds a message
+/// that this state never sent, the rollback is detected before a message key is used twice.
 struct StateRollbackGuard: Sendable {
-    /// Groups none of whose relays has been read since the start, in their stored state: messages sealed since then,
-    /// and still waiting, have used up the keys that reveal a rollback.
+    /// Groups none of whose relays has been read since the start, in the state stored at the start: the current state
+    /// lacks keys that reveal a rollback if messages sealed since then, and still queued, have consumed them.
     private var unread: [GroupID: MarmotGroup] = [:]
     private var isDetected = false
 
@@ -20,15 +20,15 @@ struct StateRollbackGuard: Sendable {
         self.unread = groups.filter(\.value.isActive)
     }
 
-    /// Records that a relay of the group was read, or did not answer in spite of several attempts.
+    /// Records that a relay of the group was read, or did not answer after several attempts.
     mutating func noteRead(_ groupID: GroupID) {
         self.unread[groupID] = nil
     }
 
     func holdsBack(_ groupID: GroupID) -> Bool { self.unread[groupID] != nil }
 
-    /// Returns the epoch of an own message that was sent after this state was stored and not by it; nil for other
-    /// events.
+    /// Returns the epoch of a message of this account that was sent after this state was stored and not by it; nil for
+    /// other events.
     mutating func unsentEpoch(of event: Event, in groupID: GroupID, now: Int64) -> Epoch? {
         guard case .otherCopy(let epoch)? = self.unread[groupID]?.ingest(event, now: now) else { return nil }
         return epoch

@@ -2,9 +2,9 @@ import MLS
 import Marmot
 import Nostr
 
-/// Treats a rolled-back state like a restored one: every group gets fresh keys before any own event is sent.
+/// Treats a rolled-back state like a restored one: every group gets fresh keys before this account sends an event.
 extension CoreModel {
-    /// Reacts to an own message on a relay that this state never sent (``StateRollbackGuard``).
+    /// Reacts to a message of this account on a relay that this state never sent (``StateRollbackGuard``).
     mutating func receiveUnsentMessage(epoch: Epoch, of groupID: GroupID, _ step: inout CoreStep) {
         // That message's key counts as used.
         self.groups.markChanged(groupID)
@@ -18,8 +18,8 @@ extension CoreModel {
         self.renewCopiedGroups(&step)
     }
 
-    /// Becomes a new copy of the account: everything that the account did after this state was saved used keys that are
-    /// here too, of groups and of key packages.
+    /// Becomes a new copy of the account, because the keys in this state, of groups and of key packages, were also used
+    /// by the account after this state was saved.
     private mutating func becomeCopy(_ step: inout CoreStep) {
         self.convergence.becomeCopy(&step)
         let count = self.markAllCopied(&step)

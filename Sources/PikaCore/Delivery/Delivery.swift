@@ -2,7 +2,8 @@ import MLS
 import Marmot
 import Nostr
 
-/// The delivery of own events: the outbox, own messages that no relay accepted, and messages to be sealed again.
+/// The delivery of this account's events: the outbox, messages that no relay accepted, and messages to be sealed
+/// again.
 struct Delivery: Sendable {
     /// The number of epochs by which an unsent message may lag behind its group; members keep the keys of a few more.
     static let maximumUnsentAge = 2
@@ -111,7 +112,7 @@ struct Delivery: Sendable {
     /// Settles a row that some relay has, and stores the result. Returns whether it was not settled before.
     mutating func settle(_ id: String, _ step: inout CoreStep) -> Bool { self.queue.settle(id, &step) }
 
-    /// Returns the unsettled row of an own message or call signal that came back from a relay.
+    /// Returns the unsettled row of this account's message or call signal that came back from a relay.
     func unsettledMessage(_ event: EventID) -> OutboxRow? {
         guard let id = self.queue.row(ofEvent: event), let row = self.queue.row(id),
             row.purpose == .message || row.purpose == .callSignal
@@ -124,7 +125,7 @@ struct Delivery: Sendable {
 
     // MARK: Failed messages
 
-    /// The number of own messages that no relay accepted.
+    /// The number of this account's messages that no relay accepted.
     var failedCount: Int { self.failures.count }
 
     func failure(of id: EventID, in groupID: GroupID) -> FailedMessage? {
@@ -149,7 +150,7 @@ struct Delivery: Sendable {
         guard !self.queue.contains(where: { $0.messageID == id && $0.groupID == groupID }) else {
             throw AppCoreError(.notAllowed, "the message is already being sent")
         }
-        throw AppCoreError(.unknownMessage, "no own message with the id \(id) has failed in this chat")
+        throw AppCoreError(.unknownMessage, "no message of this account with the id \(id) has failed in this chat")
     }
 
     /// Restores a failed message; false if the memo is unreadable.
@@ -157,7 +158,7 @@ struct Delivery: Sendable {
 
     // MARK: Messages to be sealed again
 
-    /// The groups whose own messages of rolled-back epochs are to be sealed again.
+    /// The groups in which this account's messages of rolled-back epochs are to be sealed again.
     var resealing: [GroupID] { self.reseals.groups }
 
     /// Returns the task of a group; nil if absent.
@@ -184,7 +185,7 @@ struct Delivery: Sendable {
     /// Restores a group's task; false if the memo is unreadable.
     mutating func restoreReseal(of groupID: GroupID, _ memo: Secret) -> Bool { self.reseals.restore(groupID, memo) }
 
-    /// Loads recent own messages after an epoch change if some still wait for a relay and may have become too old.
+    /// Loads this account's recent messages after an epoch change if some that wait for a relay may be too old now.
     func loadSent(of groupID: GroupID, in epoch: Epoch, _ step: inout CoreStep) {
         guard epoch > Epoch.first.later(by: Self.maximumUnsentAge),
             self.queue.contains(where: { $0.groupID == groupID && $0.purpose == .message })

@@ -2,7 +2,7 @@ import MLS
 import Marmot
 import Nostr
 
-/// Delivery of own messages: shown, reported once, and recorded if it failed.
+/// Delivery of this account's messages: shown, reported once, and recorded if it failed.
 extension CoreModel {
     /// Records that a relay has a message.
     mutating func noteSent(_ row: OutboxRow, _ step: inout CoreStep) {

@@ -1,7 +1,7 @@
 import MLS
 import Nostr
 
-/// Own messages that no relay accepted, by the id that stands for them among the seen ids.
+/// This account's messages that no relay accepted, by their keys in ``SeenEvents``.
 struct FailedMessages: Sendable {
     private var messages: [EventID: FailedMessage] = [:]
 

@@ -37,7 +37,7 @@ extension CoreModel {
         self.flushOutbox(&step)
     }
 
-    /// Settles an own message that came back: a relay has it, even if its answer was lost.
+    /// Settles a message of this account that came back: a relay has it, even if its answer was lost.
     mutating func settleMessage(_ event: EventID, _ step: inout CoreStep) {
         guard let row = self.delivery.unsettledMessage(event) else { return }
         self.settleOutbox(row.id, &step)

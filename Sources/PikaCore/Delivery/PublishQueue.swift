@@ -76,7 +76,7 @@ struct PublishQueue: Sendable {
     /// Rows that no relay has yet.
     var count: Int { self.entries.count }
 
-    /// Unix milliseconds since when the oldest unsettled row has been queued; nil if there is no such row, or only
+    /// Unix milliseconds when the oldest unsettled row was queued; nil if there is no such row, or only
     /// restored ones that were not sent yet.
     var oldestQueuedAt: Int64? { self.entries.values.lazy.compactMap(\.queuedAt).min() }
 

@@ -2,9 +2,9 @@ import MLS
 import Marmot
 import Nostr
 
-/// Sealing own messages again that others can no longer read: those of rolled-back epochs, and those that no relay
-/// accepted for so long that members have dropped the keys. Members who already have them recognize them by their inner
-/// ids.
+/// Seals messages of this account again that others can no longer read: those of rolled-back epochs, and those that no
+/// relay accepted for so long that members have dropped the keys. Members who already have them recognize them by their
+/// inner ids.
 extension CoreModel {
     /// Loads the messages sent in the abandoned epochs. A memo records the task until they are sealed again.
     mutating func startReseal(of groupID: GroupID, fromEpoch: Epoch, _ step: inout CoreStep) {
@@ -22,7 +22,7 @@ extension CoreModel {
         }
     }
 
-    /// Loads recent own messages after an epoch change if some still wait for a relay and may have become too old.
+    /// Loads this account's recent messages after an epoch change if some that wait for a relay may be too old now.
     mutating func resealUnsent(of groupID: GroupID, _ step: inout CoreStep) {
         guard let epoch = self.groups[groupID]?.epoch else { return }
         self.delivery.loadSent(of: groupID, in: epoch, &step)

@@ -2,7 +2,7 @@ import MLS
 import Marmot
 import Nostr
 
-/// Groups whose own messages of rolled-back epochs are to be sealed again.
+/// The groups in which this account's messages of rolled-back epochs are to be sealed again.
 struct Reseals: Sendable {
     struct Reseal: Sendable {
         /// The first abandoned epoch.

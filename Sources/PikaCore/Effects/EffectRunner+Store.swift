@@ -74,8 +74,8 @@ extension EffectRunner {
         return (found, false)
     }
 
-    /// Returns own messages from an epoch on. Epochs rise with time except where clocks differ, so the search stops at
-    /// the first page without any message of these epochs.
+    /// Returns this account's messages from an epoch on. Epochs rise with time except where clocks differ, so the
+    /// search stops at the first page without any message of these epochs.
     private func sentMessages(in groupID: GroupID, fromEpoch epoch: Epoch) async throws -> [StoredMessage] {
         var found: [StoredMessage] = []
         var before: StoredMessage.Position?

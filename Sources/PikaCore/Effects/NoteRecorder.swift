@@ -59,7 +59,7 @@ struct NoteRecorder: Sendable {
                 ])
         case .restored(let groups):
             self.logger.notice(
-                "restored from a backup; own messages wait until every group has fresh keys",
+                "restored from a backup; this account's messages wait until every group has fresh keys",
                 metadata: ["groups": "\(groups)"])
         case .stateRolledBack(let groups):
             Counter(label: "bot_state_rollbacks_total").increment()

@@ -1,7 +1,7 @@
 import Marmot
 import Nostr
 
-/// The timer of disappearing messages: when the next stored message expires (NIP-40).
+/// The timer of disappearing messages: the time at which the next stored message expires (NIP-40).
 struct MessageExpiry: Sendable {
     /// Milliseconds after which a later expiry is checked again.
     private static let longestDelay: Int64 = 86_400_000

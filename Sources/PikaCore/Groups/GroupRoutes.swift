@@ -12,7 +12,7 @@ struct GroupRoutes: Sendable {
     /// The routing ids claimed by one group.
     private struct Claim: Sendable {
         var ids: [Bytes32]
-        /// When this account entered the group, by its own clock; Unix seconds.
+        /// The time at which this account entered the group, by its own clock, in Unix seconds.
         var enteredAt: Int64
     }
 

@@ -49,7 +49,7 @@ public struct HypernoteAction: Sendable, Hashable {
     /// The form's values as text, by field; at most ``maximumFields``.
     public var form: [String: String]
 
-    /// The maximum fields of a form; an answer with more is invalid.
+    /// The maximum number of fields of a form; an answer with more is invalid.
     public static let maximumFields = 256
 
     /// Creates an answer; checks no limits.

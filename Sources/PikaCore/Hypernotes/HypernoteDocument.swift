@@ -6,13 +6,13 @@ public struct HypernoteDocument: Sendable, Hashable {
     /// The top-level text and components, in order.
     public let nodes: [HypernoteNode]
 
-    /// The maximum bytes of content; longer content is not parsed.
+    /// The maximum size of the content in bytes; longer content is not parsed.
     public static let maximumBytes = 65_536
     /// The maximum nesting of components; deeper ones are text.
     public static let maximumDepth = 32
-    /// The maximum components and pieces of text; the rest becomes one more piece.
+    /// The maximum number of components and pieces of text; the rest becomes one more piece.
     public static let maximumNodes = 2000
-    /// The maximum bytes of a tag from `<` to `>`.
+    /// The maximum size in bytes of a tag from `<` to `>`.
     public static let maximumTagBytes = 2048
 
     init(nodes: [HypernoteNode]) {

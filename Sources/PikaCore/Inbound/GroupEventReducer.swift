@@ -142,7 +142,7 @@ extension CoreModel {
         }
     }
 
-    /// Returns the id of a message among the seen ids: the same inner event in two groups is two messages.
+    /// Returns the key of a message in ``SeenEvents``: the same inner event in two groups is two messages.
     func messageKey(_ id: EventID, in groupID: GroupID) -> EventID {
         SeenEvents.key(ofMessage: id, in: groupID)
     }

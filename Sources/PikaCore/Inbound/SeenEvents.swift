@@ -20,7 +20,7 @@ struct SeenEvents: Sendable {
         self.refused = RecentIDs(capacity: refusedCapacity, newestFirst: refused)
     }
 
-    /// Returns the id of a message among the seen ids: the same inner event in two groups is two messages.
+    /// Returns the key of a message: the same inner event in two groups is two messages.
     static func key(ofMessage id: EventID, in groupID: GroupID) -> EventID {
         self.key(SHA256Derivation.digest(groupID.bytes + id.bytes))
     }

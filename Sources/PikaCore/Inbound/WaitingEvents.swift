@@ -2,7 +2,7 @@ import MLS
 import Marmot
 import Nostr
 
-/// Group events that could not be opened on arrival, durably: within budgets (``PendingEvents``), and with a timer for
+/// Stored group events that could not be decrypted on arrival: bounded by budgets (``PendingEvents``), with a timer for
 /// those ahead of the clock (``EarlyEvents``).
 struct WaitingEvents: Sendable {
     private var pending = PendingEvents()

@@ -2,7 +2,7 @@ import MLS
 import Nostr
 
 /// The durable queue of events for handlers: stored until a handler has finished them, or until they exceed their
-/// retention (``RetentionPolicy``). With it the outcomes of idempotent actions, so that a repeated handler acts once.
+/// retention (``RetentionPolicy``). Also keeps the outcomes of idempotent actions: a handler that runs again acts once.
 struct HandlerInbox: Sendable {
     /// The number of rows that one transaction deletes.
     static let retentionBatch = 256

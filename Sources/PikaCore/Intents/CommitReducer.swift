@@ -2,7 +2,7 @@ import MLS
 import Marmot
 import Nostr
 
-/// Own commits: created, published, merged once a relay has them, abandoned if every relay refuses them.
+/// Commits of this account: created, published, merged once a relay has them, abandoned if every relay refuses them.
 extension CoreModel {
     /// Creates a commit for an intent and publishes it; it is merged once a relay has it.
     ///
@@ -106,8 +106,8 @@ extension CoreModel {
         }
     }
 
-    /// Resumes commits and intents that waited for a relay to be read. An own commit is abandoned if the relays have
-    /// another commit for the same epoch and not this one.
+    /// Resumes commits and intents that waited for a relay to be read. A commit of this account is abandoned if the
+    /// relays have another commit for the same epoch and not this one.
     mutating func endReading(_ relay: RelayURL?, _ step: inout CoreStep) {
         if let relay, !self.convergence.stateRollback.isOpen {
             for (groupID, group) in self.groups where self.relays(of: group).contains(relay) {

@@ -81,7 +81,7 @@ extension CoreModel {
 }
 
 extension CommitReport {
-    /// Returns how a commit that removed this account is shown in its chat.
+    /// Returns the reason that the chat shows after this commit has removed this account.
     func endOfMembership(of account: PublicKey) -> AppState.ChatEnd {
         self.left.contains(account) ? .left : .removed(by: self.committer)
     }

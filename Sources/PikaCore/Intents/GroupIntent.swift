@@ -6,7 +6,7 @@ import Nostr
 /// the commit that was to make it.
 struct GroupIntent: Sendable {
     enum Goal: Sendable, Hashable {
-        /// Found a group with these peers.
+        /// Create a group with these peers.
         case found(name: String, peers: [PublicKey], isDirect: Bool)
         case add([PublicKey])
         case remove([PublicKey])
@@ -49,14 +49,14 @@ struct GroupIntent: Sendable {
     /// ``GroupID/notYetCreated`` for a group that does not exist yet.
     let groupID: GroupID
     var goal: Goal
-    /// How to treat peers that have no usable key package.
+    /// The treatment of peers that have no usable key package.
     var missing = MissingPeers.fail
     var phase = Phase.queued
     /// The caller's request, in this run of the process; stored only if it is idempotent.
     var request: RequestID?
     /// The peers' key packages, once found.
     var invitees: [Invitee]?
-    /// How often its commit lost a race or was rolled back.
+    /// Number of times that its commit lost a race or was rolled back.
     var losses = 0
     /// The peers that the caller proceeds without, as known in this run of the process.
     var left: [PublicKey: InviteFailure] = [:]

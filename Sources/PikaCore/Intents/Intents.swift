@@ -153,7 +153,7 @@ struct Intents: Sendable {
         self.renewals.noteJoin(of: groupID, policy, &step)
     }
 
-    /// Restarts the age of the keys after founding a group, or after an own commit.
+    /// Restarts the age of the keys after founding a group, or after a commit of this account.
     mutating func noteRenewal(of groupID: GroupID, _ policy: SelfUpdatePolicy, _ step: inout CoreStep) {
         self.renewals.noteRenewal(of: groupID, policy, &step)
     }

@@ -3,8 +3,8 @@ import Nostr
 
 /// The age of this account's keys in a group, and the schedule of their renewal; kept as a memo.
 struct KeyAge: Sendable, Hashable {
-    /// Unix seconds of the last own commit; nil if a renewal is due regardless of age: after joining, and after a
-    /// renewal was displaced.
+    /// Unix seconds of this account's last commit; nil if a renewal is due regardless of age: after joining, and
+    /// after a renewal was displaced.
     var renewedAt: Int64?
     /// Unix milliseconds before which no renewal is made.
     var notBefore: Int64 = 0

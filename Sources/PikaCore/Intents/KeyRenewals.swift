@@ -4,8 +4,8 @@ import Nostr
 /// The renewal of this account's keys in its groups: some time after joining, and by age (MIP-02,
 /// ``SelfUpdatePolicy``).
 struct KeyRenewals: Sendable {
-    /// The maximum milliseconds before a check: checks before the due time plan again, so that frequent changes of the
-    /// due time leave few timers behind.
+    /// The maximum number of milliseconds until a check. A check before the due time schedules the next one, so
+    /// frequent changes of the due time leave few timers behind.
     private static let maximumDelay: Int64 = 86_400_000
 
     private var ages: [GroupID: KeyAge] = [:]
@@ -31,7 +31,7 @@ struct KeyRenewals: Sendable {
         self.put(KeyAge(notBefore: step.nowMilliseconds + delay), of: groupID, policy, &step)
     }
 
-    /// Restarts the age of the keys after founding a group, or after an own commit.
+    /// Restarts the age of the keys after founding a group, or after a commit of this account.
     mutating func noteRenewal(of groupID: GroupID, _ policy: SelfUpdatePolicy, _ step: inout CoreStep) {
         self.put(KeyAge(renewedAt: step.now), of: groupID, policy, &step)
     }

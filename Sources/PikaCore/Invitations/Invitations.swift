@@ -36,7 +36,7 @@ struct Invitations: Sendable {
 
     // MARK: Admission
 
-    /// Consumes one invitation of an inviter; false if there were too many.
+    /// Consumes one invitation of an inviter's allowance; false if there were too many.
     mutating func admit(_ inviter: PublicKey, _ limit: RateLimit?, _ step: inout CoreStep) -> Bool {
         guard let limit, !self.inviters.consume(inviter, limit, nowMilliseconds: step.nowMilliseconds) else {
             return true

@@ -91,7 +91,8 @@ extension CoreModel {
         while let dropped = self.invitations.surplus(self.state.invites.map(\.wrapper)) {
             self.forget(dropped, &step)
             step.refuse(
-                .tooManyInvites, "the oldest invitation of the inviter with the most was dropped", dropped.wrapper)
+                .tooManyInvites, "the oldest invitation of the inviter with the most invitations was dropped",
+                dropped.wrapper)
         }
     }
 

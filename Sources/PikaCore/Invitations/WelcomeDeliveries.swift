@@ -1,8 +1,8 @@
 import MLS
 import Nostr
 
-/// Invitations of others on their way: the relays on which peers expect them, and the actions that complete when relays
-/// have them.
+/// Invitations that this account sends: the relays on which peers expect them, and the actions that complete when
+/// relays have them.
 struct WelcomeDeliveries: Sendable {
     /// Milliseconds that an action's completion waits for its invitations to reach a relay.
     private static let deliveryTimeout: Int64 = 20_000

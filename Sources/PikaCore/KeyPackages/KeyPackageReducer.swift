@@ -2,7 +2,7 @@ import MLS
 import Marmot
 import Nostr
 
-/// Announcing own key packages (``KeyPackages``), rotating and deleting them.
+/// Announces, rotates and deletes this account's key packages (``KeyPackages``).
 extension CoreModel {
     /// Announces the current key package on request; nil if the outcome waits for the signer.
     mutating func publishKeyPackage(_ request: RequestID?, _ step: inout CoreStep) throws -> ActionOutcome? {

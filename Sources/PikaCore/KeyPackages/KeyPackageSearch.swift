@@ -4,7 +4,7 @@ import Nostr
 /// A search for peers' key packages: on this account's relays first, and on the relays that the peers' own lists name
 /// as soon as these are known. Each relay is queried separately, so that a slow relay does not delay the others.
 struct KeyPackageSearch: Sendable {
-    /// The newest packages of a peer, per kind, that are examined: anyone can publish many.
+    /// The maximum number of packages examined per peer and kind, the newest ones: anyone can publish many.
     static let maximumCandidates = 10
     static let kinds: [Kind] = [.addressableKeyPackage, .keyPackage, .keyPackageRelays, .inboxRelays]
 

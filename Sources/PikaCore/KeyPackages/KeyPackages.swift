@@ -24,7 +24,7 @@ struct KeyPackages: Sendable {
     private var packages: [StoredKeyPackage] = []
     /// The announcement of each, by key package reference.
     private var records: [[UInt8]: KeyPackageRecord] = [:]
-    /// When the core started, in Unix seconds.
+    /// The time at which the core started, in Unix seconds.
     private var startedAt: Int64 = 0
     /// Changed only by the methods below.
     private(set) var relayLists = RelayLists()

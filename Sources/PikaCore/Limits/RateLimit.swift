@@ -41,7 +41,7 @@ package struct RateLimiter<Key: Hashable & Sendable>: Sendable {
         self.next(key, limit, nowMilliseconds) != nil
     }
 
-    /// Consumes one if that is within the limit; returns whether it was.
+    /// Consumes one unit if that is within the limit; returns whether it was.
     package mutating func consume(_ key: Key, _ limit: RateLimit, nowMilliseconds: Int64) -> Bool {
         guard let next = self.next(key, limit, nowMilliseconds) else { return false }
         self.fullAt[key] = next

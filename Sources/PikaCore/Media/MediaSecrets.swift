@@ -5,7 +5,7 @@ import Nostr
 /// The secrets from which one group's file keys are derived: of the current epoch and a few past ones, since messages
 /// arrive late, and a sender may encrypt a file just before a commit and send the message after it (MIP-04).
 struct MediaSecrets: Sendable {
-    /// As many past epochs as messages can still be opened from.
+    /// The number of past epochs; messages of as many can still be decrypted.
     static let pastEpochs = 5
     private static let recordLength = 40
 

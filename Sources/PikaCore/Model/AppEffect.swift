@@ -19,9 +19,9 @@ enum AppEffect: Sendable, Hashable {
     case loadMessage(groupID: GroupID, EventID, RequestID?)
     /// Downloads a file of a message into the host's cache.
     case download(MediaFile, groupID: GroupID, RequestID?)
-    /// Reads own messages that were sent in this epoch or later.
+    /// Reads this account's messages that were sent in this epoch or later.
     case loadSent(groupID: GroupID, fromEpoch: Epoch)
-    /// Reads own messages of this epoch and the few before it, which may be waiting for a relay.
+    /// Reads this account's messages of this epoch and the few before it, which may be waiting for a relay.
     case loadUnsent(groupID: GroupID, upToEpoch: Epoch)
     /// Reads the expiry of the next stored message.
     case loadNextExpiry
@@ -43,20 +43,20 @@ enum AppEffect: Sendable, Hashable {
     case stopCallMedia(callID: String)
     case finish(RequestID, ActionOutcome)
     case report(chatID: String, messageID: EventID, AppState.Delivery)
-    /// Logs and counts a refused or ignored event, and why.
+    /// Logs and counts a refused or ignored event, with the reason.
     case note(CoreNote)
     /// Reports the outcome of an event to observers.
     case observe(CoreNotice)
 }
 
-/// An occurrence that operators count.
+/// An occurrence to log and to count in the metrics.
 enum CoreNote: Sendable, Hashable {
     case refused(reason: String, detail: String)
     case waiting(reason: String)
-    /// Too many of one kind: refused unprocessed, and only counted.
+    /// An event above a rate limit: refused unprocessed, and only counted.
     case limited(scope: String)
     case droppedWaiting
-    /// An event waits because it is this far ahead of the clock; no other event does.
+    /// An event waits because it is this far ahead of the clock; it is the only one that does.
     case ahead(seconds: Int64)
     /// The difference by which relays' and members' clocks are ahead of this machine's.
     case clockOffset(seconds: Int64)
@@ -80,7 +80,7 @@ enum CoreNote: Sendable, Hashable {
     case signer(AppState.SignerStatus)
     /// Another copy of this account has changed a group's keys.
     case overtaken(chatID: String)
-    /// A commit undid earlier ones; the role of its author.
+    /// A commit undid earlier ones; `by` is the role of its author.
     case rollback(by: RollbackRole)
     /// One account keeps undoing the commits of a group.
     case rollbackStorm(chatID: String, committer: PublicKey, RollbackRole)

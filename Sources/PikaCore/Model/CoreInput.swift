@@ -18,9 +18,9 @@ enum CoreInput: Sendable {
     case messageLoaded(groupID: GroupID, EventID, StoredMessage?, RequestID?)
     /// The address under which the host keeps a file, or the reason why it does not.
     case downloaded(MediaFile, groupID: GroupID, Result<String, AppCoreError>, RequestID?)
-    /// Own messages of a group that have to be sealed again.
+    /// This account's messages of a group that have to be sealed again.
     case sentLoaded(groupID: GroupID, [StoredMessage])
-    /// Own messages of an epoch and the few before it.
+    /// This account's messages of an epoch and the few before it.
     case unsentLoaded(groupID: GroupID, upToEpoch: Epoch, [StoredMessage])
     /// The expiry of the next stored message, in Unix seconds; nil if none expires.
     case nextExpiry(Int64?)
@@ -99,11 +99,12 @@ enum CoreTimer: Sendable, Hashable {
     case signer
     /// More rows are past their retention.
     case retention
-    /// Own commits in a group may resume after rollbacks.
+    /// This account may commit in a group again after rollbacks.
     case backOff(groupID: GroupID)
     /// A typing notice may have expired.
     case typing
-    /// Answers to requests for push tokens or notifications may be due, or this account's token in further groups.
+    /// An answer to a request for push tokens, a notification, or sharing this account's token in further groups may
+    /// be due.
     case push
     /// An invitation to a call may have timed out.
     case call(id: String)

@@ -41,7 +41,7 @@ enum KeyTask: Sendable, Hashable {
     case open(Event)
     /// Sealing an invitation to a peer.
     case seal(DueSeal)
-    /// Announcing an own key package, by its reference.
+    /// Announcing a key package of this account, by its reference.
     case announce([UInt8])
     case relayList(Kind)
     /// Deleting announcements of key packages (kind 443).

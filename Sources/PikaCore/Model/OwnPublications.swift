@@ -1,7 +1,7 @@
 import MLS
 import Nostr
 
-/// An own key package: its announcement, use and retirement.
+/// A key package of this account: its announcement, use and retirement.
 struct KeyPackageRecord: Sendable, Hashable {
     /// The events that announce it, kinds 30443 and 443; republished unchanged, so that relays keep one of each.
     var events: [Event] = []
@@ -13,7 +13,7 @@ struct KeyPackageRecord: Sendable, Hashable {
     var retiredAt: Int64?
 }
 
-/// An own relay list.
+/// A relay list of this account.
 struct RelayListRecord: Sendable, Hashable {
     var event: Event
     /// Whether a relay has it.

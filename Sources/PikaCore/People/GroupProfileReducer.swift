@@ -161,7 +161,7 @@ extension CoreModel {
         guard let chatID = self.chatID(of: groupID) else {
             throw AppCoreError(.unknownChat, "the group no longer exists")
         }
-        // Others keep the newest profile, and one repeated within a second is dated ahead of the clock already.
+        // Members keep the newest profile: this one must not be dated before the last, which may be ahead of the clock.
         let last = self.ownGroupProfile(groupID)?.source.createdAt ?? 0
         return try self.send(
             OutgoingMessage(kind: .metadata, content: content, tags: tags), toChat: chatID,

@@ -40,7 +40,7 @@ struct GroupProfiles: Sendable {
         }
     }
 
-    // MARK: Sending the own profile
+    // MARK: Sending this account's profile
 
     mutating func markUnsent(_ groupID: GroupID) { self.unsent.insert(groupID) }
 

@@ -3,7 +3,7 @@ import Nostr
 
 /// The known part of a person's public profile, with the time of the last fetch.
 struct KnownProfile: Sendable, Hashable {
-    /// The largest content that is kept of other people's profiles; longer content is reduced to the fields shown.
+    /// The maximum size of other people's profiles as kept; longer content is reduced to the fields shown.
     static let maximumContentBytes = 4096
 
     /// The kind 0 event of the profile; nil if no relay had one.

@@ -66,7 +66,7 @@ extension CoreModel {
         if self.configuration.relays.isEmpty { throw AppCoreError(.noRelay, "this account has no relays") }
     }
 
-    /// Writes own events only after they were read recently: another program may have changed them.
+    /// Writes this account's events only after a recent reading: another program may have changed them.
     private mutating func writeOrRead(_ step: inout CoreStep) {
         if let read = self.people.own.result, read.isComplete, step.now - read.at < ProfileDirectory.pause {
             if !self.people.own.isReading { self.writeOwn(after: read, &step) }

@@ -3,7 +3,7 @@ import Nostr
 
 /// Public profiles (kind 0) of all people that this account deals with, fetched in batches and stored.
 struct ProfileDirectory: Sendable {
-    /// Seconds after which a profile is fetched again: if every relay had answered, and if not.
+    /// Seconds after which a profile is fetched again; the second applies if some relay had not answered.
     static let lifetime: Int64 = 86_400
     static let partialLifetime: Int64 = 3600
     /// Seconds within which a profile is not fetched twice, even on an urgent request.
@@ -23,7 +23,7 @@ struct ProfileDirectory: Sendable {
         var failed = 0
     }
 
-    /// Includes those that relays do not have; this account's own is among them, in full.
+    /// Also records people without a profile on the relays. This account's own profile is kept in full.
     private var profiles: [PublicKey: KnownProfile] = [:]
     /// People whose profiles are to be fetched.
     private(set) var due: Set<PublicKey> = []

@@ -299,7 +299,7 @@ package struct MemoName: Sendable, Hashable {
     package enum Kind: String, Sendable, CaseIterable {
         /// A group change that is waiting to be committed, or was committed recently; the key is its number.
         case groupIntent = "group_intent"
-        /// Own messages of a group that must be sealed again; the key is the group id.
+        /// This account's messages of a group that must be sealed again; the key is the group id.
         case reseal
         /// The age of this account's keys in a group; the key is the group id.
         case keyAge = "key_age"
@@ -328,7 +328,7 @@ package struct MemoName: Sendable, Hashable {
         case answer
         /// A chat's entry in the chat list; the key is the group id.
         case chat
-        /// An own message whose sending failed; the key is a digest of group and message.
+        /// A message of this account whose sending failed; the key is a digest of group and message.
         case failedMessage = "failed_message"
         /// A profile event (kind 0) as received; the key is its author's public key.
         case profile

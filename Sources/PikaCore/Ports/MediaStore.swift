@@ -110,7 +110,7 @@ public struct MediaURL: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// For accounts without media: every call throws `AppCoreError.Code.noMediaServer`.
+/// A store for accounts without media: every call throws `AppCoreError.Code.noMediaServer`.
 public struct NoMediaStore: MediaStore {
     /// Creates the store.
     public init() {}

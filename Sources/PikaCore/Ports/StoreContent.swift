@@ -44,10 +44,10 @@ package struct StoreContent: Sendable {
             guard let group = self.groups[id], let header = group.header else { return nil }
             return StoredGroup(groupID: id, header: header, records: group.records)
         }
-        state.waiting = self.waiting.sortedInPlaceOrder { $0.arrivedAt }
+        state.waiting = self.waiting.stablySorted { $0.arrivedAt }
         state.invites = self.invites
         state.inbox = self.inbox.values.sorted { $0.id < $1.id }
-        state.outbox = self.outbox.sortedInPlaceOrder { $0.sequence }
+        state.outbox = self.outbox.stablySorted { $0.sequence }
         state.cursors = self.cursors
         state.instance = self.instance
         state.seen = self.seen.newestFirst
@@ -213,8 +213,8 @@ extension Array {
         if let index = self.firstIndex(where: isSame) { self[index] = element } else { self.append(element) }
     }
 
-    /// Sorts by a number; a stable sort.
-    fileprivate func sortedInPlaceOrder(by key: (Element) -> Int64) -> [Element] {
+    /// Returns the elements sorted by a number; equal ones keep their order.
+    fileprivate func stablySorted(by key: (Element) -> Int64) -> [Element] {
         self.enumerated().sorted { (key($0.element), $0.offset) < (key($1.element), $1.offset) }.map(\.element)
     }
 }

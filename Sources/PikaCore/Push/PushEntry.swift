@@ -10,13 +10,13 @@ struct PushEntry: Sendable, Hashable {
     let routes: [PushRoute]
     /// Whether the member itself stated the routes; otherwise another member relayed them.
     let isDirect: Bool
-    /// When they were stated, in Unix seconds.
+    /// The time at which the routes were stated, in Unix seconds.
     let time: Int64
     /// For this account's own leaf: the number of the shared registration.
     var registration: Int64?
 
-    /// The age in seconds at which an own token is stated again. It is random, because the token begins with a random key,
-    /// and the same after a restart.
+    /// The age in seconds at which this account's token is stated again. It is random, because the token begins with a
+    /// random key, and the same after a restart.
     var refreshAge: Int64 {
         let range = PushTokens.refreshAge
         let bytes = self.routes.first?.token.bytes.prefix(4) ?? []

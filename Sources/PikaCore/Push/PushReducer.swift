@@ -234,7 +234,8 @@ extension CoreModel {
 
     // MARK: Notifying members
 
-    /// Records that members are to be notified of an own message once a relay has it, if it is one that they see.
+    /// Records that members are to be notified of a message of this account once a relay has it, if they see messages
+    /// of its kind.
     mutating func expectNotification(of message: StoredMessage) {
         guard self.notifications.tokens.notifies, Self.isShown(message.rumor.kind) else { return }
         self.notifications.requests.expect(self.messageKey(message.id, in: message.groupID), in: message.groupID)

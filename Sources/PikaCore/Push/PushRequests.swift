@@ -38,7 +38,8 @@ struct PushRequests: Sendable {
         }
     }
 
-    /// Messages on their way to a relay, whose members are notified then; the keys are those among the seen ids.
+    /// The groups of messages that are being sent, by the key under which a message is marked as seen. The members
+    /// are notified once a relay has the message.
     private var messages = RecentEntries<EventID, GroupID>(capacity: 256)
     /// Groups whose members are to be notified, and when, in Unix milliseconds.
     private var due: [GroupID: Int64] = [:]

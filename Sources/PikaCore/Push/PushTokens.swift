@@ -17,7 +17,7 @@ struct PushTokens: Sendable {
     static let lifetime: Int64 = 35 * 86_400
     /// Seconds after which this account's token is stated again: at a random time between these, before members drop it.
     static let refreshAge: Range<Int64> = 25 * 86_400..<34 * 86_400
-    /// The number of no registration: that of an own token to be stated again.
+    /// The registration number of this account's tokens that must be stated again; no registration has it.
     private static let outdated: Int64 = 0
 
     private var settings = PushSettings()
@@ -27,7 +27,7 @@ struct PushTokens: Sendable {
     /// Groups where this account's token must be shared or withdrawn.
     private(set) var unshared: Set<GroupID> = []
 
-    /// Returns what is known of the leaves of a group.
+    /// Returns the known push tokens of a group's leaves.
     subscript(groupID: GroupID) -> [LeafIndex: PushEntry] { self.groups[groupID] ?? [:] }
 
     // MARK: Own token
@@ -102,7 +102,7 @@ struct PushTokens: Sendable {
 
     // MARK: Tokens of others
 
-    /// Whether anything depends on the leaves of a group.
+    /// Whether tokens are known or to be shared in a group, so that changes of its leaves matter.
     func concerns(_ groupID: GroupID) -> Bool {
         self.settings.registration != nil || self.groups[groupID] != nil
     }

@@ -69,7 +69,7 @@ extension QuarantineEntry {
 
 /// The quarantine list in its stored form: JSON, version 1.
 enum QuarantineList {
-    /// The maximum number of entries. Beyond it the oldest is dropped, and is quarantined again after two more deaths.
+    /// The maximum number of entries. Beyond it the oldest is dropped, and is quarantined again after two more crashes.
     static let maximumCount = 64
 
     static func bytes(_ entries: [QuarantineEntry]) -> [UInt8] {

@@ -14,7 +14,7 @@ struct RelayLists: Sendable {
 
     /// The action that publishes a list.
     enum Publication: Sendable, Hashable {
-        /// A relay has the list.
+        /// Nothing to do: a relay has the list.
         case none
         /// No relay has confirmed the signed list yet.
         case send(Event)

@@ -3,7 +3,7 @@ import Nostr
 
 /// Sending messages, and effects requested by handlers.
 extension CoreModel {
-    /// Encrypts, stores and queues an own message.
+    /// Encrypts, stores and queues a message of this account.
     mutating func send(
         _ message: OutgoingMessage, toChat chatID: String, rowID: String? = nil,
         purpose: OutboxRow.Purpose = .message, notBefore: Int64 = 0, _ step: inout CoreStep

@@ -3,7 +3,7 @@ import Nostr
 
 /// Reports the core's vitals.
 extension CoreModel {
-    /// The scope of the time of the newest answer; no bot's name has this form.
+    /// The scope under which the time of the newest query is stored; no bot's name has this form.
     static let vitalsScope = "pikabot/vitals"
 
     /// Answers after a row was written, which proves that the store accepts writes.

@@ -40,7 +40,7 @@ extension AppState {
         /// False once this account was removed or has left. A departure counts when a relay has it, not only when
         /// another member has committed it.
         public internal(set) var isActive: Bool
-        /// The text of the newest chat message or hypernote; nil if absent, or it has expired.
+        /// The text of the newest chat message or hypernote; nil if absent or expired.
         public internal(set) var lastMessage: String?
         /// Unix seconds: the message's time, or its arrival if the sender's clock is ahead.
         public internal(set) var lastMessageAt: Int64?
@@ -65,7 +65,7 @@ extension AppState {
         public internal(set) var isArchived = false
         /// The first message that ``unreadCount`` counts.
         public internal(set) var firstUnread: EventID?
-        /// Why nothing can be sent; nil while this account is a member with valid keys.
+        /// The reason why nothing can be sent; nil while this account is a member with valid keys.
         public internal(set) var endReason: ChatEnd?
     }
 

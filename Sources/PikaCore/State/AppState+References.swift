@@ -15,7 +15,7 @@ extension AppState {
         return claimants.first
     }
 
-    /// Returns the name of a chat wherever a contract asks for a `nostr_group_id`; ``ChatSummary/nostrGroupID``.
+    /// Returns the name of a chat in interfaces with a `nostr_group_id`: its ``ChatSummary/nostrGroupID``.
     package func nostrGroupID(ofChat chatID: String) -> String {
         self.chatList.first { $0.chatID == chatID }?.nostrGroupID ?? chatID
     }
@@ -31,8 +31,8 @@ extension AppState {
 }
 
 extension AppState.ChatSummary {
-    /// Hex of the group's current nostrGroupID; the ``chatID`` if other groups claim it too. Names the chat wherever a
-    /// contract asks for a `nostr_group_id`.
+    /// Hex of the group's current nostrGroupID; the ``chatID`` if other groups claim it too. Names the chat in
+    /// interfaces with a `nostr_group_id`.
     package var nostrGroupID: String { self.sharesNostrGroupID ? self.chatID : self.routingIDs.first ?? self.chatID }
 }
 

@@ -170,7 +170,7 @@ public enum AppUpdate: Sendable, Hashable {
     case fullState(AppState)
     /// A dispatched action ended; `rev` is that of the state that shows its result.
     case finished(rev: UInt64, request: RequestID, outcome: ActionOutcome)
-    /// The delivery of an own message: the first relay has it, or all relays have refused it permanently.
+    /// The delivery of a message of this account: the first relay has it, or all relays have refused it permanently.
     case delivery(rev: UInt64, chatID: String, messageID: EventID, AppState.Delivery)
     /// A new account's secret key, handed out once. It is stored nowhere in the clear.
     case accountCreated(rev: UInt64, secretKey: KeyPair)

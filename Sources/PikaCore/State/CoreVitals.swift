@@ -11,7 +11,7 @@ package struct CoreVitals: Sendable, Hashable {
     /// earlier than the start.
     package internal(set) var outboxDepth: Int
     package internal(set) var oldestOutboxAt: Int64?
-    /// Own messages that failed and are still stored.
+    /// Messages of this account that failed and are still stored.
     package internal(set) var deadLetters: Int
     /// Groups that this account is a member of.
     package internal(set) var groupCount: Int

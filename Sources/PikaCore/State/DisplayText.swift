@@ -3,7 +3,7 @@ enum DisplayText {
     /// Unicode scalars of a name.
     static let nameLimit = 256
     static let aboutLimit = 4096
-    /// The maximum bytes of an address; longer ones are invalid.
+    /// The maximum size of an address in bytes; longer ones are invalid.
     static let addressLimit = 2048
 
     /// Returns a name as one trimmed line; nil if nothing is left.

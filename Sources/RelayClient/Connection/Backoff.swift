@@ -8,7 +8,7 @@ package struct Backoff: Hashable, Sendable {
     package var cap: Duration
     /// The longest wait for a relay that has worked within ``provenFor``, before jitter.
     package var provenCap: Duration
-    /// How long a relay counts as proven after it last worked.
+    /// The time for which a relay counts as proven after it last worked.
     package var provenFor: Duration
 
     package init(

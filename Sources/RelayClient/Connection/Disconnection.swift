@@ -1,4 +1,4 @@
-/// Why a connection ended or could not be made.
+/// The reason why a connection ended or could not be made.
 package struct Disconnection: Hashable, Sendable {
     /// Fixed set of reasons, for metric labels.
     package enum Reason: String, Hashable, Sendable, CaseIterable {

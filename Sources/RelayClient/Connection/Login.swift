@@ -53,7 +53,7 @@ struct Login: Hashable {
         return event != nil
     }
 
-    /// Handles an OK; returns nil if it is not for our login, otherwise whether the login succeeded.
+    /// Handles an OK; returns nil if it is not for this login, otherwise whether the login succeeded.
     mutating func answered(_ id: EventID?, accepted: Bool) -> Bool? {
         guard let id, stage == .sent(id) else { return nil }
         stage = accepted ? .accepted : .failed

@@ -4,7 +4,7 @@
 struct OpenPage: Hashable {
     private var events = 0
     private var bytes = 0
-    /// When the page was first found without progress; nil if it has progressed since.
+    /// The time when the page was first found without progress; nil if it has progressed since.
     private var quietSince: Duration?
 
     /// Counts an event, and returns whether the page stays within its bounds.

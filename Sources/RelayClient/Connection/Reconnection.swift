@@ -37,7 +37,7 @@ struct Reconnection: Hashable {
     /// Notes the end of an attempt or connection, and returns the wait before the next attempt.
     ///
     /// - Parameters:
-    ///   - connectedAt: When the connection began; nil if the attempt failed.
+    ///   - connectedAt: The time when the connection began; nil if the attempt failed.
     ///   - isFlood: Whether the connection was dropped because the relay flooded it.
     ///   - hasEvents: Whether an event is queued.
     mutating func failed(
@@ -61,7 +61,7 @@ struct Reconnection: Hashable {
 
     /// Moves the next attempt forward, because an event is queued.
     ///
-    /// - Returns: The new wait, zero for at once; nil if the planned attempt stands. Attempts stay ``Backoff/base``
+    /// - Returns: The new wait, zero for at once; nil if the planned attempt stays. Attempts stay ``Backoff/base``
     ///   apart.
     mutating func advanceAttempt(now: Duration) -> Duration? {
         let earliest = max(now, failedAt + min(backoff.base, Self.longestWaitWithEvents))

@@ -64,7 +64,7 @@ extension RelayConnection {
         }
     }
 
-    /// Most addresses of one relay that are tried, one after the other.
+    /// Maximum number of addresses of one relay that are tried, one after the other.
     private static let maximumAddresses = 4
 
     private nonisolated func connect(onDate: @escaping @Sendable (Int64) -> Void) async throws -> WebSocketChannel {

@@ -57,7 +57,7 @@ extension RelayConnection {
         var session = 0
         /// Whether the configuration names the relay.
         var isNamed = false
-        /// Whether the relay is in the set, or serves single requests only.
+        /// Whether the relay is in the pool's set; otherwise the connection serves single requests only.
         var isStanding = false
         var reconnection: Reconnection
         var connectedAt: Duration?

@@ -6,7 +6,7 @@ final class DeliveredEvents: Sendable {
     private let capacity: Int
     private let seen = Mutex<[String: RecentSet<EventID>]>([:])
 
-    /// - Parameter capacity: Events to remember for each subscription.
+    /// - Parameter capacity: The number of events to remember for each subscription.
     init(capacity: Int) {
         self.capacity = capacity
     }

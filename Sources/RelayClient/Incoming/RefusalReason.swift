@@ -1,6 +1,6 @@
 import Nostr
 
-/// Why a message from a relay was rejected; the raw values are metric labels.
+/// The reason why a message from a relay was rejected; the raw values are metric labels.
 enum RefusalReason: String, Hashable, Sendable, CaseIterable {
     /// Invalid JSON, or an invalid NIP-01 message.
     case malformed

@@ -5,8 +5,8 @@ import Synchronization
 /// TLS settings, shared by all connections with the same trust roots.
 ///
 /// The system's roots are some 150 certificates, half a megabyte once parsed: as much as the rest of an idle account.
-/// The files are read every time, the system's roots only while nothing uses them, so a change to them takes effect
-/// after a restart.
+/// The files are read every time. The system's roots are read only if no connection uses them at that moment, so a
+/// change of these roots may take effect only after a restart.
 enum TLSContexts {
     private struct Key: Hashable {
         let roots: [NIOSSLCertificate]
@@ -21,7 +21,7 @@ enum TLSContexts {
 
     /// Returns settings that trust the system's roots and those in the files, and that verify the host name.
     ///
-    /// - Parameter closeTimeout: How long to wait for the other side's TLS closure after ours.
+    /// - Parameter closeTimeout: Time to wait for the other side's TLS closure after ours.
     /// - Throws: `TransportError.Code.badTrustRoots`.
     static func context(
         trusting files: [String], closeTimeout: Duration

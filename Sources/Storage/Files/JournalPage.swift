@@ -15,7 +15,7 @@ import ProcessSupport
 /// Written without waiting for the disk: the system keeps what a killed process wrote. It does not survive a crash of
 /// the system itself; then the note may be an older one, or missing.
 package final class JournalPage: Sendable {
-    /// The maximum bytes of a note.
+    /// The maximum size of a note in bytes.
     package static let capacity = 4_000
 
     /// The page is written with one call, so that no process reads half of it.
@@ -35,7 +35,7 @@ package final class JournalPage: Sendable {
 
     deinit { close(self.descriptor) }
 
-    /// Returns the note written last; nil if absent, or it cannot be read.
+    /// Returns the note written last; nil if absent or unreadable.
     package func read() -> [UInt8]? {
         var page = [UInt8](repeating: 0, count: Self.size)
         guard pread(self.descriptor, &page, page.count, 0) == page.count else { return nil }

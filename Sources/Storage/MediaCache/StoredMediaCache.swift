@@ -122,7 +122,7 @@ package actor StoredMediaCache: MediaCache {
         defer { close(descriptor) }
         let sealed = try StoreFile.read(upTo: size, from: descriptor, path)
         let bytes = try self.sealer.openBytes(Data(sealed), in: Self.place(name))
-        // For the order after a restart; a failure costs only that.
+        // Keeps the order of use across restarts. A failure loses only that order, so it is ignored.
         _ = futimens(descriptor, nil)
         return bytes
     }

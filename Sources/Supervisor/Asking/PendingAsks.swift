@@ -11,7 +11,7 @@ struct PendingAsks {
 
     private struct Entry {
         let worker: Int
-        let isSignOfLife: Bool
+        let isHealthCheck: Bool
         let continuation: Continuation
     }
 
@@ -20,15 +20,15 @@ struct PendingAsks {
     private var counted = 0
 
     /// Returns the next id; nil when too many questions are in flight.
-    mutating func nextID(isSignOfLife: Bool) -> Int64? {
-        guard isSignOfLife || counted < Self.maximum else { return nil }
+    mutating func nextID(isHealthCheck: Bool) -> Int64? {
+        guard isHealthCheck || counted < Self.maximum else { return nil }
         lastID += 1
         return lastID
     }
 
-    mutating func add(_ id: Int64, worker: Int, isSignOfLife: Bool, _ continuation: Continuation) {
-        entries[id] = Entry(worker: worker, isSignOfLife: isSignOfLife, continuation: continuation)
-        if !isSignOfLife { counted += 1 }
+    mutating func add(_ id: Int64, worker: Int, isHealthCheck: Bool, _ continuation: Continuation) {
+        entries[id] = Entry(worker: worker, isHealthCheck: isHealthCheck, continuation: continuation)
+        if !isHealthCheck { counted += 1 }
     }
 
     /// Delivers an answer to the asker; returns false if none is waiting or if another worker was asked.
@@ -36,7 +36,7 @@ struct PendingAsks {
     mutating func answer(_ id: Int64, from worker: Int? = nil, _ outcome: Outcome) -> Bool {
         guard let entry = entries[id], worker == nil || entry.worker == worker else { return false }
         entries[id] = nil
-        if !entry.isSignOfLife { counted -= 1 }
+        if !entry.isHealthCheck { counted -= 1 }
         entry.continuation.resume(returning: outcome)
         return true
     }

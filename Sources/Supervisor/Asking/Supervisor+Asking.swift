@@ -16,31 +16,31 @@ extension Supervisor {
     }
 
     /// Sends a health check and waits until the worker answers or ends.
-    func askForSignOfLife(_ worker: Int) async -> PendingAsks.Outcome {
-        await ask(worker, "health", ["signOfLife": true], within: nil, isSignOfLife: true)
+    func checkHealth(_ worker: Int) async -> PendingAsks.Outcome {
+        await ask(worker, "health", ["signOfLife": true], within: nil, isHealthCheck: true)
     }
 
     private func ask(
         _ worker: Int, _ ask: String, _ parameters: [String: ControlValue], within limit: Duration?,
-        isSignOfLife: Bool = false
+        isHealthCheck: Bool = false
     ) async -> PendingAsks.Outcome {
         let name = machine.name(worker)
         guard let control = controls[worker] else {
-            return .failure(SupervisorError(.notRunning, "\(name) does not run"))
+            return .failure(SupervisorError(.notRunning, "\(name) is not running"))
         }
-        guard let id = asks.nextID(isSignOfLife: isSignOfLife) else {
+        guard let id = asks.nextID(isHealthCheck: isHealthCheck) else {
             let count = PendingAsks.maximum
             return .failure(SupervisorError(.tooManyAsks, "\(count) questions are already in flight"))
         }
         var line = parameters
         // Questions of control clients are not health checks.
-        line["signOfLife"] = isSignOfLife ? true : nil
+        line["signOfLife"] = isHealthCheck ? true : nil
         line["ask"] = .string(ask)
         line["id"] = .integer(id)
         let json = ControlValue.object(line).json
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                asks.add(id, worker: worker, isSignOfLife: isSignOfLife, continuation)
+                asks.add(id, worker: worker, isHealthCheck: isHealthCheck, continuation)
                 if !control.send(json) {
                     let error = SupervisorError(.noAnswer, "\(name) does not read its input")
                     asks.answer(id, .failure(error))

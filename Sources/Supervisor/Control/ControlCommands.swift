@@ -11,7 +11,7 @@
 package struct ControlCommands<WorkerClock: Clock>: Sendable where WorkerClock.Duration == Duration {
     /// Commands that are forwarded to the workers.
     static var forwarded: Set<String> { ["why", "quarantine", "pause", "resume"] }
-    static var longestLog: Int64 { 10_000 }
+    static var maximumLogLines: Int64 { 10_000 }
 
     private let supervisor: Supervisor<WorkerClock>
     private let process: Int32
@@ -72,8 +72,8 @@ package struct ControlCommands<WorkerClock: Clock>: Sendable where WorkerClock.D
     private func logs(_ request: ControlValue, _ account: String?) async throws(SupervisorError) -> ControlReply {
         if let account { _ = try await supervisor.index(of: account) }
         let count = request["lines"]?.integer ?? 100
-        guard (0...Self.longestLog).contains(count) else {
-            return .badRequest("\"lines\" must be 0 to \(Self.longestLog)")
+        guard (0...Self.maximumLogLines).contains(count) else {
+            return .badRequest("\"lines\" must be 0 to \(Self.maximumLogLines)")
         }
         let log = supervisor.log
         guard request["follow"]?.bool == true else {

@@ -8,7 +8,7 @@ import ServiceLifecycle
 package struct ControlServer: Service {
     private typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
-    /// Most bytes of a command.
+    /// Maximum number of bytes of a command.
     private static let longestLine = 64 * 1024
     private static let maximumClients = 32
 

@@ -1,7 +1,7 @@
 /// Health checks of one run of a worker.
 ///
-/// Two consecutive checks may go unanswered, each for half of the patience: on a machine that resumes from suspension
-/// every deadline has passed, and the worker must get time to answer.
+/// A worker is lost after two consecutive unanswered checks, each with a deadline of half the patience. One is not
+/// enough: on a machine that resumes from suspension every deadline has passed, and the worker must get time to answer.
 struct LivenessTracker: Equatable {
     static let chances = 2
 

@@ -1,5 +1,6 @@
 extension SupervisorStateMachine {
-    /// Restarts one worker, even if it was over. Workers that fail together with it are not restarted.
+    /// Restarts one worker, even a stopped, finished or quarantined one. Workers that fail together with it are not
+    /// restarted.
     mutating func restart(_ worker: Int) -> [Action] {
         guard !isDraining else { return [] }
         workers[worker].revive()
@@ -33,8 +34,8 @@ extension SupervisorStateMachine {
         return stays
     }
 
-    /// Replaces the list of workers: new ones start, removed ones stop, and the others run on; changes to them apply
-    /// from their next start.
+    /// Replaces the list of workers: new ones start, removed ones stop, and the others keep running; changes to them
+    /// apply from their next start.
     mutating func reconfigure(
         _ specifications: [WorkerSpecification], _ configuration: SupervisorConfiguration
     ) -> [Action] {

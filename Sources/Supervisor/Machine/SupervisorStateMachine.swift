@@ -48,7 +48,7 @@ struct SupervisorStateMachine {
     var order: [Int]
     private(set) var isDraining = false
     private var isFinished = false
-    /// For the strategies that restart workers together.
+    /// The joint restart history of all workers, for the strategies that restart workers together.
     var sharedHistory = RestartPolicy.History()
     var restartGroup: RestartGroup?
 

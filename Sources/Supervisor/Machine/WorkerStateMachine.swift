@@ -1,6 +1,6 @@
 /// State machine of one worker: inputs return actions.
 struct WorkerStateMachine: Equatable {
-    /// Why a running worker was told to stop; determines what follows its exit.
+    /// The reason why a running worker was told to stop; determines what follows its exit.
     enum StopReason: Equatable, CaseIterable {
         /// The supervisor is shutting down.
         case drain

@@ -43,7 +43,7 @@ enum WorkerLine: Equatable {
 }
 
 extension WorkerLine.Status {
-    /// Most characters kept of a worker's own messages.
+    /// Maximum number of characters kept of a worker's own messages.
     private static let longestWords = 1000
 
     fileprivate init?(_ fields: [String: Any]) {

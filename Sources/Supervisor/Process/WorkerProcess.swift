@@ -36,7 +36,7 @@ struct WorkerProcess: Sendable {
         }
     }
 
-    /// Most lines queued for a worker that does not read.
+    /// Maximum number of lines queued for a worker that does not read.
     private static let longestQueue = 64
     /// Large enough for an answer with all of a worker's metrics.
     private static let longestLine = 8 << 20

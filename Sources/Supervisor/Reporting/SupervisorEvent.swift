@@ -18,7 +18,8 @@ package enum WorkerExit: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Why a worker is restarted; the raw values are those of the label `reason` of `bot_supervisor_restarts_total`.
+/// The reason why a worker is restarted; the raw values are those of the label `reason` of
+/// `bot_supervisor_restarts_total`.
 package enum RestartReason: String, Hashable, Sendable {
     /// It exited, with any status.
     case exit

@@ -19,9 +19,9 @@ package final class WorkerLog: Sendable {
         var lastFollower = 0
     }
 
-    /// Most characters kept of one line.
+    /// Maximum number of characters kept of one line.
     static let longestLine = 8192
-    /// Lines queued for a slow follower; beyond it the oldest are dropped.
+    /// Maximum number of lines queued for a slow follower; beyond it the oldest are dropped.
     static let longestQueue = 4096
 
     private let capacity: Int

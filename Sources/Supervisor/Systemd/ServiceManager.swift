@@ -3,7 +3,7 @@ import Foundation
 /// Notifications to the service manager.
 ///
 /// `READY=1` is sent once every worker has been ready or is over (quarantined, finished, stopped or removed), and at
-/// least one has been ready. A worker that may still become ready delays it, and while such workers show signs of life
+/// least one has been ready. A worker that may still become ready delays it, and while such workers answer questions
 /// `EXTEND_TIMEOUT_USEC` asks for more time. `WATCHDOG=1` is sent once every running worker that has ever answered has
 /// answered again since the last one; a hanging worker is replaced before the watchdog timeout.
 struct ServiceManager {
@@ -22,7 +22,7 @@ struct ServiceManager {
         self.socket = socket
     }
 
-    /// Interval of ``beat(_:)``; nil: never.
+    /// Interval of ``beat(_:)``; nil without a socket.
     var beat: Duration? {
         socket.map { $0.watchdog.map { $0 / Self.beatsPerWatchdog } ?? Self.startingBeat }
     }

@@ -108,7 +108,7 @@ package enum MetricCatalogue {
         .histogram(
             "bot_publish_duration_seconds", "Time from sending an event to the relays to the first acknowledgement.",
             bounds: durations),
-        .gauge("bot_dead_letters", "Own messages that could not be delivered and are kept."),
+        .gauge("bot_dead_letters", "Messages of the account that could not be delivered and are kept."),
     ]
 
     private static let watching: [MetricDescription] = [

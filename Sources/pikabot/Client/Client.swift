@@ -43,7 +43,7 @@ struct Client: Sendable {
                 : "No relay answered; showing the stored state: \(reasons)")
     }
 
-    /// Prints why the account's remote signer does not do its work.
+    /// Prints the reason why the account's remote signer does not perform requests.
     func reportSigner() async {
         switch await account.core.state.signer {
         case .away(let reason)?: Console.printError("The remote signer is away: \(reason)")

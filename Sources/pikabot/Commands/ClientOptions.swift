@@ -86,7 +86,7 @@ struct ClientOptions: ParsableArguments {
         try (defaultRelays + defaultKeyPackageRelays).map { try RelayURL($0) }
     }
 
-    /// Empty if they are the message relays.
+    /// Returns the relays for key packages; empty if these are the message relays.
     func relaysForKeyPackages() throws -> [RelayURL] {
         guard keyPackageRelays.isEmpty else { return Self.unique(keyPackageRelays.map(\.url)) }
         return try relays.isEmpty ? Self.defaultKeyPackageRelays.map { try RelayURL($0) } : []

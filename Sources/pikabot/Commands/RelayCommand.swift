@@ -19,8 +19,8 @@ extension Pikabot {
         @Option(help: "HOST:PORT to listen on.") var listen: ListenArgument?
         @Option(help: "Directory of the events, or :memory: to store none.") var data: String?
         @Option(help: "Directory of the media files, or :memory: to store none.") var media: String?
-        @Option(help: "Concurrent connections of all clients. (default: 1024)") var connections: Int?
-        @Option(help: "Concurrent connections per address; 0 for no limit. (default: 256)")
+        @Option(help: "Maximum number of concurrent connections. (default: 1024)") var connections: Int?
+        @Option(help: "Maximum number of concurrent connections per address; 0 for no limit. (default: 256)")
         var addressConnections: Int?
         @Option(
             help: """

@@ -15,7 +15,7 @@ import UnixSignals
 /// One account with a daemon: its store, relays, core, engine, standard streams and socket.
 struct DaemonHost {
     static let defaultRelay = "ws://127.0.0.1:18080"
-    /// How long the shutdown waits for relays to accept queued events.
+    /// The time that the shutdown waits for relays to accept queued events.
     private static let drain = Duration.seconds(10)
 
     /// The folder of the account's identity and state.
@@ -163,7 +163,7 @@ private final class EngineService: Service {
         self.end = end
     }
 
-    /// Why the engine ended, unless it was told to.
+    /// The reason why the engine ended, unless it was told to.
     var failure: (any Error)? { noted.withLock { $0 } }
 
     func run() async throws {

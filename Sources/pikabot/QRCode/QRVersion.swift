@@ -43,7 +43,7 @@ struct QRVersion: Sendable, Hashable {
     var dataCount: Int { codewordCount - correctionLength * blockCount }
     /// Bits of the length field in byte mode.
     var lengthBits: Int { number < 10 ? 8 : 16 }
-    /// Largest payload in bytes, without the mode and length bits.
+    /// Maximum size of the payload in bytes, without the mode and length bits.
     var capacity: Int { (dataCount * 8 - 4 - lengthBits) / 8 }
     /// Centre coordinates of the alignment patterns.
     var alignmentCentres: [Int] { Self.alignments[number - 1] }

@@ -133,7 +133,7 @@ struct AdmissionTests {
         #expect(verdicts.filter { $0 == "admitted" }.count == 2)
     }
 
-    @Test func foreignCommitsAndCallsCount() {
+    @Test func limitsCommitsAndCallsOfOthers() {
         let admission = Admission()
         let policy = BotPolicy(limits: BotLimits(perSender: Rate(1, per: .hour)))
         let own = coreEvent(1, .commit(commitEvent(by: key("a"), isOwn: true)))

@@ -29,7 +29,7 @@ private final class Responder: Sendable {
         self.operators = operators
     }
 
-    /// Of the current run.
+    /// The admission of the current run.
     var admission: Admission { member.withLock { $0?.admission } ?? Admission() }
 
     func ignored(_ reason: IgnoreReason) -> Int {
@@ -82,10 +82,10 @@ struct AuthorityLabTests {
         try await alice.say("hello", in: chat)
         try await lab.settle()
         let answers = alice.heard(in: chat, from: ours).count
-        // One answer to her, one to the other bot's first message, and at most ten budgets of answers to its answers.
+        // One answer to Alice, one to the other bot's first message, and at most ten budgets of replies to its replies.
         #expect((3...2 + LoopBreaker.unmarkedFactor).contains(answers), "\(answers)")
         #expect((1...2).contains(responder.ignored(.loop)))
-        // The flood does not count against her.
+        // The flood does not count against Alice.
         try await alice.say("and me?", in: chat)
         #expect(alice.heard(in: chat, from: ours).contains("re: and me?"))
     }

@@ -82,7 +82,7 @@ struct BotMemoryTests {
         #expect(effects.last == [])
     }
 
-    @Test func timerFiresOncePerTurn() {
+    @Test func dueTimerIsDequeuedOnceUntilFinished() {
         let memory = BotMemory()
         memory.commit([("a", .setTimer(timer("x"))), ("a", .setTimer(timer("y", due: 4)))]) { _ in }
         #expect(memory.dequeueDue(nowMilliseconds: 3, of: ["a"]).isEmpty)

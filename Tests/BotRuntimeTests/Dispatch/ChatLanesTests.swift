@@ -57,7 +57,7 @@ struct ChatLanesTests {
         #expect(ids(lanes.add(.event(arrived("", 6, chat: "e")))) == [6])
     }
 
-    @Test func jobsWaitingOutsideDoNotBlock() {
+    @Test func suspendedJobsDoNotBlockOthers() {
         var lanes = ChatLanes(width: 4) { $0.number == 2 }
         #expect(ids(lanes.add(.event(arrived("", 1, chat: "a")))) == [1])
         #expect(lanes.add(.event(arrived("", 2, chat: "b"))).isEmpty)

@@ -6,7 +6,7 @@ import Nostr
 /// The key whose hex form repeats this digit 64 times.
 func key(_ digit: Character) -> PublicKey {
     guard let key = try? PublicKey(hex: String(repeating: digit, count: 64)) else {
-        preconditionFailure("\(digit) is no hexadecimal digit")
+        preconditionFailure("\(digit) is not a hexadecimal digit")
     }
     return key
 }

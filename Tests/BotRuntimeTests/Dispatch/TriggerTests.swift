@@ -137,7 +137,7 @@ struct TriggerTests {
                 await clock.waitForSleeper()
                 clock.advance(by: .seconds(30))
                 #expect(await stage.core.completed(1).map { texts($0.effects) } == [["other"]])
-                // The other bot's.
+                // The other bot's timeout.
                 await clock.waitForSleeper()
             }
             #expect(stage.dispatcher.hangingHandlers == ["bot0": 15])

@@ -34,7 +34,7 @@ struct CanaryServiceTests {
                     #expect(service.canaryResults[two] == nil)
                     relays.set([two])
                     for await outcome in after {
-                        if case .returned = outcome {} else { Issue.record("\(outcome)") }
+                        if case .returned = outcome {} else { Issue.record("unexpected outcome: \(outcome)") }
                         break
                     }
                     group.cancelAll()
@@ -58,7 +58,7 @@ struct CanaryServiceTests {
                 group.addTask { try await service.run() }
                 for await outcome in outcomes {
                     guard case .returned(let milliseconds) = outcome else {
-                        Issue.record("\(outcome)")
+                        Issue.record("unexpected outcome: \(outcome)")
                         break
                     }
                     #expect((0..<60_000).contains(milliseconds))
@@ -68,8 +68,8 @@ struct CanaryServiceTests {
             }
             // The account's reader of the pool received nothing of it.
             for await update in pool.updates {
-                if case .event = update { Issue.record("\(update)") }
-                if case .endOfStoredEvents = update { Issue.record("\(update)") }
+                if case .event = update { Issue.record("unexpected update: \(update)") }
+                if case .endOfStoredEvents = update { Issue.record("unexpected update: \(update)") }
             }
         }
     }

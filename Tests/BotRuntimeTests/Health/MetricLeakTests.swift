@@ -17,7 +17,7 @@ import Testing
 /// A complete running account, and everything its process would export.
 @Suite(.live)
 struct MetricLeakTests {
-    /// Throws errors whose type has a name, and no content.
+    /// Throws errors that contain the message's text; metrics may only show their type.
     private struct MoodyBot: Bot {
         struct BadMood: Error { let text: String }
 

@@ -103,7 +103,7 @@ struct EventJournalTests {
         #expect(journal.entries(matching: eventID(7).hex).map(\.reason) == ["not_admin"])
     }
 
-    @Test func restartKnowsEarlierEvents() async {
+    @Test func restoresEventsAfterRestart() async {
         let core = ScriptedCore()
         let clock = StandingClock()
         let first = EventJournal()
@@ -165,7 +165,7 @@ struct EventExplanationTests {
     }
 
     @Test(arguments: HandlingReason.allCases)
-    func everyOutcomeIsKnownAgain(reason: HandlingReason) {
+    func everyOutcomeIsRecognizedByItsCode(reason: HandlingReason) {
         #expect(entry(1, reason).knownReason == .handling(reason))
     }
 

@@ -27,7 +27,7 @@ private final class SlowBot: Bot {
 /// Inbox overflow with a bot that is too slow.
 @Suite(.bounded)
 struct FullInboxLabTests {
-    @Test func droppedEventsNeverRun() async throws {
+    @Test func droppedEventsReachNoHandler() async throws {
         let lab = try GroupLab(seed: 23)
         let alice = try await lab.member("alice")
         let bot = SlowBot()

@@ -26,7 +26,7 @@ private final class PoisonBot: Bot {
         await Self.never()
     }
 
-    /// Returns when the process has crashed.
+    /// Returns only when the process has crashed, which cancels the task.
     private static func never() async { for await _ in AsyncStream<Void>(Void.self, { _ in }) {} }
 
     var handlers: [Handler] {

@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    /// A name server that returns a public address first and a private one afterwards.
+    /// A second lookup could return a private address (DNS rebinding).
     @Test func resolvesNameOnce() async throws {
         try await HTTPServer.run { (server) async throws in
             let lookups = Mutex(0)

@@ -70,7 +70,7 @@ import Testing
             let account = try await login(accounts).logIn(.createAccount(name: nil))
             let entry = try #require(try accounts.entry(of: account))
             guard case .key(let key) = entry.identity else {
-                Issue.record("\(entry.identity)")
+                Issue.record("unexpected identity: \(entry.identity)")
                 return
             }
             #expect(key.publicKey == account && entry.isCurrent)
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func wrongPasswordLogsNothingIn() async throws {
+    @Test func refusesLoginWithWrongPassword() async throws {
         try await withDirectory { accounts in
             var generator = SystemRandomNumberGenerator()
             let text = try key().encrypted(password: NIP49.Password("right"), logN: 2, using: &generator)

@@ -171,7 +171,7 @@ import Testing
         let file = place.identity(of: user.publicKey)
         let identity = try IdentityFile(path: file).read(isPrivate: true)
         guard case .bunker(user.publicKey, bunker.url, let client)? = identity else {
-            Issue.record("\(String(describing: identity))")
+            Issue.record("unexpected identity: \(String(describing: identity))")
             return
         }
         #expect(bunker.clients == [client.publicKey])

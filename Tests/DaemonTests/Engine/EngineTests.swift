@@ -162,7 +162,7 @@ import Testing
         #expect(messages["messages"]?.array?.count == 2)
         let all = try await scene.daemon.result("get_messages", ["nostr_group_id": group])["messages"]?.array
         #expect(all?.contains { $0["message_id"] == sent["event_id"] && $0["content"] == "hello" } == true)
-        #expect(scene.daemon.events("message_received").count == 1, "own messages must not be reported")
+        #expect(scene.daemon.events("message_received").count == 1, "an account's own messages must not be reported")
     }
 
     @Test func refusesInvalidMessageCommands() async throws {

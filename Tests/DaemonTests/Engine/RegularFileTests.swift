@@ -19,7 +19,7 @@ import Testing
         let path = Self.path()
         defer { unlink(path) }
         try Data().write(to: URL(fileURLWithPath: path))
-        // A hole of a terabyte: reading it would not end.
+        // A sparse file of a terabyte: reading it would take too long.
         try #require(truncate(path, 1 << 40) == 0)
         let failure = #expect(throws: RegularFile.Failure.self) { try RegularFile.read(path) }
         #expect(failure?.description == "file too large (max 32 MB)")

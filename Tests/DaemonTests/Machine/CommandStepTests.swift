@@ -51,7 +51,7 @@ import Testing
         #expect(throws: DaemonFailure(.mdkError, DaemonFailure.coreTimeout.message)) { _ = try refuse(&machine) }
     }
 
-    @Test func failedEndReportsLaterEnd() throws {
+    @Test func reportsLaterEndAfterFailedCommand() throws {
         var machine = Self.machine()
         var state = AppState()
         state.activeCall = MachineFixtures.call(.active)

@@ -132,7 +132,7 @@ import Testing
         let report = await report([relays[0]: [list]], queried: queried) {
             $0.host == "many2.example" ? "not queried: it is private" : nil
         }
-        #expect(report.relays.count == 2 + KeyPackageProbe.mostListedRelays)
+        #expect(report.relays.count == 2 + KeyPackageProbe.maximumListedRelays)
         #expect(!queried.all.contains(many[1]))
         #expect(report.relays.first { $0.relay == many[1] }?.reason == "not queried: it is private")
     }

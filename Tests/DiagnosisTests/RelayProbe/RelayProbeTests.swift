@@ -63,7 +63,7 @@ struct RelayProbeTests {
             (.requiresLogin(admits: false), [.loginRefused]), (.sendsGarbage, [.garbage]), (.forges, [.garbage]),
             (.sendsUnasked, [.unasked]), (.disconnectsOnWrite, [.connectionLost]),
             (.refusesDespiteLogin, [.authRequired, .readRefused, .writeRefused]),
-            // The end of an answer tells why events are missing.
+            // CLOSED or the loss of the connection explains why events are missing.
             (.failsQuery(.groupEvent, .closes), [.readRefused]),
             (.failsQuery(.groupEvent, .disconnects), [.connectionLost]),
             (.failsQuery(.keyPackage, .closes), [.readRefused]),

@@ -39,7 +39,7 @@ struct RelayRobustnessTests {
                 try await client.send(.text, Array(bytes.prefix(Int.random(in: 0...bytes.count, using: &generator))))
                 switch try await client.next() {
                 case .notice, .ok: continue
-                case let other: Issue.record("\(other)")
+                case let other: Issue.record("unexpected result: \(other)")
                 }
             }
         }
@@ -192,7 +192,10 @@ struct RelayRobustnessTests {
         var configuration = RelayConfiguration()
         configuration.shutdownGrace = .milliseconds(50)
         let client = try await withEmbeddedRelay(configuration: configuration) { _, address in
-            try await TestClient.connect(address, answersClose: false)
+            let client = try await TestClient.connect(address, answersClose: false)
+            // An answer proves that the relay has registered the client, and does not only upgrade its connection.
+            #expect(try await client.request("a", Filter()) == [])
+            return client
         }
         #expect(await client.receive() == .close(1_001))
         #expect(await client.receive() == .end)

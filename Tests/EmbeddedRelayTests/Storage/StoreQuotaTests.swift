@@ -31,13 +31,13 @@ struct StoreQuotaTests {
     }
 
     @Test func deletionsMayExceedQuotaByOneSixteenth() {
-        var quota = StoreQuota(most: 1_600, used: 1_599)
+        var quota = StoreQuota(limit: 1_600, used: 1_599)
         #expect(quota.admits(1) && quota.admits(.deletion))
-        quota = StoreQuota(most: 1_600, used: 1_600)
+        quota = StoreQuota(limit: 1_600, used: 1_600)
         #expect(!quota.admits(1) && quota.admits(.deletion))
-        quota = StoreQuota(most: 1_600, used: 1_700)
+        quota = StoreQuota(limit: 1_600, used: 1_700)
         #expect(!quota.admits(.deletion))
-        quota = StoreQuota(most: .max, used: .max - 1)
+        quota = StoreQuota(limit: .max, used: .max - 1)
         quota.add(json: .max)
         #expect(quota.used == .max && !quota.admits(.deletion))
     }

@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: [Epoch.max, .highestJoinable, 5])
-    func agesAreDistances(_ newest: Epoch) {
+    func recentAndLaterEpochsAreWithinAge(_ newest: Epoch) {
         #expect(newest.earlier(by: 5).isWithin(5, of: newest) && newest.isWithin(5, of: newest))
         #expect(newest.later(by: 9).isWithin(5, of: newest))
         #expect(!newest.earlier(by: 6).isWithin(5, of: newest) || newest == 5)

@@ -140,7 +140,7 @@ struct MessageOrderTests {
     }
 }
 
-/// Own messages, sent by another copy of the state.
+/// A member's own messages, sent by another copy of its state.
 struct OwnMessageTests {
     @Test func unsentMessageConsumesItsKey() throws {
         var party = try Party(2)

@@ -68,7 +68,7 @@ struct HostileInputTests {
                 let message = try MLSMessage(mutator.mutate(target.bytes))
                 decoded += 1
                 do { try target.receive(message) } catch let error as MLSError { throw error } catch {
-                    Issue.record("\(error) is no MLSError")
+                    Issue.record("expected an MLSError, found \(error)")
                 }
             } catch { #expect(!error.message.isEmpty) }
         }

@@ -12,6 +12,6 @@ func expectError(
     } catch let error as MLSError {
         #expect(error.code == code, "\(error)", sourceLocation: sourceLocation)
     } catch {
-        Issue.record("\(error) is no MLSError", sourceLocation: sourceLocation)
+        Issue.record("expected an MLSError, found \(error)", sourceLocation: sourceLocation)
     }
 }

@@ -17,7 +17,7 @@ struct RelayListEventTests {
     }
 
     @Test(arguments: [Kind.keyPackageRelays, .inboxRelays])
-    func listHasOneRelayTagEach(_ kind: Kind) throws {
+    func listHasOneTagPerRelay(_ kind: Kind) throws {
         let keys = self.keys(1)
         let event = try self.list(kind, ["wss://one.example/", "ws://127.0.0.1:7777"], by: keys)
         try event.verify()

@@ -222,7 +222,7 @@ struct AuthorizationTests {
         self.expectRefusal(&lab, event, at: [1, 3], "bad_credential")
     }
 
-    @Test func laterExpiredKeyPackageKeepsGroupTogether() throws {
+    @Test func acceptsKeyPackageThatExpiredAfterCommit() throws {
         var lab = try self.lab()
         let newcomer = try lab.newcomer()
         lab.now += 80 * 86_400

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Marmot
 
-/// Leaving in both forms, and its commit by another member (MIP-03, docs/protocol/marmot.md §5.10). Member 0 is the
-/// admin unless stated otherwise.
+/// Departures by SelfRemove and by a legacy Remove, and their commit by another member (MIP-03,
+/// docs/protocol/marmot.md §5.10). Member 0 is the admin unless stated otherwise.
 struct DepartureTests {
     private static func leave(_ lab: inout Lab, _ member: Int) throws -> Event {
         try lab.groups[member].leave(now: lab.now, using: &lab.rng)

@@ -5,7 +5,9 @@ import Testing
 
 /// Size limits of a Welcome and a commit (docs/protocol/marmot.md §4.3, §10).
 struct SizeLimitTests {
-    private static func found(_ lab: inout Lab, _ invitees: [Invitee], _ limits: SizeLimits) throws -> [DueWelcome] {
+    private static func createGroup(
+        _ lab: inout Lab, _ invitees: [Invitee], _ limits: SizeLimits
+    ) throws -> [DueWelcome] {
         try MarmotGroup.create(
             lab.groups[0].data, founder: lab.keys[0].publicKey, inviting: invitees, client: Lab.client, limits: limits,
             now: lab.now, using: &lab.rng
@@ -18,10 +20,10 @@ struct SizeLimitTests {
         // Measured; MDK's are about 80 and 58 (docs/protocol/marmot.md §10).
         for (limits, largest) in [(SizeLimits.giftWrap, 81), (.common, 56)] {
             expectError(.tooLarge, "\(largest + 1) members") {
-                _ = try Self.found(&lab, Array(invitees.prefix(largest)), limits)
+                _ = try Self.createGroup(&lab, Array(invitees.prefix(largest)), limits)
             }
             // A group within the limit can be wrapped, and has the predicted size.
-            let welcome = try #require(try Self.found(&lab, Array(invitees.prefix(largest - 1)), limits).last)
+            let welcome = try #require(try Self.createGroup(&lab, Array(invitees.prefix(largest - 1)), limits).last)
             let wrap = try GiftWrap.wrap(
                 welcome.rumor, from: lab.keys[0], to: welcome.recipient, now: lab.now, using: &lab.rng)
             let size = wrap.json().count
@@ -30,7 +32,7 @@ struct SizeLimitTests {
             // The error says about how many fit.
             let near = (-2...2).map { "about \(largest + $0) fit" }
             do {
-                _ = try Self.found(&lab, invitees, limits)
+                _ = try Self.createGroup(&lab, invitees, limits)
                 Issue.record("expected 95 invitees not to fit")
             } catch let error as MarmotError {
                 #expect(error == MarmotError(.tooLarge, "") && near.contains(where: error.message.contains), "\(error)")
@@ -38,7 +40,7 @@ struct SizeLimitTests {
             }
         }
         // Without events to send there is no limit.
-        #expect(try Self.found(&lab, invitees, .unlimited).count == 95)
+        #expect(try Self.createGroup(&lab, invitees, .unlimited).count == 95)
     }
 
     @Test func refusesOversizedWelcomeBeforeCommitting() throws {

@@ -167,7 +167,7 @@ struct StoredFormTests {
         #expect(try records(64) < records(8) + 40)
     }
 
-    // MARK: Own commits
+    // MARK: Pending and abandoned commits
 
     @Test func pendingCommitSurvivesRestart() throws {
         var lab = try Lab(3)
@@ -207,7 +207,7 @@ struct StoredFormTests {
         try lab.expectAgreement()
     }
 
-    /// Given up because no relay seemed to have it; but one had, and the others applied it.
+    /// A commit was abandoned because no relay seemed to have it; but one had it, and the other members applied it.
     @Test(arguments: [false, true], [false, true])
     func returningAbandonedCommitMayWin(restarts: Bool, isAnotherThere: Bool) throws {
         var lab = try Lab(3, admins: [0, 1])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Marmot
 
-/// Kind 446 and its way to the server.
+/// Kind 446 and its delivery to the server.
 struct PushNotificationTests {
     private static let now: Int64 = 1_800_000_000
 

@@ -15,7 +15,7 @@ func expectError(
         #expect(error.code.description == code.description, "\(error)", sourceLocation: sourceLocation)
         #expect(text.isEmpty || error.message.contains(text), "\(error)", sourceLocation: sourceLocation)
     } catch {
-        Issue.record("\(error) is no MarmotError", sourceLocation: sourceLocation)
+        Issue.record("expected a MarmotError, found \(error)", sourceLocation: sourceLocation)
     }
 }
 

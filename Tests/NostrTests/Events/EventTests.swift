@@ -115,7 +115,7 @@ import Testing
     #expect(event.firstTag("x") == nil)
 }
 
-@Test func addressesRoundTripAsATagValues() throws {
+@Test func addressesRoundTripAsTagValues() throws {
     let key = Samples.key(1)
     let address = EventAddress(kind: 30443, pubkey: key.publicKey, identifier: "a:b:c")
     #expect(EventAddress(address.description) == address)

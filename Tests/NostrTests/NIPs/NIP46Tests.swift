@@ -98,7 +98,7 @@ import Testing
             self.code { _ = try NIP46.message(in: note, from: client.publicKey, to: signer) } == .unexpectedKind)
     }
 
-    @Test func refusesMismatchedEvents() throws {
+    @Test func refusesTooLargeMessages() throws {
         let (client, signer) = try self.pair()
         var random = SystemRandomNumberGenerator()
         let message = [UInt8](repeating: 0x20, count: NIP44.maximumPlaintext + 1)

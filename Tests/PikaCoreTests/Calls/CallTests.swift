@@ -39,7 +39,7 @@ import Testing
         let call = try #require(bob.calls.first)
         #expect(call.sender == alice.publicKey)
         guard case .invite(let session) = call.signal.body else {
-            Issue.record("\(call.signal.type)")
+            Issue.record("unexpected signal: \(call.signal.type)")
             return
         }
         #expect(session.relayAuth.hasPrefix("capv1_") && session.relayAuth.count == 70)

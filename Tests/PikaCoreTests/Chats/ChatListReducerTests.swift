@@ -57,7 +57,7 @@ import Testing
         world.settle()
         #expect(try self.chat(world, 1).unreadCount == 3)
         #expect(try self.chat(world, 1).firstUnread == first)
-        #expect(try self.chat(world, 0).unreadCount == 0, "own messages must count as read")
+        #expect(try self.chat(world, 0).unreadCount == 0, "an account's own messages must count as read")
         #expect(try self.chat(world, 0).firstUnread == nil)
         world.act(1, .openChat(chatID: world[1].chatID))
         #expect(try self.chat(world, 1).unreadCount == 0 && self.chat(world, 1).firstUnread == nil)

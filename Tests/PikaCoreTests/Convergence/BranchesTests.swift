@@ -10,7 +10,7 @@ import Testing
     private var step = CoreStep(nowMilliseconds: 0, random: CoreRandom(SplitMix64(seed: 4)))
     private var branches = Branches()
 
-    /// Advances the group beyond the reach of races.
+    /// Advances the group until no commit of its present epoch can be displaced any more.
     private func advance(_ world: inout ReducerWorld) throws -> MarmotGroup {
         for number in 0...MarmotProfile.mip.pastEpochs {
             world.now += 1000
@@ -20,7 +20,7 @@ import Testing
         return try #require(world[1].group)
     }
 
-    @Test mutating func dropsLeftStatesBeyondRaces() throws {
+    @Test mutating func dropsOldLeftStates() throws {
         var world = try ReducerWorld.group(2)
         let abandoned = try #require(world[1].group)
         self.branches.leave(abandoned, &self.step)
@@ -32,7 +32,7 @@ import Testing
         #expect(self.step.changes.contains { if case .deleteGroup(key) = $0 { true } else { false } })
     }
 
-    @Test mutating func dropsAbandonedBranchesBeyondRaces() throws {
+    @Test mutating func dropsOldAbandonedBranches() throws {
         var world = try ReducerWorld.group(2)
         let branch = try #require(world[1].group)
         self.branches.abandon(branch, at: branch.epoch, &self.step)

@@ -47,8 +47,8 @@ import Testing
         for member in run.members {
             let group = try await member.storedGroups().first { $0.groupID == reference.groupID && $0.isActive }
             guard expected.contains(member.publicKey) else {
-                // A newcomer is alone if its adding lost a race and the committer then lost its admin role: no other
-                // member is in that state of the group, and the protocol cannot detect it.
+                // A newcomer is alone if the commit that added it lost a race and the committer then lost its admin
+                // role: no other member is in that state of the group, and the protocol cannot detect it.
                 if let group, try await run.isShared(group) {
                     fail("\(member.name) must not be in \(chat.prefix(4)), epoch \(group.epoch)")
                 }
@@ -134,13 +134,13 @@ extension LabMember {
         let oldest = message.epoch.later(by: MarmotProfile.mip.pastEpochs)
         guard oldest < epoch else { return false }
         if try await self.store.load().waiting.contains(where: { $0.event.id == message.wrapper }) { return true }
-        // Removed long afterwards.
+        // This member was removed long afterwards.
         return try await self.storedGroups().contains {
             $0.groupID == message.groupID && !$0.isActive && oldest < $0.epoch
         }
     }
 
-    /// How often the handlers received a message; a redelivery after a crash does not count.
+    /// Returns the number of times that the handlers received a message; a redelivery after a crash does not count.
     func deliveryCount(of id: EventID, in chat: String) -> Int {
         var ids: Set<Int64> = []
         for event in self.events where event.chatID == chat {

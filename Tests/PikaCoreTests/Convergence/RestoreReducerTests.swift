@@ -62,7 +62,7 @@ import Testing
         world.connect(copy)
         if stage == 1 { try world.restart(copy) }
         if stage >= 2, let commit = world[copy].publishing.first(where: { $0.row.hasPrefix("commit/") }) {
-            // A relay has it.
+            // A relay has received the commit.
             world.relayed.append(commit.event)
             world.receive(0, commit.event)
             if stage >= 3 { world.accept(copy, commit.row) }

@@ -55,7 +55,7 @@ import Testing
         for round in 0..<40 {
             let now = Self.start + Int64(round) * 30_000
             if record.noteRollback(by: self.mallory, .removed, nowMilliseconds: now, using: &random) { storms += 1 }
-            // No other member is blamed, and own commits never are.
+            // No other member is blamed, and this account's commits never are.
             #expect(!record.noteRollback(by: self.oscar, .own, nowMilliseconds: now, using: &random))
         }
         #expect(storms == 1)

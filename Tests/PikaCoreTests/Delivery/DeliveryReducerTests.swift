@@ -4,7 +4,7 @@ import Testing
 
 @testable import PikaCore
 
-/// Delivery of own messages: reported once each, remembered if it failed, and retried.
+/// Delivery of this account's messages: reported once each, remembered if it failed, and retried.
 @Suite struct DeliveryReducerTests {
     private func reports(_ step: CoreStep) -> [AppState.Delivery] {
         step.effects.compactMap { if case .report(_, _, let delivery) = $0 { delivery } else { nil } }

@@ -196,7 +196,7 @@ import Testing
         for _ in 1..<RelayBacklog.maximumRefusals {
             let progress = self.report(&queue, "1/0", self.b, .refused("error: no"), at: now)
             guard case .retry(let time) = progress else {
-                Issue.record("\(progress)")
+                Issue.record("unexpected progress: \(progress)")
                 return
             }
             now = time
@@ -216,7 +216,7 @@ import Testing
         _ = self.start(&queue, away: [self.b])
         let progress = self.report(&queue, "1/9000", self.a, .accepted)
         guard case .settled(_, let forgotten) = progress else {
-            Issue.record("\(progress)")
+            Issue.record("unexpected progress: \(progress)")
             return
         }
         #expect(forgotten == ["1/0"])

@@ -10,7 +10,7 @@ import Testing
         let chat = try await alice.create("friends", inviting: [bob, carol])
         try await bob.say("one")
         let backup = bob.store.snapshot()
-        // Everything after the backup is recovered, except an own commit.
+        // Everything after the backup is recovered, except a commit of this account.
         try await carol.say("two")
         try await alice.rename(to: "enemies")
         try await lab.advance(by: .seconds(600))

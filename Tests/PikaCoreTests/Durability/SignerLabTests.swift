@@ -53,7 +53,7 @@ import Testing
         bob.begin(.createGroupChat(name: "his", peers: [carol.publicKey]))
         try await lab.settle()
         #expect(signer.waiting == 2)
-        // One more layer of each is completed each time.
+        // With each release, both invitations get one more of their signed or encrypted layers.
         for _ in 0..<answered {
             signer.release()
             signer.conduct = .holdsBack
@@ -67,7 +67,7 @@ import Testing
         #expect(try await carol.state().chatList.count == 1)
         try await alice.say("hello")
         #expect(bob.heard() == ["hello"])
-        // The first key package was consumed, and another one announced: one of each is on the relays.
+        // The crash has repeated nothing: the relay has one gift wrap of each invitation.
         let wraps = lab.network.events(at: lab.relay).filter { $0.kind == .giftWrap }
         #expect(wraps.count == 2)
     }

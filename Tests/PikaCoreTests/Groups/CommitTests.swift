@@ -84,7 +84,7 @@ import Testing
         let outcome = try await trio.alice.attempt(
             .addGroupMembers(chatID: trio.chat, peers: [trio.carol.publicKey]))
         guard case .failed(let error) = outcome else {
-            Issue.record("\(String(describing: outcome))")
+            Issue.record("unexpected outcome: \(String(describing: outcome))")
             return
         }
         #expect(error.code == .refused)

@@ -65,7 +65,7 @@ import Testing
         let chat = try await alice.create("friends", inviting: [bob])
         let outcome = try await bob.attempt(.renameGroup(chatID: chat, name: "mine"))
         guard case .failed(let error) = outcome else {
-            Issue.record("\(String(describing: outcome))")
+            Issue.record("unexpected outcome: \(String(describing: outcome))")
             return
         }
         #expect(error.code == .notAllowed)
@@ -93,7 +93,7 @@ import Testing
         let stranger = KeyPair.generate(using: &generator).publicKey
         let outcome = try await alice.attempt(.createGroupChat(name: "x", peers: [stranger]))
         guard case .failed(let error) = outcome else {
-            Issue.record("\(String(describing: outcome))")
+            Issue.record("unexpected outcome: \(String(describing: outcome))")
             return
         }
         #expect(error.code == .noKeyPackage)

@@ -10,17 +10,17 @@ enum CampaignBounds {
     static let inviteLimits = CoreConfiguration.InviteLimits(
         perInviter: RateLimit(6, per: .seconds(3600)), strangers: RateLimit(3, per: .seconds(3600)))
 
-    /// Rows of groups and their parts for each group: itself, a snapshot for each epoch that can be rolled back, a
-    /// pending commit, kept own commits, two former states, and one branch.
+    /// Stored rows for each group: the group itself, a snapshot for each epoch that can be rolled back, a pending
+    /// commit, shelved commits, two former states, and one branch.
     static let rowsPerGroup = 1 + MarmotProfile.mip.pastEpochs + 1 + MarmotGroup.maximumShelved + 2 + 1
     /// Memos: a few for the account, and some for each group and invitation.
     static let memos = 24
     static let memosPerGroup = 16
 
-    /// Group events published for each own action: its commit or message, repeated as often as it may be rolled back
-    /// (``Intents/maximumLosses``).
+    /// Group events published for each of the account's actions: its commit or message, repeated as often as it may be
+    /// rolled back (``Intents/maximumLosses``).
     static let eventsPerAction = Intents.maximumLosses + 1
-    /// Further events for each group that was entered: a new key package in two forms, the deletion of the old one, and
+    /// Further events for each group that was joined: a new key package in two forms, the deletion of the old one, and
     /// the commit of a departure.
     static let eventsPerGroup = 8
     /// Store commits for each received event and each action: at most one turn of the core, and its follow-ups.

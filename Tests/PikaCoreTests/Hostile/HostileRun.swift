@@ -52,7 +52,7 @@ final class HostileRun {
 
     var honestRelay: RelayURL { self.lab.relays[0] }
     var hostileRelay: RelayURL { self.lab.relays[1] }
-    /// Seconds.
+    /// The lab's time in Unix seconds.
     var now: Int64 { self.lab.clock.nowMilliseconds / 1000 }
     /// Never removed and never lured away; the other members are compared with it.
     var founder: LabMember { self.honest[0] }

@@ -109,7 +109,7 @@ import Testing
             ])
     }
 
-    /// Depth, number of nodes, and length of the deepest tree.
+    /// Returns the depth and the number of nodes.
     private func measure(_ nodes: [HypernoteNode]) -> (depth: Int, count: Int) {
         var depth = 0
         var count = 0

@@ -126,7 +126,7 @@ import Testing
         #expect(self.warnings(world) == [.clock(offset: 200, isOff: true)])
     }
 
-    @Test func lateMessagesProveNoClockError() throws {
+    @Test func lateMessagesCauseNoClockWarning() throws {
         var world = try ReducerWorld.group(2)
         for number in 0..<4 {
             world.say(0, "message \(number)")

@@ -17,7 +17,7 @@ import Testing
     }
 
     /// Each waiting event is tried once per key, even if an abandoned branch is tried as well.
-    @Test func retriesGrowWithEventsTimesCommits() throws {
+    @Test func triesEachWaitingEventOncePerKey() throws {
         let (events, commits) = (1000, 50)
         var world = try ReducerWorld.group(3)
         // A rollback leaves an abandoned branch, on which every waiting event is tried.

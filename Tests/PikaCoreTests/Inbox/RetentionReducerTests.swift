@@ -42,7 +42,7 @@ import Testing
         try self.fill(&world, 1000)
         try world.restart(1)
         world.settle()
-        // Those of the last 100 seconds and of the current one.
+        // Keeps the messages of the last 100 seconds and of the current second.
         #expect(self.texts(world) == (899..<1000).map(String.init))
         world.advance(seconds: 86_400)
         #expect(self.texts(world).isEmpty)
@@ -89,7 +89,7 @@ import Testing
         world.advance(seconds: 80_000)
         #expect(world[1].durable.state.inbox.count == rows)
         world.advance(seconds: 30_000)
-        // Handlers hold them.
+        // Handlers are still working on the events.
         #expect(world[1].durable.state.inbox.count == rows)
         try world.restart(1)
         #expect(world[1].durable.state.inbox.isEmpty && world[1].model.inbox.isEmpty)
@@ -124,7 +124,7 @@ import Testing
         let ids = world[1].model.inbox.ids
         #expect(world[1].durable.state.inbox.map(\.id).sorted() == ids && ids.count == 3)
         #expect(world[1].notes.contains(.droppedEvent(reason: "too_many")))
-        // Events held by handlers stay, and the newest ones: handlers receive these next, and no dropped event.
+        // Keeps the events in handlers and the newest ones. Handlers receive the newest next, never a dropped one.
         for id in ids { world.reduce(1, .handled(inboxID: id, [])) }
         #expect(world[1].texts == ["4", "5"])
     }
@@ -146,7 +146,7 @@ import Testing
         let earlier = world[1].model.inbox.ids
         for number in 0..<80 { world.say(0, "\(number)") }
         world.settle()
-        #expect(world[1].model.inbox.handedOutCount == 6, "one chat must get an eighth of the places")
+        #expect(world[1].model.inbox.handedOutCount == 6, "one chat must get an eighth of the slots")
         var done = 0
         for id in earlier { world.reduce(1, .handled(inboxID: id, [])) }
         while done < world[1].delivered.count {

@@ -55,7 +55,7 @@ import Testing
         #expect(world[0].group?.epoch == 3)
         world.advance(seconds: 604_000)
         #expect(world[0].group?.epoch == 3)
-        // Any own commit renews the keys.
+        // Any commit of this account renews the keys.
         world.act(0, .renameGroup(chatID: world[0].chatID, name: "n"))
         world.advance(seconds: 3000)
         #expect(self.renewals(world, 1) == 2 && world[0].group?.epoch == 5)

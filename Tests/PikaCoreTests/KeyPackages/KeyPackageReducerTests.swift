@@ -149,7 +149,7 @@ import Testing
                 #expect(row.event.firstTag("relays")?.values == ["relays", other.string])
             }
         }
-        // Other accounts' packages are searched there too; relays of an own group only serve messages.
+        // Other accounts' packages are searched there too; relays of this account's groups only serve messages.
         var search = KeyPackageSearch([world[0].key], world[0].configuration)
         #expect(search.nextRequests().map(\.relay) == [other, ReducerWorld.relay])
     }

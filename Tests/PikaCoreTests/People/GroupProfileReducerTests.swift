@@ -47,7 +47,7 @@ import Testing
             }
             #expect(event.kind == .metadata && event.id == id)
         }
-        // Known only there.
+        // The name is known only in the group.
         #expect(world[0].model.shownName(of: world[1].key) == "public")
         try world.restart(0)
         #expect(world.names(0) == [nil, "bob", nil])

@@ -33,7 +33,7 @@ extension ReducerWorld {
         self.relayed.last { $0.kind == kind && $0.pubkey == self[index].key }
     }
 
-    /// The stored profile memos.
+    /// The number of stored memos of a kind.
     func memos(_ kind: MemoName.Kind, _ index: Int) -> Int {
         self[index].durable.state.memos.keys.count { $0.kind == kind }
     }

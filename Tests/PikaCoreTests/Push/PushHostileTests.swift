@@ -120,7 +120,7 @@ import Testing
             token, server: try PublicKey(bytes: [UInt8](repeating: 0x4F, count: 32)), relay: ReducerWorld.relay)
     }
 
-    /// The own statement of a leaf's member, in a step of its own; false if there is no room.
+    /// Applies routes that a leaf's member stated itself, in a separate step; false if there is no room.
     private func apply(
         _ routes: [PushRoute], to tokens: inout PushTokens, of leaf: UInt32 = 3, by member: PublicKey, at time: Int64,
         in groupID: GroupID = [1]

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PikaCore
 
-/// Sharing the own token, and following those of others (docs/protocol/marmot.md §7.5).
+/// Sharing this account's token, and following those of others (docs/protocol/marmot.md §7.5).
 @Suite struct PushTokenSharingTests {
     @Test func sharesTokenInEveryGroup() throws {
         var world = try ReducerWorld.group(3)

@@ -23,7 +23,7 @@ extension ReducerWorld {
         self.post(.inboxRelays, by: server, "", tags: relays.map { Nostr.Tag("relay", $0.string) })
     }
 
-    /// What an account knows of the leaves of another account, in its only group or in the given one.
+    /// The push tokens that an account knows for the leaves of another account, in its only group or in the given one.
     func pushEntries(_ index: Int, of peer: Int, in groupID: GroupID? = nil) -> [PushEntry] {
         guard let groupID = groupID ?? self[index].group?.groupID else { return [] }
         return self[index].model.notifications.tokens[groupID].values.filter { $0.member == self[peer].key }

@@ -177,7 +177,7 @@ private final class Notes: CrashNotes {
         Array(#"["EVENT","\#(subscription)",{"id":"\#(id)","content":"\"id\":\""}]"#.utf8)
     }
 
-    @Test func knowsFramesOfOtherSubscriptions() {
+    @Test func recognisesSameEventUnderOtherSubscriptions() {
         let id = String(repeating: "5", count: 64)
         _ = self.process().begin(frame: self.frame(id), from: self.relay)
         _ = self.process().begin(frame: self.frame(id, "y"), from: self.relay)

@@ -132,7 +132,7 @@ import Testing
         for number in 0..<10 { #expect(await reader.next() == self.outcome(number)) }
     }
 
-    @Test func readersThatStopReadingEnd() async {
+    @Test func endsReadersWithTooManyUnreadOutcomes() async {
         let hub = UpdateHub()
         var reader = hub.updates().makeAsyncIterator()
         for number in 0...UpdateHub.maximumOutcomes + 100 { hub.publish(self.outcome(number)) }

@@ -281,7 +281,7 @@ import Testing
 
     // MARK: Updates
 
-    /// A reader as the contract demands: it drops updates whose `rev` is not above the last one.
+    /// A reader as ``AppUpdate`` requires: it drops updates whose `rev` is not above the last one.
     private struct Reader {
         var state = AppState()
         var dropped = 0

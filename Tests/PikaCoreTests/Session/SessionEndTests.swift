@@ -16,10 +16,10 @@ import Testing
         return session
     }
 
-    private func found(_ session: LabSession, _ peer: LabMember) async throws -> String {
+    private func createGroup(_ session: LabSession, _ peer: LabMember) async throws -> String {
         let outcome = try await session.attempt(.createGroupChat(name: "friends", peers: [peer.publicKey]))
         guard case .done(let chat?)? = outcome else {
-            Issue.record("\(String(describing: outcome))")
+            Issue.record("unexpected outcome: \(String(describing: outcome))")
             return ""
         }
         return chat
@@ -31,7 +31,7 @@ import Testing
         let lab = try GroupLab(seed: 420)
         let bob = try await lab.member("bob")
         let session = try await self.loggedIn(lab, self.key(1))
-        let chat = try await self.found(session, bob)
+        let chat = try await self.createGroup(session, bob)
         _ = try await session.attempt(.openChat(chatID: chat))
         #expect(try await session.attempt(.logout) == .done(chatID: nil))
         #expect(session.identities.identity == nil)
@@ -44,7 +44,7 @@ import Testing
         #expect(try await session.attempt(.restoreSession)?.failure == .notLoggedIn)
         #expect(try await session.attempt(.logout) == .done(chatID: nil))
         #expect(try await session.attempt(.foregrounded) == .done(chatID: nil))
-        // After the login, the account's state is restored, with the missed messages.
+        // The next login restores the account's state and fetches the missed messages.
         try await bob.say("while you were away", in: chat)
         #expect(try await session.attempt(.login(.key(self.key(1)))) == .done(chatID: nil))
         #expect(try await session.state().chatList.map(\.chatID) == [chat])
@@ -56,7 +56,7 @@ import Testing
         let lab = try GroupLab(seed: 421)
         let bob = try await lab.member("bob")
         let session = try await self.loggedIn(lab, self.key(2))
-        let chat = try await self.found(session, bob)
+        let chat = try await self.createGroup(session, bob)
         lab.network.takeDown(lab.relay)
         try await lab.settle()
         // One action waits for a relay; the others are queued together with the logout.
@@ -103,7 +103,7 @@ import Testing
         let lab = try GroupLab(seed: 423)
         let bob = try await lab.member("bob")
         let session = try await self.loggedIn(lab, self.key(4))
-        let chat = try await self.found(session, bob)
+        let chat = try await self.createGroup(session, bob)
         _ = try await session.attempt(.openChat(chatID: chat))
         try await bob.say("for the first", in: chat)
         let before = session.updates.count
@@ -129,13 +129,13 @@ import Testing
         let lab = try GroupLab(seed: 424)
         let bob = try await lab.member("bob")
         let session = try await self.loggedIn(lab, self.key(6))
-        _ = try await self.found(session, bob)
+        _ = try await self.createGroup(session, bob)
         #expect(try await session.attempt(.wipeLocalData) == .done(chatID: nil))
         #expect(session.identities.identity == nil)
         #expect(session.host.store(of: self.key(6).publicKey) == nil)
         #expect(session.host.wipedAccounts == [self.key(6).publicKey])
         #expect(try await session.state().auth == .loggedOut)
-        // The account to wipe is unknown.
+        // No account is left to wipe.
         #expect(try await session.attempt(.wipeLocalData)?.failure == .notLoggedIn)
         _ = try await session.attempt(.login(.key(self.key(6))))
         #expect(try await session.state().chatList.isEmpty)
@@ -195,9 +195,9 @@ import Testing
         let store = try #require(session.host.store(of: self.key(10).publicKey))
         store.failNextCommit()
         let request = session.begin(.publishKeyPackage)
-        let rename = session.begin(.setGroupImage(chatID: "x", nil))
+        let image = session.begin(.setGroupImage(chatID: "x", nil))
         try await lab.settle()
-        for id in [request, rename] { #expect(session.outcomes(of: id).count == 1) }
+        for id in [request, image] { #expect(session.outcomes(of: id).count == 1) }
         let state = try await session.state()
         // Actions without a commit do not fail; the next one with a commit ends the session.
         if state.auth != .loggedOut {
@@ -232,7 +232,7 @@ import Testing
         let lab = try GroupLab(seed: 429)
         let bob = try await lab.member("bob")
         let session = try await self.loggedIn(lab, self.key(13))
-        let chat = try await self.found(session, bob)
+        let chat = try await self.createGroup(session, bob)
         lab.network.takeDown(lab.relay)
         let rename = session.begin(.renameGroup(chatID: chat, name: "new"))
         try await lab.settle()

@@ -50,7 +50,7 @@ import Testing
         #expect(bunker.methods.prefix(3) == [.connect, .getPublicKey, .getPublicKey])
         let outcome = try await session.attempt(.createGroupChat(name: "friends", peers: [bob.publicKey]))
         guard case .done(let chat?)? = outcome else {
-            Issue.record("\(String(describing: outcome))")
+            Issue.record("unexpected outcome: \(String(describing: outcome))")
             return
         }
         try await bob.say("hello", in: chat)
@@ -73,7 +73,7 @@ import Testing
         try await lab.advance(by: .seconds(31))
         #expect(session.outcomes(of: profile).isEmpty)
         guard case .away? = try await session.state().signer else {
-            Issue.record("\(String(describing: try await session.state().signer))")
+            Issue.record("unexpected signer state: \(String(describing: try await session.state().signer))")
             return
         }
         bunker.conduct = .answers
@@ -232,7 +232,7 @@ import Testing
         let profile = session.begin(.saveProfile(ProfileDraft(name: "Ann")))
         try await lab.advance(by: .seconds(10))
         guard case .away(let reason)? = try await session.state().signer else {
-            Issue.record("\(String(describing: try await session.state().signer))")
+            Issue.record("unexpected signer state: \(String(describing: try await session.state().signer))")
             return
         }
         #expect(reason.contains(account.npub) && reason.contains(self.key(1).publicKey.npub))

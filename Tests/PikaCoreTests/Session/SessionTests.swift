@@ -117,7 +117,7 @@ extension ActionOutcome {
         #expect(try await session.state().auth == .loggedIn(key.publicKey, .localKey))
         let outcome = try await session.attempt(.createGroupChat(name: "friends", peers: [bob.publicKey]))
         guard case .done(let chat?)? = outcome else {
-            Issue.record("\(String(describing: outcome))")
+            Issue.record("unexpected outcome: \(String(describing: outcome))")
             return
         }
         try await bob.say("hello", in: chat)

@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func answersInTheOppositeOrder() async throws {
+    @Test func acceptsAnswersInReverseOrder() async throws {
         try await self.with(batch: 4) { signer, bunker in
             let answers = try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<4 { group.addTask { try await signer.ping() } }
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func oneAnswerOfSeveralCounts() async throws {
+    @Test func usesFirstOfSeveralAnswers() async throws {
         let script: Change = { request, time, good in
             request.method == .ping ? (time < 3 ? [] : [good, good, .outcome(.error("late"))]) : nil
         }

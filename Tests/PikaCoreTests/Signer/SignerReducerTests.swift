@@ -78,7 +78,7 @@ import Testing
         world.sign(1, job, operation)
         // Its own invitation precedes twelve gift wraps.
         guard case .encrypt(_, let peer)? = world[1].signerRequests.last?.operation else {
-            Issue.record("\(world[1].signerRequests.map(\.operation))")
+            Issue.record("unexpected requests: \(world[1].signerRequests.map(\.operation))")
             return
         }
         #expect(peer == world[0].key)
@@ -148,7 +148,7 @@ import Testing
         #expect(world.relayed.filter { $0.kind == .giftWrap }.count == 1)
     }
 
-    @Test func keyPackagesAndRelayListsSurviveToo() throws {
+    @Test func unsignedKeyPackageAndRelayListsSurviveRestart() throws {
         var world = try self.pair()
         let package = try #require(world[1].model.keyPackages.references.first)
         try world.restart(1)
@@ -196,7 +196,7 @@ import Testing
         self.invite(&world, by: 1)
         world.settle()
         guard case .partlyDone(_, let left)? = world[1].outcomes["create"] else {
-            Issue.record("\(String(describing: world[1].outcomes["create"]))")
+            Issue.record("unexpected outcome: \(String(describing: world[1].outcomes["create"]))")
             return
         }
         #expect(left == [world[0].key: .welcomeRefused(reason: "the signer said: not allowed")])
@@ -268,7 +268,7 @@ import Testing
         world.reduce(1, .keyUsed(job: job, .success(.signed(alteration == .count ? [event, event] : [event]))))
         #expect(world[1].publishing.isEmpty && world[1].model.signer[job] == nil)
         guard case .refused? = world[1].model.state.signer else {
-            Issue.record("\(String(describing: world[1].model.state.signer))")
+            Issue.record("unexpected signer state: \(String(describing: world[1].model.state.signer))")
             return
         }
     }

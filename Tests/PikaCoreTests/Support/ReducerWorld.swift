@@ -104,7 +104,7 @@ struct ReducerWorld {
         var outcomes: [String: ActionOutcome] = [:]
         var notes: [CoreNote] = []
         var notices: [CoreNotice] = []
-        /// Reported outcomes of own messages, in order.
+        /// Reported outcomes of this account's messages, in order.
         var reports: [EventID: [AppState.Delivery]] = [:]
         /// Whether a signer holds the key, and the signer's error; with nil it signs.
         var isRemote = false
@@ -170,7 +170,7 @@ struct ReducerWorld {
                 let intent = GroupIntent(
                     number: 999, groupID: try model.groupID(ofChat: chatID), goal: .set(.name(data.name)))
                 try model.commit(.update(data), for: intent, &step)
-            } catch { Issue.record("\(error)") }
+            } catch { Issue.record("unexpected error: \(error)") }
         }
     }
 
@@ -273,7 +273,7 @@ struct ReducerWorld {
         }
     }
 
-    /// Answers for the signer.
+    /// Answers a request to the remote signer.
     mutating func sign(_ index: Int, _ job: Int, _ operation: KeyOperation) {
         if let error = self[index].signerAnswer {
             self.reduce(index, .keyUsed(job: job, .failure(error)))

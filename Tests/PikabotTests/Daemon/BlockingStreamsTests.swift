@@ -5,7 +5,7 @@ import Testing
 
 @testable import pikabot
 
-/// Real pipes.
+/// Reading from and writing to real pipes.
 @Suite(.live) struct BlockingStreamsTests {
     private static func pipe() throws -> (reading: Int32, writing: Int32) {
         var ends: [Int32] = [0, 0]

@@ -44,7 +44,7 @@ import Testing
                 == #"{"cmd":"send_hypernote","nostr_group_id":"ab","content":"x","title":"t","state":"{}"}"#)
     }
 
-    @Test func otherCommandsListRemoteCommands() throws {
+    @Test func refusesCommandsUnsupportedByDaemon() throws {
         #expect(throws: CommandError.self) {
             try request(Pikabot.Send.self, "send", "--to", ClientCommandTests.hex, "--content", "x")
         }

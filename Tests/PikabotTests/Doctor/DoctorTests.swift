@@ -117,7 +117,7 @@ import Testing
                 StateFindings(directory: state).run(subject: "a").first { $0.check == "quarantine" }
             }
             #expect(finding()?.level == .ok)
-            // Two processes die of the same pass.
+            // Two processes crash in the same pass.
             let page = URL(fileURLWithPath: state + "/core-in-hand")
             var inFlight = Data()
             for _ in 0..<2 {
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func wrongFileHasItsOwnStatus() async throws {
+    @Test func exitsWithConfigurationStatusIfFileIsInvalid() async throws {
         try await withTemporaryDirectory(named: "pikabot-tests") { directory in
             let file = try self.write("acounts: []", in: directory, relay: "wss://relay.example")
             let command = try BotProgram.DoctorCommand.parse([file, "--json"])

@@ -79,8 +79,8 @@ struct SignerFindingsTests {
         }
     }
 
-    /// The URL's secret is not used; only the account's worker may use it.
-    @Test func probeIntroducesNoClient() async throws {
+    /// The probe does not use the URL's secret, which is reserved for the account's worker.
+    @Test func probeConnectsNoClientToSigner() async throws {
         try await staged { stage in
             let findings = try await stage.examined(limit: .seconds(20))
             let signer = try #require(findings.first { $0.check == "signer" })

@@ -12,7 +12,7 @@ import Testing
 @testable import BotProgram
 @testable import pikabot
 
-/// Foreign texts that would move a terminal's cursor, set colours or forge log lines.
+/// Untrusted texts that would move a terminal's cursor, set colours or forge log lines.
 @Suite struct HostileTextTests {
     private static let text = "a\u{1b}[2J\u{1b}]0;title\u{07}\n2026-01-01 error: forged\r\u{9b}31m\u{202e}b"
     private static let escaped =

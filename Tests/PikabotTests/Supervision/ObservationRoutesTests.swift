@@ -60,16 +60,16 @@ struct ObservationRoutesTests {
         let starting = observatory([("a", .success(#"{"phase":"starting"}"#))])
         #expect(try await statuses(starting) == [200, 503, 503])
         let stopped = observatory([
-            ("a", .success(Self.well)), ("b", .failure(SupervisorError(.notRunning, "b does not run"))),
+            ("a", .success(Self.well)), ("b", .failure(SupervisorError(.notRunning, "b is not running"))),
         ])
         #expect(try await statuses(stopped) == [200, 503, 503])
         #expect(String(decoding: try await get("/startupz", of: stopped).body, as: UTF8.self) == "not started yet: b\n")
         let body = String(decoding: try await get("/readyz", of: stopped).body, as: UTF8.self)
-        #expect(body.contains("b does not run"))
+        #expect(body.contains("b is not running"))
     }
 
     @Test func endedAccountDoesNotBlockReadiness() async throws {
-        let notRunning = SupervisorError(.notRunning, "b does not run")
+        let notRunning = SupervisorError(.notRunning, "b is not running")
         let over = observatory([("a", .success(Self.well)), ("b", .failure(notRunning))], ended: ["b"])
         #expect(try await statuses(over) == [200, 200, 200])
         let body = String(decoding: try await get("/readyz", of: over).body, as: UTF8.self)
@@ -94,7 +94,7 @@ struct ObservationRoutesTests {
     @Test func mergesWorkerMetricsByAccount() async throws {
         let observatory = observatory([
             ("a", .success(Self.well)), ("b", .success(Self.well)),
-            ("c", .failure(SupervisorError(.notRunning, "c does not run"))),
+            ("c", .failure(SupervisorError(.notRunning, "c is not running"))),
         ])
         let text = String(decoding: try await get("/metrics", of: observatory).body, as: UTF8.self)
         let lines = text.split(separator: "\n").filter { $0.hasPrefix("bot_") }

@@ -73,7 +73,7 @@ import Testing
         #expect(none.response == .text("unknown module; no running bot answers probes\n", status: 400))
         let missing = try await get("target=a", [.success(Self.good)])
         #expect(missing.response == .text("missing query parameters: expected ?module=…&target=…\n", status: 400))
-        let silent = try await get("module=x&target=a", [.failure(SupervisorError(.notRunning, "0 does not run"))])
+        let silent = try await get("module=x&target=a", [.failure(SupervisorError(.notRunning, "0 is not running"))])
         #expect(silent.response.status == 503)
     }
 

@@ -112,7 +112,7 @@ struct ReloadTests {
         }
     }
 
-    @Test func wrongFileChangesNothing() async throws {
+    @Test func invalidFileChangesNothing() async throws {
         try await staged("[]") { stage in
             try stage.write(Self.file(relay: "wss://two.example") + "nonsense: 1\n")
             guard case .failure("wrongConfiguration", let message) = await stage.reloader.reload() else {

@@ -46,7 +46,7 @@ import Testing
         let listeners = SideListeners()
         let former = listeners.add("a")
         let updates = listeners.add("a")
-        for await update in former { Issue.record("\(update)") }
+        for await update in former { Issue.record("unexpected update: \(update)") }
         #expect(listeners.deliver(event(1, for: "a")))
         listeners.removeAll()
         for await update in updates { #expect(update == event(1, for: "a")) }

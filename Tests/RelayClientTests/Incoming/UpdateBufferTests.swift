@@ -29,7 +29,7 @@ struct UpdateBufferTests {
         }
     }
 
-    @Test func isFullByNumberAndByBytes() {
+    @Test func limitsNumberAndBytes() {
         let buffer = UpdateBuffer(maximumItems: 2, maximumBytes: 100)
         #expect(buffer.offer(update(1), bytes: 1) && buffer.offer(update(2), bytes: 1))
         #expect(!buffer.offer(update(3), bytes: 1))

@@ -15,7 +15,7 @@ struct EmbeddedRelayTests {
         RelaySubscription(id: id, filters: [filter], overlap: 10)
     }
 
-    /// In small batches: beside other tests, a thousand answers may exceed the timeout of one.
+    /// Publishes in small batches: of a thousand concurrent publishes, some may time out while other tests run.
     private func publish(_ events: [Event], to relay: RelayURL, by pool: RelayPool) async {
         for start in stride(from: 0, to: events.count, by: 40) {
             await withTaskGroup(of: Void.self) { group in
@@ -49,7 +49,7 @@ struct EmbeddedRelayTests {
                 #expect(await pool.publishAll(events[0], to: [relay]) == [relay: .accepted])
                 let forged = await pool.publishAll(events[0].withForgedContent, to: [relay])
                 guard case .refused(let message) = forged[relay] else {
-                    Issue.record("\(forged)")
+                    Issue.record("unexpected result: \(forged)")
                     return
                 }
                 #expect(message.hasPrefix("invalid:"))
@@ -67,14 +67,14 @@ struct EmbeddedRelayTests {
                 await publish(events, to: relay, by: pool)
                 let found = await pool.fetch([Filter(kinds: [1])], from: [relay], timeout: .seconds(20))
                 guard case .events(let all) = found[relay] else {
-                    Issue.record("\(found)")
+                    Issue.record("unexpected result: \(found)")
                     return
                 }
                 #expect(Set(all) == Set(events))
                 #expect(all.count == events.count)
                 let limited = await pool.fetch([Filter(kinds: [1], limit: 600)], from: [relay], timeout: .seconds(20))
                 guard case .events(let some) = limited[relay] else {
-                    Issue.record("\(limited)")
+                    Issue.record("unexpected result: \(limited)")
                     return
                 }
                 #expect(some.prefix(600) == all.prefix(600))
@@ -96,7 +96,7 @@ struct EmbeddedRelayTests {
         }
     }
 
-    @Test func restartedRelayLosesNothing() async throws {
+    @Test func receivesEventsMissedDuringRestart() async throws {
         var configuration = RelayConfiguration()
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -167,7 +167,7 @@ struct EmbeddedRelayTests {
                 let outcomes = await pool.publishAll(event, to: [dead, alive])
                 #expect(outcomes[alive] == .accepted)
                 guard case .unreachable(let reason) = outcomes[dead] else {
-                    Issue.record("\(outcomes)")
+                    Issue.record("unexpected outcomes: \(outcomes)")
                     return
                 }
                 #expect(reason == "no connection: connection refused")
@@ -175,7 +175,7 @@ struct EmbeddedRelayTests {
                 let found = await pool.fetch([Filter(kinds: [1])], from: [dead, alive], timeout: .seconds(2))
                 #expect(found[alive] == .events([event]))
                 guard case .failed = found[dead] else {
-                    Issue.record("\(found)")
+                    Issue.record("unexpected result: \(found)")
                     return
                 }
             }
@@ -200,7 +200,7 @@ struct EmbeddedRelayTests {
             try await withPool { pool, _ in
                 let outcomes = await pool.publishAll(alice.event("y"), to: [relay])
                 guard case .refused(let message) = outcomes[relay] else {
-                    Issue.record("\(outcomes)")
+                    Issue.record("unexpected outcomes: \(outcomes)")
                     return
                 }
                 #expect(message.hasPrefix("auth-required:"))

@@ -67,7 +67,7 @@ struct WrongSettingsTests {
         Wrong(
             ["when": daily, "cooldown": "1m", "send": "x"],
             "rules[0].cooldown: expected no cooldown for a schedule, found \"1m\"; "
-                + "remove it: a schedule has no sender, and its own interval"),
+                + "remove it: a schedule has no sender, and sets its own interval"),
         Wrong(
             ["when": ["schedule": ["every": "1h", "cron": "* * * * *"]], "send": "x"],
             "rules[0].when.schedule: expected every: or cron:, found both; "

@@ -19,7 +19,7 @@ struct AnswerLog: Codable, Sendable, Hashable {
         var disorder = 0
         var duplicates = 0
         var view: GroupView?
-        /// Unix milliseconds since when its epoch or members have differed from the sender's; nil if they agree.
+        /// Unix milliseconds when its epoch or members began to differ from the sender's; nil if they agree.
         var differsSince: Int64?
         /// Unix milliseconds of its latest answer with a difference.
         var differedAt: Int64?

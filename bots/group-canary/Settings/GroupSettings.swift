@@ -44,7 +44,7 @@ struct GroupSettings: Sendable {
         }
         if Set(checks.map(\.name)).count < checks.count {
             reader.fail(
-                "checks", expected: "unique names", found: "a duplicate name", fix: "give each check its own name:")
+                "checks", expected: "unique names", found: "a duplicate name", fix: "give each check its own name")
         }
     }
 

@@ -16,7 +16,7 @@ final class ResponderEnvironment: Sendable {
         self.generator = Mutex(generator)
     }
 
-    /// Returns a random element; nil if absent.
+    /// Returns a random element; nil if there are none.
     func choose<Element: Sendable>(_ elements: [Element]) -> Element? {
         generator.withLock { elements.randomElement(using: &$0) }
     }

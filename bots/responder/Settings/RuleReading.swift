@@ -17,7 +17,7 @@ extension Rule {
             for key in ["only", "cooldown"] where reader.has(key) {
                 reader.fail(
                     key, expected: "no \(key) for a schedule",
-                    fix: "remove it: a schedule has no sender, and its own interval")
+                    fix: "remove it: a schedule has no sender, and sets its own interval")
             }
         }
         return Rule(

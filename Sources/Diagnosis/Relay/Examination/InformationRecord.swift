@@ -35,7 +35,7 @@ struct InformationRecord: Sendable {
 
     var clockOffset: Double? { (try? answer.get())?.clockOffset }
 
-    /// Why there is no document; nil if there is one.
+    /// The reason why the document is missing; nil if it is present.
     var problem: String? {
         switch answer {
         case .failure(let error): "\(error)"
@@ -44,7 +44,7 @@ struct InformationRecord: Sendable {
         }
     }
 
-    /// The relay's software, as named by the document, or that there is a document.
+    /// The relay's software, as named by the document; if it names none, that the relay serves a document.
     var summary: String {
         let software = [information?.software, information?.version].compactMap { $0.map { PlainText.of($0) } }
         return software.isEmpty ? "serves a NIP-11 document" : "runs \(software.joined(separator: " "))"

@@ -32,7 +32,7 @@ struct ReachRecord: Sendable {
     }
 
     struct Handshake: Sendable {
-        /// Why the verified handshake failed; nil if it succeeded.
+        /// The reason why the verified handshake failed; nil if it succeeded.
         var failure: NetworkError?
         /// The certificate of the verified handshake.
         var accepted: TLSReach.Certificate?

@@ -1,7 +1,8 @@
 import NIOCore
 import Nostr
 
-/// The steps with which every examination of a relay begins: the way to it, the upgrade, and the information document.
+/// The steps with which every examination of a relay begins: reaching its address, the WebSocket upgrade, and the
+/// information document.
 struct RelayExaminer: Sendable {
     let relay: RelayURL
     let budget: ProbeBudget
@@ -48,7 +49,7 @@ struct RelayExaminer: Sendable {
         } catch { phases.record(InformationRecord(answer: .failure(error), duration: .zero)) }
     }
 
-    // MARK: The way
+    // MARK: Reaching the address
 
     private func reach() async -> ReachRecord {
         var record = ReachRecord(host: relay.host, port: relay.port)

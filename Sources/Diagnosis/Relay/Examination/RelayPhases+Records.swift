@@ -4,7 +4,7 @@ import ProbeReports
 
 /// Outcomes of the steps that every examination begins with.
 extension RelayPhases {
-    /// Records the way to the relay.
+    /// Records the lookup of the host name, the connection and the TLS handshake.
     mutating func record(_ reach: ReachRecord) {
         keep(reach)
         guard let lookup = reach.lookup else { return }
@@ -43,7 +43,7 @@ extension RelayPhases {
         if let address = reach.address { recordAddress(address.networkBytes) }
     }
 
-    /// Certificates are usually renewed automatically a month before they expire.
+    /// Seconds before its expiry from which a certificate is reported: usually it is renewed a month before.
     private static let renewal: Int64 = 14 * 86_400
 
     private mutating func record(_ handshake: ReachRecord.Handshake, with host: String) {

@@ -4,7 +4,7 @@ import ProbeReports
 /// Results of an examination: at most one for each phase, the faults, and what was learned about the relay.
 struct RelayPhases: Sendable {
     private(set) var report: RelayProbeReport
-    /// What each step found, for texts other than the report's; nil for a step that was not reached.
+    /// The findings of each step, for texts other than the report's; nil for a step that was not reached.
     private(set) var reach: ReachRecord?
     private(set) var information: InformationRecord?
     private(set) var exchange: RelayRecord?
@@ -115,7 +115,7 @@ extension RelayPhases {
 // MARK: The end
 
 extension RelayPhases {
-    /// Why phases without a result were not examined.
+    /// The reason why phases without a result were not examined.
     struct Ending: Sendable {
         /// Whether the probe was allowed to write.
         var writes: Bool

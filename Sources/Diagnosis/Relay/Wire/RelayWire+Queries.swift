@@ -123,7 +123,7 @@ extension RelayWire {
         return QueryResult(events: events, end: end)
     }
 
-    /// Returns how the stored events of a subscription end; leaves it open.
+    /// Waits for the end of a subscription's stored events, and returns its kind; leaves the subscription open.
     nonisolated func end(
         of id: String, _ expected: Set<EventID> = [], by deadline: ContinuousClock.Instant
     ) async -> QueryResult.End {

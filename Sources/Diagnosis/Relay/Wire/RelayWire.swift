@@ -58,7 +58,7 @@ actor RelayWire {
     /// Closes a connection that was never served, for example after the probe was cancelled. Otherwise does nothing.
     nonisolated func discard() async {
         guard await begin() else { return }
-        // The reason for closing is known.
+        // Nobody waits for the result.
         try? await channel.executeThenClose { _, _ in }
     }
 

@@ -10,7 +10,7 @@ struct WireTally: Hashable, Sendable {
     private(set) var unasked = 0
 
     /// Whether the relay stays within the limits.
-    var isWithinLimits: Bool { messages < WireLimits.mostMessages && bytes < WireLimits.mostBytes }
+    var isWithinLimits: Bool { messages < WireLimits.maximumMessages && bytes < WireLimits.maximumBytes }
 
     mutating func count(bytes: Int) {
         messages += 1

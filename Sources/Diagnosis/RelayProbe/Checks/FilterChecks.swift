@@ -22,7 +22,7 @@ struct FilterChecks {
             return false
         }
         guard await judgeSince(&run, filter, events, complete: all.events.count >= events.count) else { return false }
-        return await judgeLimit(&run, filter, events, most: all.events.count)
+        return await judgeLimit(&run, filter, events, returned: all.events.count)
     }
 
     /// Returns whether further queries make sense.
@@ -52,7 +52,9 @@ struct FilterChecks {
     }
 
     /// Returns whether further queries make sense.
-    private func judgeLimit(_ run: inout ProbeRun, _ base: Filter, _ events: [Event], most: Int) async -> Bool {
+    ///
+    /// - Parameter returned: Number of events returned without a limit.
+    private func judgeLimit(_ run: inout ProbeRun, _ base: Filter, _ events: [Event], returned: Int) async -> Bool {
         let began = ContinuousClock.now
         var two = base
         two.limit = 2
@@ -63,9 +65,9 @@ struct FilterChecks {
                 "returns \(answer.events.count) events for a limit of 2", "use another relay: it wastes bandwidth")
         } else if !run.isConclusive(answer) {
             run.phases.reportIncomplete(answer.end, .limit, since: began)
-        } else if most < events.count {
+        } else if returned < events.count {
             run.phases.fail(
-                .fewEvents, .limit, .warning, since: began, "returns at most \(most) events per query",
+                .fewEvents, .limit, .warning, since: began, "returns at most \(returned) events per query",
                 "use another relay: clients need many queries to catch up")
         } else if Set(answer.ids) != Set(events.prefix(2).map(\.id)) {
             run.phases.fail(

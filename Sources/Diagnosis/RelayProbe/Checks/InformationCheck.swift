@@ -37,8 +37,8 @@ enum InformationCheck {
 
 /// Message sizes that groups need.
 enum EventSizes {
-    /// The largest size that clients stay within.
+    /// Maximum size of messages that clients send to groups, in bytes.
     static let common = RelayRequirements.commonMessageBytes
-    /// The minimum for small groups.
+    /// Minimum that a relay must accept for small groups, in bytes.
     static let least = RelayRequirements.leastMessageBytes
 }

@@ -1,4 +1,4 @@
-/// Bars of the number of invited agents that reached each stage, with the reasons of the others.
+/// A bar chart of the invited agents that reached each stage, with the failure reasons of those that did not.
 struct FunnelChart {
     private static let row = 38.0
     private static let nameEnd = 102.0

@@ -68,7 +68,7 @@ extension HTMLSections {
             .card(result)
     }
 
-    /// Holds a gauge's last value over slots without one.
+    /// Repeats a gauge's last value in slots without one.
     private static func held(_ values: [Double?]) -> [Double?] {
         var last: Double?
         return values.map { value in
@@ -87,7 +87,8 @@ extension HTMLSections {
         ).card(result)
     }
 
-    /// Cumulated, so that a gap between the two lines shows deliveries in flight, and a lasting gap lost ones.
+    /// Returns the chart of cumulative deliveries: a gap between its two lines shows deliveries in flight, and a
+    /// lasting gap shows lost ones.
     private static func deliveries(_ result: LoadResult) -> String? {
         guard result.correctness.expected > 0 else { return nil }
         func sums(_ counts: [Int]) -> [Double?] {

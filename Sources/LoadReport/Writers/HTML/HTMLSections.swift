@@ -44,8 +44,8 @@ enum HTMLSections {
     private static func tiles(_ result: LoadResult) -> String {
         let (send, deliver) = (result.operation(.send), result.operation(.deliver))
         let tiles: [(String, String?)] = [
-            ("agents at most", result.gauges[.agents].map { Figures.fixed($0.peak, 0) }),
-            ("groups at most", result.gauges[.groups].map { Figures.fixed($0.peak, 0) }),
+            ("peak agents", result.gauges[.agents].map { Figures.fixed($0.peak, 0) }),
+            ("peak groups", result.gauges[.groups].map { Figures.fixed($0.peak, 0) }),
             ("messages sent", send.map { Figures.rate($0.rate) }),
             ("deliveries", deliver.map { Figures.rate($0.rate) }),
             ("delivery, p95", deliver?.latency?.percentiles[.p95].map(Figures.time)),
@@ -122,7 +122,7 @@ enum HTMLSections {
             "\(Figures.time(cost.userSeconds)) in the program, "
                 + "\(Figures.time(cost.systemSeconds)) in the kernel: \(Figures.significant(result.processors)) processors busy",
         ])
-        table.add(["Memory at most", Figures.bytes(cost.peakMemoryBytes)])
+        table.add(["Peak memory", Figures.bytes(cost.peakMemoryBytes)])
         if let lag = cost.lag {
             let shown = [LoadPercentile.p50, .p95, .p99].compactMap { key in
                 lag.percentiles[key].map { "\(key.rawValue) \(Figures.time($0))" }

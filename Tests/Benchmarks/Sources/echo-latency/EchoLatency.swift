@@ -16,7 +16,7 @@ enum EchoLatency {
     static func main() async throws {
         let arguments = CommandLine.arguments
         let count = arguments.count > 1 ? Int(arguments[1]) ?? 500 : 500
-        // Off the main thread: hops from it cost more than the work.
+        // Off the main thread, because switching from it to other threads costs more than the work.
         try await Task.detached { try await Self.measure(count) }.value
     }
 
@@ -53,7 +53,7 @@ enum EchoLatency {
             let start = clock.now
             guest.core.dispatch(.sendMessage(chatID: chatID, .text(text)))
             try await Self.wait(for: [text], &answers, guest)
-            // The first ones warm up.
+            // The first messages are not measured: they warm up caches and connections.
             if number >= 20 { latencies.append(Double((clock.now - start) / .microseconds(1))) }
         }
         latencies.sort()

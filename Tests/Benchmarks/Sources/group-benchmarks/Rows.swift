@@ -11,7 +11,7 @@ struct Rows: Encodable {
 
     private enum CodingKeys: CodingKey { case samples }
 
-    /// How often each operation runs.
+    /// Number of times that each operation runs.
     struct Counts {
         let smallGroups = 20
         let largeGroups = 4

@@ -2,8 +2,8 @@ import CFloorSodium
 import Crypto
 import Foundation
 
-/// The cost of the primitives in this process, in milliseconds, and the sums that RFC 9420 makes unavoidable: one
-/// thread, no batch verification.
+/// The measured cost of the cryptographic primitives in milliseconds, and the lower bounds for MLS operations that
+/// follow from it by RFC 9420, with one thread and without batch verification.
 struct Floor {
     let sign, verify, agreement, basePoint: Double
     /// SHA-256 of 64 bytes; and of each further byte.
