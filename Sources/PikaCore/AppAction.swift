@@ -24,18 +24,6 @@ public enum AppAction: Sendable, Hashable {
     /// names it, and changes nothing.
     case reloadConfiguration(CoreConfiguration)
 
-    // Session: performed by ``AppSession``, which runs one account's core at a time
-    /// Creates an account with a fresh key, which is handed out once, by ``AppUpdate/accountCreated(rev:secretKey:)``.
-    case createAccount(name: String?)
-    /// Logs in to an existing account.
-    case login(LoginCredential)
-    /// Resumes the account that was logged in last.
-    case restoreSession
-    /// Ends the session and deletes the stored identity, which the host may set aside; keeps the account's state.
-    case logout
-    /// Deletes the account's key and all its stored state.
-    case wipeLocalData
-
     // People
     /// Publishes this account's profile (kind 0); fields that are nil keep their value.
     case saveProfile(ProfileDraft)

@@ -60,19 +60,15 @@ extension ErrorCode where Failure == AppCoreError {
     public static var unknownCall: Self { Self("unknown_call") }
     /// A call's media cannot be carried: no transport supports its relay, or the connection failed.
     public static var callMediaFailed: Self { Self("call_media_failed") }
-    /// No account is logged in.
+    /// No key of the account is stored.
     public static var notLoggedIn: Self { Self("not_logged_in") }
-    /// The account's session ended before the action did.
-    public static var sessionEnded: Self { Self("session_ended") }
     /// Malformed key, encrypted key or signer address.
     public static var badCredential: Self { Self("bad_credential") }
     /// The password does not open the encrypted key.
     public static var wrongPassword: Self { Self("wrong_password") }
-    /// The stored key is encrypted; its password is required.
-    public static var passwordNeeded: Self { Self("password_needed") }
     /// The storage of the account's key cannot be read or written.
     public static var identityUnavailable: Self { Self("identity_unavailable") }
-    /// The account's state or connections could not be opened, or have failed.
+    /// The account's state, or the connections to its signer, could not be opened, or have failed.
     public static var accountUnavailable: Self { Self("account_unavailable") }
     /// The setting cannot change while the core runs.
     public static var needsRestart: Self { Self("needs_restart") }

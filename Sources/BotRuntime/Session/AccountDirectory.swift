@@ -71,16 +71,6 @@ package struct AccountDirectory: Sendable, Hashable {
 
     package func entry(of account: PublicKey) throws -> Entry? { try entries().first { $0.account == account } }
 
-    /// Returns the account whose key this remote signer holds; nil if there is none.
-    package func account(of remoteSigner: PublicKey) throws -> PublicKey? {
-        for entry in try entries() {
-            if case .bunker(let account, let url, _) = entry.identity, url.remoteSigner == remoteSigner {
-                return account
-            }
-        }
-        return nil
-    }
-
     /// Logs a logged-out account in again with its kept identity, and makes it the current one.
     package func resume(_ account: PublicKey) throws {
         let folder = folder(of: account)
@@ -96,7 +86,59 @@ package struct AccountDirectory: Sendable, Hashable {
     }
 }
 
-// MARK: - Changes by a session
+// MARK: - Login and logout
+
+/// Saving an identity makes its account the current one. The identities are private: reading throws
+/// ``BotConfiguration/KeyLoadingError`` if others can read the file, or its content is not an identity.
+extension AccountDirectory: IdentityStore {
+    package func identity(of account: PublicKey) throws -> AccountIdentity? {
+        let folder = folder(of: account)
+        for name in [Self.identityFile, Self.loggedOutFile] {
+            if let identity = try IdentityFile(path: "\(folder)/\(name)").read(isPrivate: true) { return identity }
+        }
+        return nil
+    }
+
+    package func identity(withSigner remoteSigner: PublicKey) throws -> AccountIdentity? {
+        for entry in try entries() {
+            if case .bunker(let account, let url, _) = entry.identity, url.remoteSigner == remoteSigner {
+                return try identity(of: account)
+            }
+        }
+        return nil
+    }
+
+    /// Also checks a logged-out account's identity, which a login deletes.
+    package func save(_ identity: AccountIdentity) throws {
+        if case .wiping(let account) = identity { return try markErasure(of: account) }
+        let folder = folder(of: identity.account)
+        for name in [Self.identityFile, Self.loggedOutFile] {
+            try IdentityFile(path: "\(folder)/\(name)").read(isPrivate: false)?.requireReplaceable(by: identity)
+        }
+        try IdentityFile(path: "\(folder)/\(Self.identityFile)").write(identity)
+        try finishLogin(identity.account)
+    }
+
+    /// Logs an account out. Its identity is kept, because it may contain the only copy of the key, or a client key that
+    /// a remote signer knows.
+    package func setAside(_ account: PublicKey) throws {
+        let folder = folder(of: account)
+        guard Self.exists("\(folder)/\(Self.identityFile)") else { return }
+        let lock = try StateDirectoryLock(directory: folder, program: "pikabot logout")
+        defer { lock.release() }
+        try PrivateFile<KeyLoadingError>.move("\(folder)/\(Self.identityFile)", to: "\(folder)/\(Self.loggedOutFile)")
+        try deselect(account)
+    }
+
+    /// Deletes the identity of a wiped account, and its folder.
+    package func remove(_ account: PublicKey) throws {
+        let folder = folder(of: account)
+        let lock = try StateDirectoryLock(directory: folder, program: "pikabot logout")
+        defer { lock.release() }
+        try deselect(account)
+        try Self.remove(folder == path ? "\(folder)/\(Self.identityFile)" : folder)
+    }
+}
 
 extension AccountDirectory {
     /// Returns the folder of an account, which may not exist yet.
@@ -117,19 +159,9 @@ extension AccountDirectory {
         try select(account)
     }
 
-    /// Logs an account out. Its identity is kept, because it may contain the only copy of the key, or a client key that
-    /// a remote signer knows.
-    func setAside(_ account: PublicKey) throws {
-        let folder = folder(of: account)
-        let lock = try StateDirectoryLock(directory: folder, program: "pikabot logout")
-        defer { lock.release() }
-        try PrivateFile<KeyLoadingError>.move("\(folder)/\(Self.identityFile)", to: "\(folder)/\(Self.loggedOutFile)")
-        try deselect(account)
-    }
-
     /// Replaces an account's key with the mark of an unfinished deletion. Throws while another process uses the account,
     /// because a deletion that cannot start must not cost the key.
-    func markErasure(of account: PublicKey) throws {
+    private func markErasure(of account: PublicKey) throws {
         let folder = folder(of: account)
         let lock = try StateDirectoryLock(directory: folder, program: "pikabot logout")
         defer { lock.release() }
@@ -145,15 +177,6 @@ extension AccountDirectory {
         let names = [Self.loggedOutFile] + Self.stateFiles
         for name in names { try Self.remove("\(folder)/\(name)") }
         try Self.removeDrafts(of: names + [Self.identityFile], in: folder)
-    }
-
-    /// Deletes the identity of a wiped account, and its folder.
-    func remove(_ account: PublicKey) throws {
-        let folder = folder(of: account)
-        let lock = try StateDirectoryLock(directory: folder, program: "pikabot logout")
-        defer { lock.release() }
-        try deselect(account)
-        try Self.remove(folder == path ? "\(folder)/\(Self.identityFile)" : folder)
     }
 
     private func deselect(_ account: PublicKey) throws {

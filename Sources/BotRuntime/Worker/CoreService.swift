@@ -82,7 +82,7 @@ package struct CoreService: Service {
             switch update {
             case .fullState(let state): pending = state.outbox.pending
             case .finished(_, request, _): isAnswered = true
-            case .finished, .delivery, .accountCreated: break
+            case .finished, .delivery: break
             }
             if isAnswered, pending == 0 { return }
         }

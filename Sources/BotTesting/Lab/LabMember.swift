@@ -172,7 +172,7 @@ public final class LabMember: Sendable {
             switch update {
             case .fullState(let state): record.snapshots[run].append(state)
             case .finished(_, let request, let outcome): record.outcomes[request] = outcome
-            case .delivery, .accountCreated: break
+            case .delivery: break
             }
         }
     }

@@ -106,7 +106,7 @@ final class CoreRequests: Sendable {
             self.state.withLock { $0.pending.close(request) }?.fulfill(outcome)
         case .delivery(_, _, let messageID, let delivery):
             self.state.withLock { $0.deliveries.record(delivery, of: messageID) }?.fulfill(delivery)
-        case .fullState, .accountCreated: break
+        case .fullState: break
         }
     }
 

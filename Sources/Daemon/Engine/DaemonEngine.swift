@@ -126,7 +126,7 @@ package actor DaemonEngine {
             case .fullState(let state):
                 self.receive(state)
                 self.milestones.firstState.fulfill(true)
-            case .finished, .delivery, .accountCreated: self.requests.receive(update)
+            case .finished, .delivery: self.requests.receive(update)
             }
         }
         return false

@@ -157,7 +157,6 @@ final class LoadAgent: Sendable {
                 let done = state.withLock { $0.pending.removeValue(forKey: request) }
                 if case .failed(let error) = outcome { done?(.failure(error)) } else { done?(.success(outcome)) }
             case .delivery(_, _, let messageID, let delivery): listener.agent(index, .delivery(messageID, delivery))
-            case .accountCreated: break
             }
         }
     }

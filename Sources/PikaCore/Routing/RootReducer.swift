@@ -168,8 +168,8 @@ extension CoreModel {
             return nil
         case .setScreens, .loadOlderMessages, .archiveChat, .retryMessage, .downloadChatMedia:
             return try self.actOnChats(action, request, &step)
-        case .foregrounded, .reloadConfiguration, .createAccount, .login, .restoreSession, .logout, .wipeLocalData:
-            return try self.actOnAccount(action, request, &step)
+        case .foregrounded: step.effects.append(.reconnect)
+        case .reloadConfiguration(let configuration): try self.reload(configuration, &step)
         case .saveProfile, .refreshProfile, .openPeerProfile, .closePeerProfile, .follow, .unfollow,
             .saveGroupProfile:
             return try self.actOnPeople(action, request, &step)

@@ -6,7 +6,7 @@ public struct AppState: Sendable, Hashable {
     public internal(set) var rev: UInt64 = 0
     /// The screens that are open.
     public internal(set) var router = Router()
-    /// The login state of the account.
+    /// The account, and the location of its key.
     public internal(set) var auth: Auth = .loggedOut
     /// This account's own profile; nil until it is known.
     public internal(set) var myProfile: Profile?
@@ -43,7 +43,7 @@ public struct AppState: Sendable, Hashable {
     /// Chats whose stored events are being read from the relays: earlier messages may still arrive.
     public internal(set) var readingChats: Set<String> = []
 
-    /// Creates the state before any login.
+    /// Creates the state before the core has started.
     public init() {}
 
     /// A screen of an app.
@@ -73,19 +73,17 @@ public struct AppState: Sendable, Hashable {
         public var top: Screen { self.stack.last ?? self.defaultScreen }
     }
 
-    /// The login state.
+    /// An account with the location of its key.
     public enum Auth: Sendable, Hashable {
-        /// No account is logged in.
+        /// The core has not started.
         case loggedOut
-        /// This account is logged in; its key is at this location.
+        /// The core runs this account; its key is at this location.
         case loggedIn(PublicKey, Mode = .localKey)
 
         /// The location of the account's key.
         public enum Mode: Sendable, Hashable {
             /// The key is in this process.
             case localKey
-            /// In this process too; it is stored encrypted with a password (NIP-49).
-            case encryptedKey
             /// With a remote signer (NIP-46); ``AppState/signer`` shows its state.
             case remoteSigner
         }
@@ -93,10 +91,6 @@ public struct AppState: Sendable, Hashable {
 
     /// Operations in progress.
     public struct Busy: Sendable, Hashable {
-        /// A new account is being created.
-        public internal(set) var creatingAccount = false
-        /// A login is in progress.
-        public internal(set) var loggingIn = false
         /// A new chat is being created.
         public internal(set) var creatingChat = false
         /// Chats whose membership or data is being changed.
@@ -172,8 +166,6 @@ public enum AppUpdate: Sendable, Hashable {
     case finished(rev: UInt64, request: RequestID, outcome: ActionOutcome)
     /// The delivery of a message of this account: the first relay has it, or all relays have refused it permanently.
     case delivery(rev: UInt64, chatID: String, messageID: EventID, AppState.Delivery)
-    /// A new account's secret key, handed out once. It is stored nowhere in the clear.
-    case accountCreated(rev: UInt64, secretKey: KeyPair)
 
     /// The revision of the state that the update belongs to.
     public var rev: UInt64 {
@@ -181,7 +173,6 @@ public enum AppUpdate: Sendable, Hashable {
         case .fullState(let state): state.rev
         case .finished(let rev, _, _): rev
         case .delivery(let rev, _, _, _): rev
-        case .accountCreated(let rev, _): rev
         }
     }
 }

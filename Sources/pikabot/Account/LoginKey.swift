@@ -13,22 +13,22 @@ struct LoginKey {
     /// The number of given keys; at most one is expected.
     var count: Int { [nsecFile, ncryptsecFile, bunker].compactMap { $0 }.count }
 
-    /// Returns the action that logs in.
+    /// Returns the credential that logs in.
     ///
     /// - Parameter password: called for an encrypted key.
-    func action(password: () throws -> String) throws -> AppAction {
+    func credential(password: () throws -> String) throws -> LoginCredential {
         if let nsecFile {
             let text = try Self.text(of: nsecFile, isPrivate: true)
             guard let key = try? KeyPair(parsing: text) else {
                 throw CommandError("\(nsecFile): expected nsec1… or 64 hex digits")
             }
-            return .login(.key(key))
+            return .key(key)
         }
         if let ncryptsecFile {
             let text = try Self.text(of: ncryptsecFile, isPrivate: false)
-            return .login(.encryptedKey(text, password: try password()))
+            return .encryptedKey(text, password: try password())
         }
-        return bunker.map { .login(.bunker($0)) } ?? .createAccount(name: nil)
+        return bunker.map { .bunker($0) } ?? .newKey
     }
 
     private static func text(of file: String, isPrivate: Bool) throws -> String {

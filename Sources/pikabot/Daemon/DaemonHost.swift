@@ -40,19 +40,9 @@ struct DaemonHost {
             publishesKeyPackage: false, detectsCopies: true, mediaServers: try ClientOptions.mediaServers(),
             calls: .daemon)
         self.accounts = DirectoryAccounts(
-            accounts,
-            login: AccountLogin(
-                accounts: accounts, core: Self.loginConfiguration(core),
-                allowsPrivateAddresses: allowsPrivateAddresses, logger: logger), environment: environment)
+            accounts, login: AccountLogin(accounts: accounts, logger: logger), environment: environment)
         let skips = environment["PIKACHAT_SKIP_RELAY_READY_CHECK"]?.trimmingCharacters(in: .whitespaces).lowercased()
         waitsForRelay = !["1", "true", "yes", "on"].contains(skips ?? "")
-    }
-
-    /// Other accounts run during their login only.
-    private static func loginConfiguration(_ core: CoreConfiguration) -> CoreConfiguration {
-        CoreConfiguration(
-            relays: core.relays, invites: .nobody, publishesKeyPackage: false, keepsInbox: true,
-            mediaServers: core.mediaServers)
     }
 
     func run() async throws {

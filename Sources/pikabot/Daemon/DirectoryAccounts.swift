@@ -41,8 +41,8 @@ final class DirectoryAccounts: DaemonAccounts {
             if let text = login.account {
                 account = try resume(text)
             } else {
-                let action = try key.action { try self.password(login.passwordFile) }
-                account = try await self.login.logIn(action, onApproval: onApproval)
+                let credential = try key.credential { try self.password(login.passwordFile) }
+                account = try await self.login.logIn(credential, onApproval: onApproval)
             }
             return try directory.readEntries().entry(of: account, in: directory.path).json.object ?? JSONObject()
         } catch {
@@ -56,7 +56,7 @@ final class DirectoryAccounts: DaemonAccounts {
             guard entry.isLoggedIn || erases else {
                 throw CommandError("\(account.npub) is logged out already; erase deletes its key and state")
             }
-            try await login.logOut(account, erases: erases)
+            try await end(account, erases: erases)
         } catch {
             throw DaemonFailure(.logoutFailed, Self.message(of: error))
         }
@@ -67,7 +67,11 @@ final class DirectoryAccounts: DaemonAccounts {
     /// Performs the requested logout of the daemon's own account. Its store must be closed.
     func performOwnLogout(of account: PublicKey) async throws {
         guard let erases = ownLogout.withLock({ $0 }) else { return }
-        try await login.logOut(account, erases: erases)
+        try await end(account, erases: erases)
+    }
+
+    private func end(_ account: PublicKey, erases: Bool) async throws(AppCoreError) {
+        if erases { try await login.wipe(account) } else { try await login.logOut(account) }
     }
 
     private func resume(_ text: String) throws -> PublicKey {

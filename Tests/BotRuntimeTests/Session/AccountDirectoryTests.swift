@@ -22,9 +22,7 @@ import Testing
     }
 
     private func login(_ accounts: AccountDirectory) -> AccountLogin {
-        AccountLogin(
-            accounts: accounts, core: CoreConfiguration(relays: []),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        AccountLogin(accounts: accounts, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
     private func files(_ accounts: AccountDirectory) -> [String] {
@@ -53,7 +51,7 @@ import Testing
             let (own, other) = (key(), key())
             try addOwnAccount(own, to: accounts)
             let before = try Data(contentsOf: URL(fileURLWithPath: accounts.path + "/identity.json"))
-            #expect(try await login(accounts).logIn(.login(.key(other))) == other.publicKey)
+            #expect(try await login(accounts).logIn(.key(other)) == other.publicKey)
             let entries = try accounts.entries()
             #expect(entries.map(\.account) == [own.publicKey, other.publicKey])
             #expect(entries.map(\.isCurrent) == [false, true])
@@ -67,7 +65,7 @@ import Testing
 
     @Test func newKeyIsStoredPrivately() async throws {
         try await withDirectory { accounts in
-            let account = try await login(accounts).logIn(.createAccount(name: nil))
+            let account = try await login(accounts).logIn(.newKey)
             let entry = try #require(try accounts.entry(of: account))
             guard case .key(let key) = entry.identity else {
                 Issue.record("unexpected identity: \(entry.identity)")
@@ -86,7 +84,7 @@ import Testing
             var generator = SystemRandomNumberGenerator()
             let text = try key().encrypted(password: NIP49.Password("right"), logN: 2, using: &generator)
             let error = await #expect(throws: AppCoreError.self) {
-                try await login(accounts).logIn(.login(.encryptedKey(text, password: "wrong")))
+                try await login(accounts).logIn(.encryptedKey(text, password: "wrong"))
             }
             #expect(error?.code == .wrongPassword)
             #expect(try accounts.entries().isEmpty)
@@ -99,8 +97,8 @@ import Testing
         try await withDirectory { accounts in
             let (own, other) = (key(), key())
             try addOwnAccount(own, to: accounts)
-            _ = try await login(accounts).logIn(.login(.key(other)))
-            try await login(accounts).logOut(other.publicKey, erases: false)
+            _ = try await login(accounts).logIn(.key(other))
+            try await login(accounts).logOut(other.publicKey)
             let entry = try #require(try accounts.entry(of: other.publicKey))
             #expect(!entry.isLoggedIn && entry.identity == .key(other))
             #expect(try accounts.current()?.account == own.publicKey)
@@ -114,12 +112,12 @@ import Testing
         try await withDirectory { accounts in
             let (own, other) = (key(), key())
             try addOwnAccount(own, to: accounts)
-            _ = try await login(accounts).logIn(.login(.key(own)))
-            _ = try await login(accounts).logIn(.login(.key(other)))
-            try await login(accounts).logOut(own.publicKey, erases: true)
+            _ = try await login(accounts).logIn(.key(own))
+            _ = try await login(accounts).logIn(.key(other))
+            try await login(accounts).wipe(own.publicKey)
             #expect(try accounts.entries().map(\.account) == [other.publicKey])
             #expect(Set(files(accounts)).isDisjoint(with: AccountDirectory.stateFiles + ["identity.json"]))
-            try await login(accounts).logOut(other.publicKey, erases: true)
+            try await login(accounts).wipe(other.publicKey)
             #expect(try accounts.entries().isEmpty)
             #expect(Set(files(accounts)).isSubset(of: ["accounts", "lock"]))
         }
@@ -127,39 +125,43 @@ import Testing
 
     @Test func erasesLoggedOutAccount() async throws {
         try await withDirectory { accounts in
-            let account = try await login(accounts).logIn(.createAccount(name: nil))
-            try await login(accounts).logOut(account, erases: false)
-            try await login(accounts).logOut(account, erases: true)
+            let account = try await login(accounts).logIn(.newKey)
+            try await login(accounts).logOut(account)
+            try await login(accounts).wipe(account)
             #expect(files(accounts) == ["accounts"])
         }
     }
 
     @Test func completesInterruptedErasure() async throws {
         try await withDirectory { accounts in
-            let account = try await login(accounts).logIn(.createAccount(name: nil))
+            let account = try await login(accounts).logIn(.newKey)
             let folder = try #require(try accounts.entry(of: account)).folder
             try IdentityFile(path: folder + "/identity.json").write(.wiping(account))
             let entry = try #require(try accounts.entry(of: account))
             #expect(!entry.isLoggedIn && entry.identity == .wiping(account))
-            try await login(accounts).logOut(account, erases: true)
+            try await login(accounts).wipe(account)
             #expect(files(accounts) == ["accounts"])
         }
     }
 
     @Test func erasureOfUsedAccountKeepsKey() async throws {
         try await withDirectory { accounts in
-            let own = key()
+            let (own, other) = (key(), key())
             try addOwnAccount(own, to: accounts)
+            _ = try await login(accounts).logIn(.key(other))
             let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
             let host = LocalAccountHost(accounts: accounts, logger: logger)
-            let resources = try await host.open(.local(own))
-            let error = await #expect(throws: AppCoreError.self) {
-                try await login(accounts).logOut(own.publicKey, erases: true)
+            for used in [own, other] {
+                try await host.withState(of: used.publicKey) {
+                    let error = await #expect(throws: AppCoreError.self) {
+                        try await login(accounts).wipe(used.publicKey)
+                    }
+                    #expect(error?.code == .identityUnavailable)
+                }
+                #expect(try accounts.entry(of: used.publicKey)?.identity == .key(used))
+                try await login(accounts).wipe(used.publicKey)
+                #expect(try accounts.entry(of: used.publicKey) == nil)
             }
-            #expect(error?.code == .identityUnavailable)
-            #expect(try accounts.entry(of: own.publicKey)?.identity == .key(own))
-            await resources.close()
-            try await login(accounts).logOut(own.publicKey, erases: true)
             #expect(try accounts.entries().isEmpty)
         }
     }
@@ -171,7 +173,7 @@ import Testing
             for name in ["identity.json.1f.new", "logged-out.json.2a.new", "sealing.key.3b.new", "notes.new"] {
                 #expect(FileManager.default.createFile(atPath: "\(accounts.path)/\(name)", contents: Data([1])))
             }
-            try await login(accounts).logOut(own.publicKey, erases: true)
+            try await login(accounts).wipe(own.publicKey)
             #expect(files(accounts) == ["lock", "notes.new"])
         }
     }
@@ -181,7 +183,7 @@ import Testing
             let own = key()
             try IdentityFile(path: "\(accounts.path)/identity.json").write(.wiping(own.publicKey))
             #expect(FileManager.default.createFile(atPath: accounts.path + "/state.sqlite", contents: Data([1])))
-            #expect(try await login(accounts).logIn(.login(.key(own))) == own.publicKey)
+            #expect(try await login(accounts).logIn(.key(own)) == own.publicKey)
             #expect(try accounts.current()?.identity == .key(own))
             #expect(!FileManager.default.fileExists(atPath: accounts.path + "/state.sqlite"))
         }
@@ -194,16 +196,15 @@ import Testing
             let (own, signer, client) = (key(), key(), key())
             try addOwnAccount(own, to: accounts)
             let url = BunkerURL(remoteSigner: signer.publicKey, relays: [try RelayURL("wss://a.example")])
-            let store = DirectoryIdentityStore(accounts, account: nil)
             for isLoggedIn in [true, false] {
-                let error = await #expect(throws: AppCoreError.self) {
-                    try await store.save(.bunker(own.publicKey, url, client: client))
+                let error = #expect(throws: AppCoreError.self) {
+                    try accounts.save(.bunker(own.publicKey, url, client: client))
                 }
                 #expect(error?.code == .notAllowed)
                 let entry = try #require(try accounts.entry(of: own.publicKey))
                 #expect(entry.identity == .key(own) && entry.isLoggedIn == isLoggedIn)
                 // The second time, the account is logged out.
-                if isLoggedIn { try await login(accounts).logOut(own.publicKey, erases: false) }
+                if isLoggedIn { try await login(accounts).logOut(own.publicKey) }
             }
         }
     }
@@ -212,9 +213,7 @@ import Testing
         try await withDirectory { accounts in
             let own = key()
             try IdentityFile(path: "\(accounts.path)/identity.json").write(.wiping(own.publicKey))
-            let error = await #expect(throws: AppCoreError.self) {
-                try await DirectoryIdentityStore(accounts, account: nil).save(.key(own))
-            }
+            let error = #expect(throws: AppCoreError.self) { try accounts.save(.key(own)) }
             #expect(error?.code == .notAllowed)
             #expect(try accounts.entry(of: own.publicKey)?.identity == .wiping(own.publicKey))
         }
@@ -241,14 +240,15 @@ import Testing
         }
     }
 
-    @Test func findsAccountOfRemoteSigner() async throws {
+    @Test func findsIdentityOfRemoteSigner() async throws {
         try await withDirectory { accounts in
             let (user, signer, client) = (key(), key(), key())
             let url = BunkerURL(remoteSigner: signer.publicKey, relays: [try RelayURL("wss://a.example")])
             let path = "\(accounts.path)/accounts/\(user.publicKey.hex)/logged-out.json"
-            try IdentityFile(path: path).write(.bunker(user.publicKey, url, client: client))
-            #expect(try accounts.account(of: signer.publicKey) == user.publicKey)
-            #expect(try accounts.account(of: user.publicKey) == nil)
+            let identity = AccountIdentity.bunker(user.publicKey, url, client: client)
+            try IdentityFile(path: path).write(identity)
+            #expect(try accounts.identity(withSigner: signer.publicKey) == identity)
+            #expect(try accounts.identity(withSigner: user.publicKey) == nil)
         }
     }
 }

@@ -184,17 +184,4 @@ import Testing
         #expect(step.changes.isEmpty)
         #expect(world[0].model.state == before)
     }
-
-    @Test func coreRefusesSessionActions() throws {
-        var world = try self.started()
-        let actions: [AppAction] = [
-            .createAccount(name: nil), .login(.key(world[0].keys)), .restoreSession, .logout, .wipeLocalData,
-        ]
-        for action in actions {
-            let step = world.act(0, action, "session")
-            #expect(world[0].outcomes["session"]?.failure == .notAllowed)
-            #expect(world[0].model.state.toast?.contains("AppSession") == true)
-            #expect(step.changes.isEmpty && step.effects.count == 1)
-        }
-    }
 }

@@ -138,7 +138,7 @@ import Testing
                     #expect(rev <= last)
                     finished += 1
                     if finished == 20, await core.state.hasPublishedKeyPackage { core.dispatch(.clearToast) }
-                case .delivery, .accountCreated: break
+                case .delivery: break
                 }
             }
             try await group.waitForAll()

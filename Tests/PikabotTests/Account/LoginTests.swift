@@ -150,8 +150,7 @@ import Testing
             #expect(mkfifo(directory + "/pipe", 0o600) == 0)
             let folder = AccountDirectory(path: directory)
             let login = AccountLogin(
-                accounts: folder, core: CoreConfiguration(relays: []),
-                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+                accounts: folder, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             let daemon = DirectoryAccounts(folder, login: login, environment: [:])
             let error = await #expect(throws: DaemonFailure.self) {
                 _ = try await daemon.logIn(

@@ -53,13 +53,11 @@ extension Pikabot {
             if let account = options.account?.key { return try resume(account, in: accounts) }
             // An unreadable account must not fail only after the login.
             _ = try accounts.readEntries()
-            let login = AccountLogin(
-                accounts: accounts, core: try options.coreConfiguration(),
-                allowsPrivateAddresses: options.allowsPrivateAddresses, logger: Logger(label: "pikabot"))
-            let action = try chooseAction()
+            let login = AccountLogin(accounts: accounts, logger: Logger(label: "pikabot"))
+            let credential = try chooseCredential()
             let account: PublicKey
             do {
-                account = try await login.logIn(action) { url in
+                account = try await login.logIn(credential) { url in
                     Console.printError("Approve this login at the remote signer: \(url)")
                 }
             } catch let error as AppCoreError { throw CommandError(error.explanation) }
@@ -74,7 +72,7 @@ extension Pikabot {
 
         private var key: LoginKey { LoginKey(nsecFile: nsecFile, ncryptsecFile: ncryptsecFile, bunker: bunker) }
 
-        private func chooseAction() throws -> AppAction {
+        private func chooseCredential() throws -> LoginCredential {
             if nostrconnect { return try invite() }
             var key = self.key
             if bunker == "-" {
@@ -83,13 +81,13 @@ extension Pikabot {
                 }
                 key.bunker = address
             }
-            return try key.action {
+            return try key.credential {
                 try Password.read(file: passwordFile, environment: ProcessInfo.processInfo.environment)
             }
         }
 
         /// Shows an invitation on standard error, because standard output is for the result.
-        private func invite() throws -> AppAction {
+        private func invite() throws -> LoginCredential {
             var generator = SystemRandomNumberGenerator()
             let client = KeyPair.generate(using: &generator)
             let secret = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
@@ -101,7 +99,7 @@ extension Pikabot {
             }
             Console.printErrorText(
                 "\(invitation.string)\n\nScan or paste this into the remote signer within 5 minutes.")
-            return .login(.invitation(invitation, client: client))
+            return .invitation(invitation, client: client)
         }
     }
 }

@@ -23,11 +23,10 @@ extension Pikabot {
                 throw CommandError(
                     "\(entry.account.npub) is logged out already; --erase deletes its key and state")
             }
-            let login = AccountLogin(
-                accounts: accounts, core: try options.coreConfiguration(), logger: Logger(label: "pikabot"))
-            do { try await login.logOut(entry.account, erases: erase) } catch let error as AppCoreError {
-                throw CommandError(error.explanation)
-            }
+            let login = AccountLogin(accounts: accounts, logger: Logger(label: "pikabot"))
+            do {
+                if erase { try await login.wipe(entry.account) } else { try await login.logOut(entry.account) }
+            } catch { throw CommandError(error.explanation) }
             var result = ResultJSON.identity(entry.account)
             result["erased"] = .bool(erase)
             let current = try accounts.readEntries().first(where: \.isCurrent)

@@ -141,7 +141,7 @@ private struct Reader {
             self.newest = state
             return nil
         case .finished(_, let request, let outcome): return (request, outcome)
-        case .delivery, .accountCreated: return nil
+        case .delivery: return nil
         }
     }
 

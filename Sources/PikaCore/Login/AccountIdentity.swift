@@ -1,6 +1,6 @@
 package import Nostr
 
-/// The stored identity of a logged-in account, which ``AppAction/restoreSession`` resumes.
+/// The stored identity of an account: its key, or the way to its key.
 package enum AccountIdentity: Sendable, Hashable {
     /// The key itself. The identity store is responsible for its protection.
     case key(KeyPair)
@@ -16,6 +16,27 @@ package enum AccountIdentity: Sendable, Hashable {
         switch self {
         case .key(let key): key.publicKey
         case .encryptedKey(let account, _), .bunker(let account, _, _), .wiping(let account): account
+        }
+    }
+}
+
+extension AccountIdentity {
+    /// Throws `AppCoreError.Code.notAllowed` if this stored identity must be kept instead of a new one of its account:
+    /// the mark of an unfinished deletion always, and a key instead of a remote signer.
+    package func requireReplaceable(by new: AccountIdentity) throws(AppCoreError) {
+        switch (self, new) {
+        case (_, .wiping): return
+        case (.wiping, _):
+            throw AppCoreError(
+                .notAllowed,
+                "the deletion of \(self.account.npub) is unfinished; complete it by another logout with erase")
+        case (.key, .bunker), (.encryptedKey, .bunker):
+            // Any signer can claim any account, and this may be the only copy of the key.
+            throw AppCoreError(
+                .notAllowed,
+                "the key of \(self.account.npub) is stored here, and a remote signer must not replace it; log out with "
+                    + "erase first if the key is stored elsewhere")
+        default: return
         }
     }
 }

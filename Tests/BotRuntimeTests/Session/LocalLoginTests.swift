@@ -11,8 +11,8 @@ import PikaCore
 import RelayClient
 import Testing
 
-/// Sessions with identity and state on disk.
-@Suite(.live) struct LocalSessionTests {
+/// Logins with identity and state on disk.
+@Suite(.live) struct LocalLoginTests {
     private struct Place {
         let folder: String
         var accounts: AccountDirectory { AccountDirectory(path: folder) }
@@ -44,75 +44,64 @@ import Testing
         try await body(Place(folder: folder))
     }
 
-    /// Runs a session for these actions in order, and returns their outcomes and the resulting state.
-    private func run(
-        _ place: Place, _ actions: [AppAction], relays: [RelayURL] = []
-    ) async throws -> (outcomes: [ActionOutcome], auth: AppState.Auth, created: KeyPair?) {
+    private func login(_ place: Place) -> AccountLogin {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let session = AppSession(
-            identities: DirectoryIdentityStore(place.accounts, account: try place.accounts.current()?.account),
-            host: LocalAccountHost(accounts: place.accounts, logger: logger),
-            configuration: CoreConfiguration(relays: relays), clock: SlowClock(), logger: logger)
-        let updates = session.updates()
-        // Each after the previous one has ended, because a logout cancels a login.
-        let dispatch = { (index: Int) in
-            session.dispatch(actions[index], request: RequestID(rawValue: "\(index)"))
-        }
-        dispatch(0)
-        return try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await session.run() }
-            var outcomes: [ActionOutcome] = []
-            var created: KeyPair?
-            for await update in updates {
-                if case .accountCreated(_, let key) = update { created = key }
-                guard case .finished(_, _, let outcome) = update else { continue }
-                outcomes.append(outcome)
-                if outcomes.count == actions.count { break }
-                dispatch(outcomes.count)
-            }
-            let auth = await session.state.auth
-            group.cancelAll()
-            try await group.waitForAll()
-            return (outcomes, auth, created)
-        }
+        return AccountLogin(accounts: place.accounts, clock: SlowClock(), logger: logger)
     }
 
-    private let done = ActionOutcome.done(chatID: nil)
-
-    @Test func createsRestoresAndWipesAccount() async throws {
-        try await withPlace { place in
-            let first = try await run(place, [.createAccount(name: nil)])
-            let key = try #require(first.created)
-            #expect(first.outcomes == [done] && first.auth == .loggedIn(key.publicKey, .localKey))
-            let file = place.identity(of: key.publicKey)
-            let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
-            #expect(mode == 0o600)
-            let second = try await run(place, [.restoreSession])
-            #expect(second.outcomes == [done] && second.auth == first.auth && second.created == nil)
-            let third = try await run(place, [.restoreSession, .wipeLocalData])
-            #expect(third.outcomes == [done, done] && third.auth == .loggedOut)
-            #expect(place.files == ["accounts"])
-        }
-    }
-
-    @Test func logoutKeepsIdentityAndState() async throws {
+    @Test func encryptedKeyStaysEncrypted() async throws {
         try await withPlace { place in
             var generator = SystemRandomNumberGenerator()
             let key = KeyPair.generate(using: &generator)
             let text = try key.encrypted(password: NIP49.Password("pass"), logN: 2, using: &generator)
-            let login = try await run(place, [.login(.encryptedKey(text, password: "pass"))])
-            #expect(login.outcomes == [done] && login.auth == .loggedIn(key.publicKey, .encryptedKey))
+            #expect(try await login(place).logIn(.encryptedKey(text, password: "pass")) == key.publicKey)
             let kept = try String(contentsOfFile: place.identity(of: key.publicKey), encoding: .utf8)
             #expect(kept.contains(text) && !kept.contains(Hex.encode(key.secretBytes)))
-            let again = try await run(place, [.login(.storedKey(password: "pass")), .logout])
-            #expect(again.outcomes == [done, done] && again.auth == .loggedOut)
-            let folder = "accounts/\(key.publicKey.hex)"
-            #expect(!place.files.contains("\(folder)/identity.json"))
-            #expect(Set(place.files).isSuperset(of: ["\(folder)/logged-out.json", "\(folder)/state.sqlite"]))
+        }
+    }
+
+    @Test func refusesUnreadableState() async throws {
+        try await withPlace { place in
+            var generator = SystemRandomNumberGenerator()
+            let key = KeyPair.generate(using: &generator)
+            _ = try await login(place).logIn(.key(key))
+            try await login(place).logOut(key.publicKey)
+            let folder = "\(place.folder)/accounts/\(key.publicKey.hex)"
+            // Without it a new sealing key is created, which does not open the state.
+            try FileManager.default.removeItem(atPath: folder + "/sealing.key")
+            let error = await #expect(throws: AppCoreError.self) { try await login(place).logIn(.key(key)) }
+            #expect(error?.code == .accountUnavailable)
+            #expect(!place.files.contains("accounts/\(key.publicKey.hex)/identity.json"))
             #expect(try place.accounts.current() == nil)
-            try place.accounts.resume(key.publicKey)
-            let resumed = try await run(place, [.login(.storedKey(password: "pass"))])
-            #expect(resumed.outcomes == [done] && resumed.auth == login.auth)
+        }
+    }
+
+    @Test func logoutAndWipeNeedNoSigner() async throws {
+        try await withPlace { place in
+            var generator = SystemRandomNumberGenerator()
+            let (user, client) = (KeyPair.generate(using: &generator), KeyPair.generate(using: &generator))
+            // Nothing listens there.
+            let url = try bunker(relays: ["ws://127.0.0.1:1"])
+            let identity = AccountIdentity.bunker(user.publicKey, url, client: client)
+            try IdentityFile(path: place.identity).write(identity)
+            try await login(place).logOut(user.publicKey)
+            #expect(!place.files.contains("identity.json") && place.files.contains("logged-out.json"))
+            try IdentityFile(path: place.identity).write(identity)
+            try await login(place).wipe(user.publicKey)
+            #expect(place.files == ["lock"])
+        }
+    }
+
+    @Test func loginCompletesInterruptedWipe() async throws {
+        try await withPlace { place in
+            var generator = SystemRandomNumberGenerator()
+            let key = KeyPair.generate(using: &generator)
+            _ = try await login(place).logIn(.key(key))
+            let folder = "\(place.folder)/accounts/\(key.publicKey.hex)"
+            try IdentityFile(path: place.identity(of: key.publicKey)).write(.wiping(key.publicKey))
+            try FileManager.default.removeItem(atPath: folder + "/sealing.key")
+            #expect(try await login(place).logIn(.key(key)) == key.publicKey)
+            #expect(try place.accounts.current()?.identity == .key(key))
         }
     }
 
@@ -121,26 +110,6 @@ import Testing
         return BunkerURL(
             remoteSigner: KeyPair.generate(using: &generator).publicKey, relays: try relays.map { try RelayURL($0) },
             secret: secret)
-    }
-
-    @Test func restoresAccountWithoutSigner() async throws {
-        try await withPlace { place in
-            var generator = SystemRandomNumberGenerator()
-            let (user, client) = (KeyPair.generate(using: &generator), KeyPair.generate(using: &generator))
-            // Nothing listens there.
-            let url = try bunker(relays: ["ws://127.0.0.1:1"])
-            try IdentityFile(path: place.identity).write(.bunker(user.publicKey, url, client: client))
-            let auth = AppState.Auth.loggedIn(user.publicKey, .remoteSigner)
-            let first = try await run(place, [.restoreSession])
-            #expect(first.outcomes == [done] && first.auth == auth && first.created == nil)
-            let second = try await run(place, [.restoreSession, .logout])
-            #expect(second.outcomes == [done, done] && second.auth == .loggedOut)
-            #expect(!place.files.contains("identity.json"))
-            #expect(Set(place.files).isSuperset(of: ["logged-out.json", "state.sqlite"]))
-            try IdentityFile(path: place.identity).write(.bunker(user.publicKey, url, client: client))
-            let third = try await run(place, [.restoreSession, .wipeLocalData])
-            #expect(third.outcomes == [done, done] && place.files == ["lock"])
-        }
     }
 
     @Test func logsInWithRemoteSigner() async throws {
@@ -158,16 +127,14 @@ import Testing
                 defer { group.cancelAll() }
                 // Relays do not keep requests for a signer that is not subscribed yet.
                 for await _ in listening {}
-                try await withPlace { try await logInAndComeBack($0, user, bunker) }
+                try await withPlace { try await logIn($0, user, bunker) }
                 await pool.shutdown()
             }
         }
     }
 
-    private func logInAndComeBack(_ place: Place, _ user: KeyPair, _ bunker: LabBunker) async throws {
-        let auth = AppState.Auth.loggedIn(user.publicKey, .remoteSigner)
-        let first = try await run(place, [.login(.bunker(bunker.url.string))], relays: bunker.url.relays)
-        #expect(first.outcomes == [done] && first.auth == auth)
+    private func logIn(_ place: Place, _ user: KeyPair, _ bunker: LabBunker) async throws {
+        #expect(try await login(place).logIn(.bunker(bunker.url.string)) == user.publicKey)
         let file = place.identity(of: user.publicKey)
         let identity = try IdentityFile(path: file).read(isPrivate: true)
         guard case .bunker(user.publicKey, bunker.url, let client)? = identity else {
@@ -177,11 +144,11 @@ import Testing
         #expect(bunker.clients == [client.publicKey])
         let kept = try String(contentsOfFile: file, encoding: .utf8)
         #expect(!kept.contains(Hex.encode(user.secretBytes)))
-        // The profile is signed by the remote signer.
-        let second = try await run(
-            place, [.restoreSession, .saveProfile(ProfileDraft(name: "Ann"))], relays: bunker.url.relays)
-        #expect(second.outcomes == [done, done] && second.auth == auth)
-        #expect(bunker.methods.contains(.signEvent) && bunker.methods.filter { $0 == .connect }.count == 1)
+        // A logged-out account keeps the client key that its signer knows.
+        try await login(place).logOut(user.publicKey)
+        #expect(try await login(place).logIn(.bunker(bunker.url.string)) == user.publicKey)
+        #expect(try place.accounts.current()?.identity == identity)
+        #expect(bunker.methods.filter { $0 == .connect }.count == 1)
     }
 
     @Test func doesNotWriteUnreadableIdentity() async throws {

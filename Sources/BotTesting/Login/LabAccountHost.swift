@@ -2,15 +2,14 @@ package import Nostr
 package import PikaCore
 import Synchronization
 
-/// The account host of one ``LabSession``: in-memory stores, connections to the lab's relays, and faults on demand.
+/// The account host of one ``LabLogin``: empty states, connections to the lab's relays, and faults on demand.
 package final class LabAccountHost: AccountHost {
     private struct State {
-        var stores: [PublicKey: MemoryCoreStore] = [:]
+        var stored: Set<PublicKey> = []
         var open: [PublicKey] = []
         var wiped: [PublicKey] = []
         var openFault: String?
         var signerFault: String?
-        var breaksStores = false
         var wipeFault: String?
         var holdsOpening = false
         /// The number of the newest opening.
@@ -28,28 +27,25 @@ package final class LabAccountHost: AccountHost {
         self.lab = lab
     }
 
-    /// Returns an account's store; nil if absent or wiped.
-    package func store(of account: PublicKey) -> MemoryCoreStore? { self.state.withLock { $0.stores[account] } }
+    /// The accounts with a state, which were opened and not wiped since.
+    package var storedAccounts: Set<PublicKey> { self.state.withLock { $0.stored } }
 
-    /// The accounts that are open; there should never be more than one.
+    /// The accounts whose states are open.
     package var openAccounts: [PublicKey] { self.state.withLock { $0.open } }
 
     /// The accounts that were wiped, in order.
     package var wipedAccounts: [PublicKey] { self.state.withLock { $0.wiped } }
 
-    /// Makes opening an account fail with this reason; nil ends that.
+    /// Makes opening a state fail with this reason; nil ends that.
     package func failToOpen(_ reason: String?) { self.state.withLock { $0.openFault = reason } }
 
     /// Makes opening connections to remote signers fail with this reason; nil ends that.
     package func failToOpenSigners(_ reason: String?) { self.state.withLock { $0.signerFault = reason } }
 
-    /// Makes accounts open with unreadable stores; their content is kept.
-    package func breakStores(_ breaks: Bool) { self.state.withLock { $0.breaksStores = breaks } }
-
     /// Makes wipes fail with this reason; nil ends that.
     package func failToWipe(_ reason: String?) { self.state.withLock { $0.wipeFault = reason } }
 
-    /// Makes each opening of an account wait until ``releaseOpening()`` or its own cancellation.
+    /// Makes each opened state wait, before it is used, until ``releaseOpening()`` or its own cancellation.
     package func holdOpening() { self.state.withLock { $0.holdsOpening = true } }
 
     /// Resumes waiting openings and stops holding later ones.
@@ -62,24 +58,16 @@ package final class LabAccountHost: AccountHost {
         for waiter in waiters { waiter.continuation.resume() }
     }
 
-    /// Opens an account with a snapshot of its store, or an empty one; throws the injected fault, or
-    /// `CancellationError`.
-    package func open(_ key: AccountKey) async throws -> AccountResources {
-        await self.waitForOpening()
-        try Task.checkCancellation()
-        let account = key.publicKey
-        let store = try self.state.withLock { state in
+    /// Opens an account's state while `body` runs; throws the injected fault.
+    package func withState(of account: PublicKey, _ body: () async throws -> Void) async throws {
+        try self.state.withLock { state in
             if let fault = state.openFault { throw LabError(.injectedFault, fault) }
-            // A new process finds the state of the commits so far.
-            let store = state.stores[account]?.snapshot() ?? MemoryCoreStore()
+            state.stored.insert(account)
             state.open.append(account)
-            if state.breaksStores { store.stop() } else { state.stores[account] = store }
-            return store
         }
-        let transport = self.lab.network.transport(name: self.name)
-        return AccountResources(
-            store: store, transport: transport, media: self.lab.media,
-            close: { self.state.withLock { $0.open.removeAll { $0 == account } } })
+        defer { self.state.withLock { state in state.open.removeAll { $0 == account } } }
+        await self.waitForRelease()
+        try await body()
     }
 
     /// Connects to a remote signer's relays; throws the injected fault. All relays accept the connection without
@@ -89,17 +77,17 @@ package final class LabAccountHost: AccountHost {
         return SignerResources(transport: self.lab.network.transport(name: "\(self.name)'s signer"))
     }
 
-    /// Deletes an account's store; throws the injected fault. Traps if the account is open.
+    /// Deletes an account's state; throws the injected fault. Traps if the state is open.
     package func wipe(_ account: PublicKey) async throws {
         try self.state.withLock { state in
             if let fault = state.wipeFault { throw LabError(.injectedFault, fault) }
             precondition(!state.open.contains(account), "an account must be closed before it is wiped")
-            state.stores[account] = nil
+            state.stored.remove(account)
             state.wiped.append(account)
         }
     }
 
-    private func waitForOpening() async {
+    private func waitForRelease() async {
         let number = self.state.withLock { state in
             state.openings += 1
             return state.openings
