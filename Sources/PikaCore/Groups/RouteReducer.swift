@@ -29,7 +29,7 @@ extension CoreModel {
         switch screen {
         case .chat(let reference): .chat(chatID: self.groups.routes.chatID(stored: reference))
         case .groupInfo(let reference): .groupInfo(chatID: self.groups.routes.chatID(stored: reference))
-        case .login, .chatList, .newChat, .newGroupChat: screen
+        case .chatList, .newChat, .newGroupChat: screen
         }
     }
 }

@@ -88,7 +88,6 @@ struct CoreModel: Sendable {
             self.state.auth = .loggedIn(account.publicKey, .remoteSigner)
             self.state.signer = .unknown
         }
-        self.state.router.defaultScreen = .chatList
         self.state.relays = configuration.relays.map {
             AppState.RelayStatus(url: $0, connection: .disconnected, isCaughtUp: false)
         }

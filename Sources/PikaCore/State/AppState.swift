@@ -48,8 +48,6 @@ public struct AppState: Sendable, Hashable {
 
     /// A screen of an app.
     public enum Screen: Sendable, Hashable {
-        /// The login form.
-        case login
         /// The list of chats.
         case chatList
         /// One chat with its messages.
@@ -65,7 +63,7 @@ public struct AppState: Sendable, Hashable {
     /// A default screen and the screens pushed onto it.
     public struct Router: Sendable, Hashable {
         /// The screen at the bottom, which is never removed.
-        public internal(set) var defaultScreen: Screen = .login
+        public let defaultScreen = Screen.chatList
         /// The screens pushed onto the default screen, the top one last.
         public internal(set) var stack: [Screen] = []
 

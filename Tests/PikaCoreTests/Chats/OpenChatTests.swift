@@ -40,7 +40,7 @@ import Testing
             let chatID = try #require(chats.randomElement(using: &random))
             let other = try #require(chats.randomElement(using: &random))
             let screens: [AppState.Screen] = [
-                .chat(chatID: chatID), .groupInfo(chatID: chatID), .newChat, .chat(chatID: other), .login,
+                .chat(chatID: chatID), .groupInfo(chatID: chatID), .newChat, .chat(chatID: other), .chatList,
             ]
             let actions: [AppAction] = [
                 .popScreen, .popScreen, .openChat(chatID: chatID), .pushScreen(.groupInfo(chatID: chatID)),
