@@ -129,6 +129,7 @@ extension LabLogin.Attempt {
         try await lab.settle()
         #expect(attempt.error is CancellationError)
         #expect(login.host.openAccounts.isEmpty && login.identities.identities.isEmpty)
+        login.host.releaseOpening()
         #expect(try await login.attempt(.key(self.key(9))).account == self.key(9).publicKey)
     }
 
