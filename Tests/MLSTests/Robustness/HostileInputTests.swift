@@ -5,7 +5,7 @@ import Testing
 
 /// Untrusted input must not trap: seeded damage gives a typed error, or is harmless.
 struct HostileInputTests {
-    private static let rounds = 10_000
+    private static let rounds = 4000
 
     enum Kind: CaseIterable {
         case publicCommit, publicProposal, privateMessage, welcome, keyPackage, groupInfo
