@@ -73,15 +73,9 @@ enum GroupCommands {
             let group = try self.group(chatID, after: "add_members", machine)
             return try self.report(.membersAdded, of: chatID, &machine) {
                 (machine: inout DaemonMachine, events: [DaemonEvent]) throws(DaemonFailure) -> CommandStep in
-                .reply(
-                    CommandResult(
-                        before: events,
-                        result: [
-                            "nostr_group_id": .string(group.nostrGroupID),
-                            "added_pubkeys": .array(peers.map { .string($0.hex) }),
-                            "member_count": .integer(Int64(group.members.count)),
-                            "welcome_delivery_count": .integer(Int64(max(0, peers.count - undelivered))),
-                        ]))
+                var fields = self.fields("added_pubkeys", peers, of: group)
+                fields["welcome_delivery_count"] = .integer(Int64(max(0, peers.count - undelivered)))
+                return .reply(CommandResult(before: events, result: fields))
             }
         }
     }
@@ -97,16 +91,17 @@ enum GroupCommands {
             let group = try self.group(chatID, after: "remove_members", machine)
             return try self.report(.membersRemoved, of: chatID, &machine) {
                 (machine: inout DaemonMachine, events: [DaemonEvent]) throws(DaemonFailure) -> CommandStep in
-                .reply(
-                    CommandResult(
-                        before: events,
-                        result: [
-                            "nostr_group_id": .string(group.nostrGroupID),
-                            "removed_pubkeys": .array(peers.map { .string($0.hex) }),
-                            "member_count": .integer(Int64(group.members.count)),
-                        ]))
+                .reply(CommandResult(before: events, result: self.fields("removed_pubkeys", peers, of: group)))
             }
         }
+    }
+
+    /// Returns the reply's fields about changed members; `name` is the field with the members' keys.
+    private static func fields(_ name: String, _ peers: [PublicKey], of group: DaemonGroup) -> JSONObject {
+        [
+            "nostr_group_id": .string(group.nostrGroupID), name: .array(peers.map { .string($0.hex) }),
+            "member_count": .integer(Int64(group.members.count)),
+        ]
     }
 
     private static func leave(
