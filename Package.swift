@@ -107,7 +107,8 @@ var targets: [Target] = [
     library(
         "Diagnosis",
         [
-            "ProbeReports", "NetworkAddresses", "RelayClient", "PikaCore", "Marmot", "MLS", "Nostr", httpClient,
+            "Errors", "ProbeReports", "NetworkAddresses", "RelayClient", "PikaCore", "Marmot", "MLS", "Nostr",
+            httpClient,
             nioSSL, nioTLS, logging,
         ] + nio),
     library("LoadReport", ["Errors", histogram]),
@@ -155,13 +156,13 @@ var targets: [Target] = [
     tests("CallMediaTests", ["CallMedia", "BotTesting", "PikaCore", "MLS", "Nostr"]),
     tests(
         "RelayClientTests",
-        ["RelayClient", "NetworkAddresses", "EmbeddedRelay", "PikaCore", "Nostr", logging, nioSSL] + nio),
+        ["Errors", "RelayClient", "NetworkAddresses", "EmbeddedRelay", "PikaCore", "Nostr", logging, nioSSL] + nio),
     tests(
         "BlossomClientTests",
-        ["BlossomClient", "NetworkAddresses", "EmbeddedRelay", "PikaCore", "Nostr", crypto, logging] + nio),
-    tests("EmbeddedRelayTests", ["EmbeddedRelay", "Nostr", crypto, lifecycle, logging, grdb] + nio),
+        ["Errors", "BlossomClient", "NetworkAddresses", "EmbeddedRelay", "PikaCore", "Nostr", crypto, logging] + nio),
+    tests("EmbeddedRelayTests", ["Errors", "EmbeddedRelay", "Nostr", crypto, lifecycle, logging, grdb] + nio),
     tests("StorageTests", ["Storage", "Errors", "PikaCore", "Marmot", "MLS", "Nostr", grdb]),
-    tests("TelemetryTests", ["Telemetry", lifecycle, logging, metrics] + nio),
+    tests("TelemetryTests", ["Errors", "Telemetry", lifecycle, logging, metrics] + nio),
     tests(
         "ExternalBotsTests",
         [
@@ -191,7 +192,7 @@ var targets: [Target] = [
     tests(
         "PikabotTests",
         [
-            "pikabot", "BotProgram", "BotConfiguration", "BotRuntime", "BotKit", "BotTesting", "Diagnosis",
+            "Errors", "pikabot", "BotProgram", "BotConfiguration", "BotRuntime", "BotKit", "BotTesting", "Diagnosis",
             "EmbeddedRelay", "NetworkAddresses", "ProbeReports", "RelayClient", "Supervisor", "Telemetry", "Storage",
             "PikaCore", "MLS", "Nostr", arguments, logging,
         ]),

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Errors
 import Foundation
 package import Logging
 import NIOCore

@@ -1,22 +1,10 @@
 package import Errors
 
 /// Error of a request to a media server.
-package struct BlossomError: CodedError, Equatable {
-    package typealias Code = ErrorCode<BlossomError>
+package typealias BlossomError = LayerError<BlossomLayer>
 
-    package let code: Code
-    package let message: String
-    package let cause: (any Error)?
-
-    package init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
-        self.code = code
-        self.message = message
-        self.cause = cause
-    }
-
-    /// Errors are equal when their codes are; the message is for people.
-    package static func == (left: BlossomError, right: BlossomError) -> Bool { left.code == right.code }
-}
+/// Marks ``BlossomError``.
+package enum BlossomLayer {}
 
 extension ErrorCode where Failure == BlossomError {
     /// No connection, a timeout, or a connection that broke off.

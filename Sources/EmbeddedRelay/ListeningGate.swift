@@ -1,3 +1,4 @@
+import Errors
 import Synchronization
 
 /// Suspends tasks until the relay listens or has failed to start.

@@ -1,3 +1,4 @@
+import Errors
 package import Nostr
 
 /// Network, storage and NIP-11 settings of the relay.

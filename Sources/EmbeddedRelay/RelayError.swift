@@ -1,22 +1,10 @@
 package import Errors
 
 /// The reason why the relay could not be configured, started or queried.
-package struct RelayError: CausedError, Equatable {
-    package typealias Code = ErrorCode<RelayError>
+package typealias RelayError = LayerError<EmbeddedRelayLayer>
 
-    package let code: Code
-    package let message: String
-    package let cause: (any Error)?
-
-    package init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
-        self.code = code
-        self.message = message
-        self.cause = cause
-    }
-
-    /// Errors are equal when their codes are; the message is for people.
-    package static func == (left: RelayError, right: RelayError) -> Bool { left.code == right.code }
-}
+/// Marks ``RelayError``.
+package enum EmbeddedRelayLayer {}
 
 extension ErrorCode where Failure == RelayError {
     /// An environment variable or a configured value is invalid.

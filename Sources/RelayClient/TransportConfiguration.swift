@@ -1,3 +1,5 @@
+import Errors
+
 /// Timeouts and limits of the relay connections.
 package struct TransportConfiguration: Hashable, Sendable {
     // MARK: Timeouts

@@ -4,21 +4,10 @@ package import Errors
 /// updates.
 ///
 /// Two errors are equal when their codes are.
-package struct TransportError: CausedError, Equatable {
-    package typealias Code = ErrorCode<TransportError>
+package typealias TransportError = LayerError<TransportLayer>
 
-    package let code: Code
-    package let message: String
-    package let cause: (any Error)?
-
-    package init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
-        self.code = code
-        self.message = message
-        self.cause = cause
-    }
-
-    package static func == (left: TransportError, right: TransportError) -> Bool { left.code == right.code }
-}
+/// Marks ``TransportError``.
+package enum TransportLayer {}
 
 extension ErrorCode where Failure == TransportError {
     /// A file of extra trust roots is missing or holds no certificate, or the TLS library refused its settings.

@@ -1,22 +1,10 @@
 package import Errors
 
 /// An error of the telemetry endpoint.
-package struct TelemetryError: CausedError, Equatable {
-    package typealias Code = ErrorCode<TelemetryError>
+package typealias TelemetryError = LayerError<TelemetryLayer>
 
-    package let code: Code
-    /// The problem and how to fix it.
-    package let message: String
-    package let cause: (any Error)?
-
-    package init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
-        self.code = code
-        self.message = message
-        self.cause = cause
-    }
-
-    package static func == (left: TelemetryError, right: TelemetryError) -> Bool { left.code == right.code }
-}
+/// Marks ``TelemetryError``.
+package enum TelemetryLayer {}
 
 extension ErrorCode where Failure == TelemetryError {
     /// The endpoint cannot bind its address.

@@ -1,5 +1,6 @@
 import Crypto
 import EmbeddedRelay
+import Errors
 import LiveTesting
 import Logging
 import NetworkAddresses

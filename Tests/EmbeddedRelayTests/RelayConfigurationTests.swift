@@ -1,3 +1,4 @@
+import Errors
 import NIOHTTP1
 import Nostr
 import Testing

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BotRuntime
+import Errors
 import Foundation
 import Nostr
 import PikaCore

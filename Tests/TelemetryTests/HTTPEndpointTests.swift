@@ -1,3 +1,4 @@
+import Errors
 import LiveTesting
 import Logging
 import NIOCore

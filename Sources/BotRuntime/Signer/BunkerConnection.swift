@@ -1,3 +1,4 @@
+import Errors
 package import Logging
 import NetworkAddresses
 package import Nostr

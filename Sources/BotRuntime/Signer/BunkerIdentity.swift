@@ -1,4 +1,5 @@
 import BotConfiguration
+import Errors
 import Foundation
 import Nostr
 import ProcessSupport

@@ -1,3 +1,4 @@
+import Errors
 package import Logging
 package import Nostr
 package import PikaCore

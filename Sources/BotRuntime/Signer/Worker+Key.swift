@@ -1,4 +1,5 @@
 import BotConfiguration
+import Errors
 import Logging
 import Nostr
 import PikaCore

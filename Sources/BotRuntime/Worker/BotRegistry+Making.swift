@@ -1,5 +1,6 @@
 package import BotConfiguration
 package import BotKit
+import Errors
 
 extension BotRegistry {
     /// Creates a bot. Throws `WorkerError.Code.unknownBot`, and `WorkerError.Code.badSettings` if the bot rejects

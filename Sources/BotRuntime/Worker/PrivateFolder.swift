@@ -1,3 +1,4 @@
+import Errors
 import Foundation
 
 /// A private folder for the state of one account or of all accounts.

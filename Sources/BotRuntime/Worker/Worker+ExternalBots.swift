@@ -1,5 +1,6 @@
 import BotConfiguration
 import BotDispatch
+import Errors
 import ExternalBots
 import Nostr
 import PikaCore

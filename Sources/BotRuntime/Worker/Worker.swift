@@ -2,6 +2,7 @@ import BlossomClient
 package import BotConfiguration
 import BotDispatch
 import BotKit
+import Errors
 import ExternalBots
 package import Logging
 import NetworkAddresses

@@ -1,22 +1,10 @@
 package import Errors
 
 /// The reason why a worker could not start or had to end.
-package struct WorkerError: CausedError, Equatable {
-    package typealias Code = ErrorCode<WorkerError>
+package typealias WorkerError = LayerError<WorkerLayer>
 
-    package let code: Code
-    /// The problem and how to fix it.
-    package let message: String
-    package let cause: (any Error)?
-
-    package init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
-        self.code = code
-        self.message = message
-        self.cause = cause
-    }
-
-    package static func == (left: WorkerError, right: WorkerError) -> Bool { left.code == right.code }
-}
+/// Marks ``WorkerError``.
+package enum WorkerLayer {}
 
 extension ErrorCode where Failure == WorkerError {
     /// The configuration has no account with that name.

@@ -1,4 +1,5 @@
 import Crypto
+import Errors
 import NIOCore
 import NIOHTTP1
 import Nostr

@@ -1,3 +1,4 @@
+import Errors
 import NIOCore
 import NIOSSL
 import Synchronization

@@ -1,3 +1,4 @@
+import Errors
 package import NIOCore
 import NIOHTTP1
 import NIOPosix

@@ -1,3 +1,4 @@
+import Errors
 package import Logging
 import NIOCore
 import NIOHTTP1

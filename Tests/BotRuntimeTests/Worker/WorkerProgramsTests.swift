@@ -1,4 +1,5 @@
 import BotConfiguration
+import Errors
 import ExternalBots
 import Foundation
 import Testing

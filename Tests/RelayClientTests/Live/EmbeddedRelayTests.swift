@@ -1,4 +1,5 @@
 import EmbeddedRelay
+import Errors
 import LiveTesting
 import Nostr
 import PikaCore

@@ -1,3 +1,4 @@
+import Errors
 import NIOCore
 import Nostr
 import RelayClient
