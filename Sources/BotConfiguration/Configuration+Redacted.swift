@@ -93,7 +93,9 @@ extension BotConfiguration {
 
 extension BotPolicy {
     fileprivate var redactedLines: [String] {
-        let chats = groups.exceptions.sorted { $0.key < $1.key }.map { "\(yamlText($0.key)): \($0.value.rawValue)" }
+        let chats = groups.exceptions.sorted { $0.key < $1.key }.map { chatID, scope in
+            "\(yamlText(chatID.rawValue)): \(scope.rawValue)"
+        }
         let exceptions = chats.isEmpty ? "" : ", chats: { \(chats.joined(separator: ", ")) }"
         let limits = [
             "perSender: \(configurationText(limits.perSender))", "perGroup: \(configurationText(limits.perGroup))",
@@ -120,7 +122,7 @@ extension TriggerPolicy {
 
 extension ExternalBotConfiguration {
     fileprivate var redactedLines: [String] {
-        let chats = groups.map { yamlList($0.sorted()) } ?? "all"
+        let chats = groups.map { yamlList($0.map(\.rawValue).sorted()) } ?? "all"
         let variables = environment.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.configurationText)" }
         return [
             "  allow: { commands: \(yamlList(commands.sorted())), groups: \(chats) }",

@@ -101,7 +101,7 @@ package struct ExternalBotConfiguration: Hashable, Sendable {
     /// The daemon commands that it may use.
     package var commands = ProgramCommands.standard
     /// The chats that its commands may access; nil for all chats in which it is active.
-    package var groups: Set<String>?
+    package var groups: Set<ChatID>?
     package var restart = RestartKind.permanent
 
     package init(command: [String], directory: String = ".") {

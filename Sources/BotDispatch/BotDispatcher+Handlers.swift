@@ -155,7 +155,8 @@ extension BotDispatcher {
         var logger = logger
         logger[metadataKey: "bot.name"] = "\(bot.label)"
         logger[metadataKey: "bot.handler"] = "\(handler)"
-        if !scope.chatID.isEmpty { logger[metadataKey: "chat.id"] = "\(scope.chatID.prefix(8))" }
+        let chatID = scope.chatID.rawValue
+        if !chatID.isEmpty { logger[metadataKey: "chat.id"] = "\(chatID.prefix(8))" }
         return logger
     }
 

@@ -139,7 +139,8 @@ extension BotJob {
     /// Log metadata.
     fileprivate var names: Logger.Metadata {
         switch self {
-        case .event(let event): ["chat.id": "\(event.chatID.prefix(8))", "event.id": "\(event.inputID.prefix(8))"]
+        case .event(let event):
+            ["chat.id": "\(event.chatID.rawValue.prefix(8))", "event.id": "\(event.inputID.prefix(8))"]
         case .schedule(let id, _): ["bot.name": "\(id.bot)", "schedule": "\(id.name)"]
         case .timer(let bot, let run): ["bot.name": "\(bot)", "timer": "\(run.name)"]
         }

@@ -11,9 +11,9 @@ enum BotJob: Sendable, Hashable {
     /// The lane of the job. Jobs of one lane, a chat or a schedule, run one at a time.
     var lane: String {
         switch self {
-        case .event(let event): event.chatID
+        case .event(let event): event.chatID.rawValue
         case .schedule(let id, _): "schedule/\(id.bot)/\(id.name)"
-        case .timer(_, let run): run.chatID
+        case .timer(_, let run): run.chatID.rawValue
         }
     }
 }

@@ -7,7 +7,7 @@ import Synchronization
 /// For each bot the store contains a list of the chats that have any, and an entry for each of these chats.
 final class BotMemory: Sendable {
     private struct State {
-        var bots: [String: [String: ChatMemory]] = [:]
+        var bots: [String: [ChatID: ChatMemory]] = [:]
         /// Timers that are queued or running.
         var running: Set<Timer> = []
     }
@@ -25,7 +25,7 @@ final class BotMemory: Sendable {
     // MARK: Reading
 
     /// Returns the states of active conversations by name.
-    func conversations(of bot: String, in chatID: String, with person: String) -> [String: [UInt8]] {
+    func conversations(of bot: String, in chatID: ChatID, with person: String) -> [String: [UInt8]] {
         state.withLock { $0.bots[bot]?[chatID]?.conversations[person] ?? [:] }
     }
 
@@ -72,7 +72,7 @@ final class BotMemory: Sendable {
     func commit(_ changes: [(bot: String, change: BotMemoryChange)], _ submit: ([HandlerEffect]) -> Void) -> Int {
         state.withLock { state in
             var refused = 0
-            var before: [String: [String: ChatMemory]] = [:]
+            var before: [String: [ChatID: ChatMemory]] = [:]
             for (bot, change) in changes {
                 before[bot] = before[bot] ?? state.bots[bot, default: [:]]
                 var memory = state.bots[bot]?[change.chatID] ?? ChatMemory()
@@ -95,12 +95,13 @@ final class BotMemory: Sendable {
 
     /// Returns the effects that turn one memory of a bot into another.
     private static func effects(
-        of bot: String, from before: [String: ChatMemory], to after: [String: ChatMemory]
+        of bot: String, from before: [ChatID: ChatMemory], to after: [ChatID: ChatMemory]
     ) -> [HandlerEffect] {
         let chats = Set(before.keys).union(after.keys).sorted().filter { before[$0] != after[$0] }
-        var effects = chats.map { put(bot, $0, after[$0]?.stored) }
+        var effects = chats.map { put(bot, $0.rawValue, after[$0]?.stored) }
         if Set(before.keys) != Set(after.keys) {
-            effects.append(put(bot, listKey, Array(after.keys.sorted().joined(separator: "\n").utf8)))
+            let list = after.keys.map(\.rawValue).sorted().joined(separator: "\n")
+            effects.append(put(bot, listKey, Array(list.utf8)))
         }
         return effects
     }
@@ -116,12 +117,13 @@ final class BotMemory: Sendable {
         guard state.withLock({ $0.bots[bot] == nil }) else { return }
         let list = try await core.value(scope: Self.scope(of: bot), key: Self.listKey) ?? []
         let snapshot = core.snapshot()
-        var stored: [String: ChatMemory] = [:]
-        var chats: [String: ChatMemory] = [:]
-        for key in String(decoding: list, as: UTF8.self).split(separator: "\n").map(String.init) {
-            guard let bytes = try await core.value(scope: Self.scope(of: bot), key: key) else { continue }
+        var stored: [ChatID: ChatMemory] = [:]
+        var chats: [ChatID: ChatMemory] = [:]
+        for line in String(decoding: list, as: UTF8.self).split(separator: "\n") {
+            let key = ChatID(rawValue: String(line))
+            guard let bytes = try await core.value(scope: Self.scope(of: bot), key: key.rawValue) else { continue }
             // Earlier versions stored it under the nostrGroupID, which may be ambiguous now.
-            let chatID = (try? snapshot.chat(named: key))?.chatID ?? key
+            let chatID = (try? snapshot.chat(named: key.rawValue))?.chatID ?? key
             stored[key] = ChatMemory(stored: bytes, chatID: key)
             // An entry under the chat id is newer.
             if chats[chatID] == nil || chatID == key { chats[chatID] = ChatMemory(stored: bytes, chatID: chatID) }
@@ -133,7 +135,7 @@ final class BotMemory: Sendable {
 }
 
 extension BotMemoryChange {
-    fileprivate var chatID: String {
+    fileprivate var chatID: ChatID {
         switch self {
         case .setTimer(let run): run.chatID
         case .cancelTimer(let name): name.chatID

@@ -49,7 +49,7 @@ struct ChatMemory: Sendable, Hashable {
     }
 
     /// Decodes a stored memory, ignoring unreadable parts.
-    init(stored: [UInt8], chatID: String) {
+    init(stored: [UInt8], chatID: ChatID) {
         guard let json = try? JSONValue(json: stored), json["v"]?.integer == 1 else { return }
         for timer in json["timers"]?.array ?? [] {
             guard let name = timer["name"]?.string, let key = timer["key"]?.string, let text = timer["text"]?.string,

@@ -9,7 +9,7 @@ package struct CoreChats: BotChats {
         self.core = core
     }
 
-    package func recentMessages(in chatID: String, limit: Int) async throws -> [RecentMessage] {
+    package func recentMessages(in chatID: ChatID, limit: Int) async throws -> [RecentMessage] {
         try await core.messages(chatID: chatID, limit: limit).reversed().map { message in
             RecentMessage(
                 id: message.id, sender: message.rumor.pubkey, isOwn: message.isOwn, kind: message.rumor.kind,
@@ -17,5 +17,5 @@ package struct CoreChats: BotChats {
         }
     }
 
-    package func showTyping(in chatID: String) async { core.dispatch(.typingStarted(chatID: chatID)) }
+    package func showTyping(in chatID: ChatID) async { core.dispatch(.typingStarted(chatID: chatID)) }
 }

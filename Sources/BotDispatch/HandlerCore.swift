@@ -18,7 +18,7 @@ package protocol HandlerCore: Sendable {
     /// Enqueues effects; they are committed later, in one transaction.
     func perform(_ effects: [HandlerEffect], request: RequestID)
     func value(scope: String, key: String) async throws -> [UInt8]?
-    func media(chatID: String, messageID: EventID, index: Int) async throws -> [UInt8]
+    func media(chatID: ChatID, messageID: EventID, index: Int) async throws -> [UInt8]
 }
 
 extension AppCore: HandlerCore {

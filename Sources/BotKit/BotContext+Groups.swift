@@ -4,37 +4,37 @@ extension BotContext {
     /// Adds members; looks up their key packages on the relays.
     ///
     /// `missing` decides whether peers without a usable key package fail the whole change or are left out.
-    public func addMembers(_ peers: [PublicKey], missing: MissingPeers = .fail, in chatID: String? = nil) {
+    public func addMembers(_ peers: [PublicKey], missing: MissingPeers = .fail, in chatID: ChatID? = nil) {
         change(chatID) { .addGroupMembers(chatID: $0, peers: peers, missing: missing) }
     }
 
     /// Removes members from the group.
-    public func removeMembers(_ peers: [PublicKey], in chatID: String? = nil) {
+    public func removeMembers(_ peers: [PublicKey], in chatID: ChatID? = nil) {
         change(chatID) { .removeGroupMembers(chatID: $0, peers: peers) }
     }
 
     /// Removes the account from the group.
-    public func leave(_ chatID: String? = nil) {
+    public func leave(_ chatID: ChatID? = nil) {
         change(chatID) { .leaveGroup(chatID: $0) }
     }
 
     /// Changes the group's name, at most 255 bytes of UTF-8.
-    public func rename(to name: String, in chatID: String? = nil) {
+    public func rename(to name: String, in chatID: ChatID? = nil) {
         change(chatID) { .renameGroup(chatID: $0, name: name) }
     }
 
     /// Changes the group's description, at most 2,000 bytes of UTF-8.
-    public func setDescription(_ description: String, in chatID: String? = nil) {
+    public func setDescription(_ description: String, in chatID: ChatID? = nil) {
         change(chatID) { .setGroupDescription(chatID: $0, description: description) }
     }
 
     /// Replaces the group's list of admins. All of them must be members.
-    public func setAdmins(_ admins: [PublicKey], in chatID: String? = nil) {
+    public func setAdmins(_ admins: [PublicKey], in chatID: ChatID? = nil) {
         change(chatID) { .setGroupAdmins(chatID: $0, admins: admins) }
     }
 
     /// Encrypts and uploads an image for the group; nil removes the current one.
-    public func setImage(_ image: OutgoingImage?, in chatID: String? = nil) {
+    public func setImage(_ image: OutgoingImage?, in chatID: ChatID? = nil) {
         change(chatID) { .setGroupImage(chatID: $0, image) }
     }
 
@@ -45,7 +45,7 @@ extension BotContext {
         dispatch(.createGroupChat(name: name, peers: peers, missing: missing))
     }
 
-    private func change(_ chatID: String?, _ action: (String) -> AppAction) {
+    private func change(_ chatID: ChatID?, _ action: (ChatID) -> AppAction) {
         guard let chatID = chat(chatID) else { return }
         dispatch(action(chatID))
     }

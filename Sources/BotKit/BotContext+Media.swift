@@ -4,7 +4,7 @@ extension BotContext {
     /// After the handler has returned, the files are encrypted and uploaded, and a message that refers to them is sent
     /// (MIP-04). The result appears only in later snapshots and in the log. Files are sent unmodified: a photo keeps
     /// its metadata, such as location and camera model.
-    public func send(media files: [OutgoingFile], caption: String = "", to chatID: String? = nil) {
+    public func send(media files: [OutgoingFile], caption: String = "", to chatID: ChatID? = nil) {
         guard let chatID = chat(chatID) else { return }
         dispatch(.sendMedia(chatID: chatID, OutgoingMedia(files: files, caption: caption)))
     }

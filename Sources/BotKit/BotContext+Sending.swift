@@ -10,23 +10,23 @@ extension BotContext {
     }
 
     /// Sends a message to the event's chat or to another one.
-    public func send(_ text: String, kind: Kind = .chatMessage, tags: [Tag] = [], to chatID: String? = nil) {
+    public func send(_ text: String, kind: Kind = .chatMessage, tags: [Tag] = [], to chatID: ChatID? = nil) {
         send(OutgoingMessage(kind: kind, content: text, tags: tags), to: chatID)
     }
 
     /// Sends a hypernote, a message with interactive components, to the event's chat or to another one.
-    public func send(_ hypernote: Hypernote, to chatID: String? = nil) {
+    public func send(_ hypernote: Hypernote, to chatID: ChatID? = nil) {
         send(hypernote.message, to: chatID)
     }
 
     /// Sends any message to the event's chat or to another one.
-    public func send(_ message: OutgoingMessage, to chatID: String? = nil) {
+    public func send(_ message: OutgoingMessage, to chatID: ChatID? = nil) {
         guard let chatID = chat(chatID) else { return }
         collect(.send(chatID: chatID, message))
     }
 
     /// Shows the chat's members a typing indicator for ten seconds.
-    public func startTyping(in chatID: String? = nil) {
+    public func startTyping(in chatID: ChatID? = nil) {
         guard let chatID = chat(chatID) else { return }
         dispatch(.typingStarted(chatID: chatID))
     }

@@ -10,7 +10,7 @@ extension BotContext {
     ///   - text: passed to the handler when the timer expires.
     ///   - chatID: the chat that the timer belongs to; the event's chat by default.
     public func setTimer(
-        _ name: String, key: String = "", after delay: Duration, text: String = "", in chatID: String? = nil
+        _ name: String, key: String = "", after delay: Duration, text: String = "", in chatID: ChatID? = nil
     ) {
         guard let chatID = chat(chatID) else { return }
         let wait = min(max(0, delay.wholeMilliseconds), Self.longestWait)
@@ -22,7 +22,7 @@ extension BotContext {
     private static let longestWait = Int64(3650) * 86_400_000
 
     /// Cancels a timer; does nothing if it is not set.
-    public func cancelTimer(_ name: String, key: String = "", in chatID: String? = nil) {
+    public func cancelTimer(_ name: String, key: String = "", in chatID: ChatID? = nil) {
         guard let chatID = chat(chatID) else { return }
         remember(.cancelTimer(TimerName(chatID: chatID, name: name, key: key)))
     }

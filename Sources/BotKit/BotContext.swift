@@ -68,7 +68,7 @@ public final class BotContext: Sendable {
     /// The handled message; nil for any other trigger.
     public var message: MessageEvent? { trigger.message }
     /// The chat of the event or timer; empty for schedules, start, stop and probes.
-    public var chatID: String { trigger.chatID }
+    public var chatID: ChatID { trigger.chatID }
     /// The public key of the account that the bot runs as.
     public var account: PublicKey { scope.account }
     /// The account's whole state as of the handler's start; it does not change while the handler runs.
@@ -135,9 +135,9 @@ public final class BotContext: Sendable {
 
     /// Returns the id of the named chat, or of the event's chat. Returns nil, and fails the handler when it returns, if
     /// there is no chat or the name is ambiguous.
-    func chat(_ reference: String?) -> String? {
+    func chat(_ reference: ChatID?) -> ChatID? {
         let reference = reference ?? self.chatID
-        guard !reference.isEmpty else {
+        guard !reference.rawValue.isEmpty else {
             fail(
                 BotError(.noChat, "the trigger has no chat (schedule, start or stop): pass a chat id as `to:` or `in:`")
             )
@@ -146,7 +146,7 @@ public final class BotContext: Sendable {
         if reference == chatID { return chatID }
         do throws(AppCoreError) {
             // The core rejects an unknown chat.
-            return try snapshot.chat(named: reference)?.chatID ?? reference
+            return try snapshot.chat(named: reference.rawValue)?.chatID ?? reference
         } catch {
             fail(BotError(.ambiguousChat, error.message))
             return nil

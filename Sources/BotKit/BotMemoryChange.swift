@@ -9,11 +9,11 @@ package enum BotMemoryChange: Sendable, Hashable {
 
 /// The key of a timer among those of a bot.
 package struct TimerName: Sendable, Hashable {
-    package let chatID: String
+    package let chatID: ChatID
     package let name: String
     package let key: String
 
-    package init(chatID: String, name: String, key: String) {
+    package init(chatID: ChatID, name: String, key: String) {
         self.chatID = chatID
         self.name = name
         self.key = key
@@ -22,12 +22,12 @@ package struct TimerName: Sendable, Hashable {
 
 /// The key of a conversation among those of a bot.
 package struct ConversationName: Sendable, Hashable {
-    package let chatID: String
+    package let chatID: ChatID
     /// Hex of the other person's public key.
     package let person: String
     package let name: String
 
-    package init(chatID: String, person: String, name: String) {
+    package init(chatID: ChatID, person: String, name: String) {
         self.chatID = chatID
         self.person = person
         self.name = name

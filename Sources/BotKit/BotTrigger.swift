@@ -35,7 +35,7 @@ public struct TimerRun: Sendable, Hashable {
     /// The timer's name, as passed to ``OnTimer``.
     public let name: String
     /// The chat that the timer was set for.
-    public let chatID: String
+    public let chatID: ChatID
     /// Distinguishes timers with the same name in the same chat.
     public let key: String
     /// The text that was set with the timer.
@@ -43,7 +43,7 @@ public struct TimerRun: Sendable, Hashable {
     /// Unix milliseconds when the timer was due; the run may start later.
     public let dueMilliseconds: Int64
 
-    package init(name: String, chatID: String, key: String, text: String, dueMilliseconds: Int64) {
+    package init(name: String, chatID: ChatID, key: String, text: String, dueMilliseconds: Int64) {
         self.name = name
         self.chatID = chatID
         self.key = key
@@ -62,7 +62,7 @@ extension BotTrigger {
     }
 
     /// The chat that the trigger belongs to; empty for schedules, start, stop and probes.
-    package var chatID: String {
+    package var chatID: ChatID {
         switch self {
         case .event(let event): event.chatID
         case .timer(let run): run.chatID

@@ -1,7 +1,7 @@
 /// The chat and the account that an event belongs to; filters receive it together with the event.
 public struct EventScope: Sendable {
-    /// Hex of the MLS group id; empty if there is no chat, as for a schedule.
-    public let chatID: String
+    /// The id of the chat; empty if there is none, as for a schedule.
+    public let chatID: ChatID
     /// The account that the bot runs as.
     public let account: PublicKey
     /// The account's name in the configuration, by which people mention it, as in `@greeter`.
@@ -16,7 +16,7 @@ public struct EventScope: Sendable {
 
     /// Creates a scope, for tests of filters and handlers.
     public init(
-        chatID: String, account: PublicKey, accountName: String, snapshot: AppState,
+        chatID: ChatID, account: PublicKey, accountName: String, snapshot: AppState,
         operators: Set<PublicKey> = []
     ) {
         self.chatID = chatID
@@ -30,7 +30,7 @@ public struct EventScope: Sendable {
     public var chat: AppState.ChatSummary? { snapshot.chatList.first { $0.chatID == chatID } }
 
     /// Returns whether the chat is among these: chat ids, or nostrGroupIDs that no other group claims.
-    public func isChat(among references: some Collection<String>) -> Bool {
+    public func isChat(among references: some Collection<ChatID>) -> Bool {
         if references.contains(chatID) { return true }
         return chat.map { snapshot.matches(references, $0) } ?? false
     }

@@ -59,7 +59,7 @@ package struct ExternalBot: Bot, SelfTimingBot {
     }
 
     /// Returns the same for a chat that is missing in the state: it counts as a group.
-    private func isActiveInUnknownChat(_ chatID: String) -> Bool {
+    private func isActiveInUnknownChat(_ chatID: ChatID) -> Bool {
         policy.groups.scope(of: chatID, nil, in: AppState()) != .none
     }
 }

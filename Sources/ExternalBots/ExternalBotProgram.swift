@@ -1,4 +1,5 @@
 import BotDispatch
+package import PikaCore
 package import ProcessSupport
 
 /// A program that runs as a bot, and its permissions.
@@ -12,7 +13,7 @@ package struct ExternalBotProgram: Sendable, Hashable {
     /// The daemon commands that it may use.
     package var commands: Set<String>
     /// The chats that its commands may access; nil for all chats in which it is active.
-    package var groups: Set<String>?
+    package var groups: Set<ChatID>?
     package var restart: RestartKind
 
     /// The commands allowed by default.
@@ -23,7 +24,7 @@ package struct ExternalBotProgram: Sendable, Hashable {
 
     package init(
         command: [String], directory: String, environment: [String: String] = [:],
-        commands: Set<String> = Self.standardCommands, groups: Set<String>? = nil, restart: RestartKind = .permanent
+        commands: Set<String> = Self.standardCommands, groups: Set<ChatID>? = nil, restart: RestartKind = .permanent
     ) {
         self.command = command
         self.directory = directory

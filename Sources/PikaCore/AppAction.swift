@@ -12,9 +12,9 @@ public enum AppAction: Sendable, Hashable {
     /// Replaces the whole stack.
     case setScreens([AppState.Screen])
     /// Pushes the chat's screen; fails with `AppCoreError.Code.unknownChat` if no chat has this id.
-    case openChat(chatID: String)
+    case openChat(chatID: ChatID)
     /// Loads up to `limit` older messages into the open chat.
-    case loadOlderMessages(chatID: String, limit: Int = 50)
+    case loadOlderMessages(chatID: ChatID, limit: Int = 50)
     /// Removes the message in ``AppState/toast``.
     case clearToast
     /// The user has returned to the app: retries disconnected relays at once.
@@ -51,63 +51,63 @@ public enum AppAction: Sendable, Hashable {
     /// Creates a direct chat: a group with both as admins. With a name other than `DM` it shows as a group.
     case createChat(peer: PublicKey, name: String = "DM")
     /// Adds these peers to the group, with key packages found on the relays.
-    case addGroupMembers(chatID: String, peers: [PublicKey], missing: MissingPeers = .fail)
+    case addGroupMembers(chatID: ChatID, peers: [PublicKey], missing: MissingPeers = .fail)
     /// Removes these members, with all of their leaves, from the group.
-    case removeGroupMembers(chatID: String, peers: [PublicKey])
+    case removeGroupMembers(chatID: ChatID, peers: [PublicKey])
     /// Changes the name in the group data (MIP-01).
-    case renameGroup(chatID: String, name: String)
+    case renameGroup(chatID: ChatID, name: String)
     /// Changes the description in the group data (MIP-01).
-    case setGroupDescription(chatID: String, description: String)
+    case setGroupDescription(chatID: ChatID, description: String)
     /// Sets the relays that carry the group's events from then on; the change itself is published to the old relays.
-    case setGroupRelays(chatID: String, relays: [RelayURL])
+    case setGroupRelays(chatID: ChatID, relays: [RelayURL])
     /// Replaces the list of the group's admins; all must be members.
-    case setGroupAdmins(chatID: String, admins: [PublicKey])
+    case setGroupAdmins(chatID: ChatID, admins: [PublicKey])
     /// Gives up this account's admin role; another member must be an admin.
-    case selfDemote(chatID: String)
+    case selfDemote(chatID: ChatID)
     /// Gives the group a new nostrGroupID, so that outsiders cannot link it to the old one. The chat id stays.
-    case rotateGroupID(chatID: String)
+    case rotateGroupID(chatID: ChatID)
     /// Requires all members to support SelfRemove, by which members leave, once every member's client does (MIP-03).
-    case upgradeGroup(chatID: String)
+    case upgradeGroup(chatID: ChatID)
     /// Sets the seconds after which messages are deleted everywhere; nil for never. MDK up to 0.8 cannot read a group
     /// with such a timer.
-    case setDisappearingMessages(chatID: String, seconds: UInt64?)
+    case setDisappearingMessages(chatID: ChatID, seconds: UInt64?)
     /// Renews this account's keys in the group.
-    case updateGroupKeys(chatID: String)
+    case updateGroupKeys(chatID: ChatID)
     /// Leaves the group; an admin gives up that role first. Done when a relay has this account's proposal: from then on
     /// the chat shows as ``AppState/ChatEnd/left``, nothing can be sent, and the proposal is repeated until another
     /// member commits it.
-    case leaveGroup(chatID: String)
+    case leaveGroup(chatID: ChatID)
     /// Encrypts and uploads a picture for the group, then commits it; nil removes the group's picture.
-    case setGroupImage(chatID: String, OutgoingImage?)
+    case setGroupImage(chatID: ChatID, OutgoingImage?)
     /// Accepts a pending invitation that the policy did not accept automatically.
     case acceptInvite(wrapper: EventID)
     /// Drops a pending invitation; the inviter is not notified.
     case declineInvite(wrapper: EventID)
 
     /// Publishes this account's profile for this group only (kind 0 inside the group, docs/protocol/marmot.md §8.3).
-    case saveGroupProfile(chatID: String, ProfileDraft)
+    case saveGroupProfile(chatID: ChatID, ProfileDraft)
     /// Archives or unarchives a chat. The account stays in the group, and a new message unarchives the chat.
-    case archiveChat(chatID: String, Bool)
+    case archiveChat(chatID: ChatID, Bool)
 
     // Messages
     /// Encrypts a message and queues it for the group's relays; ends with ``ActionOutcome/queued(messageID:wrapper:)``.
-    case sendMessage(chatID: String, OutgoingMessage)
+    case sendMessage(chatID: ChatID, OutgoingMessage)
     /// Sends a reaction (kind 7) to a message.
-    case reactToMessage(chatID: String, messageID: EventID, emoji: String)
+    case reactToMessage(chatID: ChatID, messageID: EventID, emoji: String)
     /// Encrypts files, uploads them and sends a message that refers to them. An upload in progress is lost when the
     /// process ends.
-    case sendMedia(chatID: String, OutgoingMedia)
+    case sendMedia(chatID: ChatID, OutgoingMedia)
 
     /// Downloads a file of a message into the host's media cache.
-    case downloadChatMedia(chatID: String, messageID: EventID, index: Int)
+    case downloadChatMedia(chatID: ChatID, messageID: EventID, index: Int)
     /// Sends a message again that no relay has accepted.
-    case retryMessage(chatID: String, messageID: EventID)
+    case retryMessage(chatID: ChatID, messageID: EventID)
     /// The user is typing; other members are notified at most every 5 s.
-    case typingStarted(chatID: String)
+    case typingStarted(chatID: ChatID)
     /// Sends a message with interactive components (kind 9467).
-    case sendHypernote(chatID: String, Hypernote)
+    case sendHypernote(chatID: ChatID, Hypernote)
     /// Answers a hypernote with the action's name and the filled-in form.
-    case hypernoteAction(chatID: String, hypernote: EventID, action: String, form: [String: String])
+    case hypernoteAction(chatID: ChatID, hypernote: EventID, action: String, form: [String: String])
 
     // Push notifications (MIP-05)
     /// Registers a device of this account with a push server, in place of an earlier one, and shares its encrypted token
@@ -125,19 +125,19 @@ public enum AppAction: Sendable, Hashable {
     /// Without a `callID`, one is generated and appended to the session's broadcast base; with one, the base is used
     /// unchanged. An empty address or base defaults to ``CoreConfiguration/calls``, empty tracks to one audio track,
     /// and an empty token is derived. Ends when the invitation is queued; ``AppState/activeCall`` shows its progress.
-    case startCall(chatID: String, session: CallSession, callID: String? = nil, peer: PublicKey? = nil)
+    case startCall(chatID: ChatID, session: CallSession, callID: String? = nil, peer: PublicKey? = nil)
     /// As ``startCall(chatID:session:callID:peer:)``, with an additional video track.
-    case startVideoCall(chatID: String, session: CallSession, callID: String? = nil, peer: PublicKey? = nil)
+    case startVideoCall(chatID: ChatID, session: CallSession, callID: String? = nil, peer: PublicKey? = nil)
     /// Accepts the ringing call; fails with `AppCoreError.Code.unknownCall` if the ids name another call.
-    case acceptCall(chatID: String, callID: String)
+    case acceptCall(chatID: ChatID, callID: String)
     /// Mutes or unmutes this account's audio in the current call; fails without a call.
     case toggleMute
     /// Starts or stops sending this account's video; fails if the call has no video track.
     case toggleCamera
     /// Rejects the ringing call; reasons are free text, such as `declined`.
-    case rejectCall(chatID: String, callID: String, reason: String)
+    case rejectCall(chatID: ChatID, callID: String, reason: String)
     /// Ends the current call, answered or not.
-    case endCall(chatID: String, callID: String, reason: String)
+    case endCall(chatID: ChatID, callID: String, reason: String)
 }
 
 /// The reaction to peers without a usable key package.
@@ -216,9 +216,9 @@ public struct RequestID: Hashable, Sendable, RawRepresentable {
 /// The outcome of a dispatched action.
 public enum ActionOutcome: Sendable, Hashable {
     /// Done; with the chat id for actions about a chat.
-    case done(chatID: String?)
+    case done(chatID: ChatID?)
     /// Done, except for these peers.
-    case partlyDone(chatID: String, left: [PublicKey: InviteFailure])
+    case partlyDone(chatID: ChatID, left: [PublicKey: InviteFailure])
     /// A search for key packages has ended, with a verdict for each peer.
     case found([PublicKey: KeyPackageVerdict])
     /// A message was sealed and stored for sending: the inner event's id, and that of the kind 445 event.

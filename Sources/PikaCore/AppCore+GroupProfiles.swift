@@ -5,14 +5,14 @@ extension AppCore {
     /// Returns a member's profile for a chat's group only; nil if none is known.
     ///
     /// Throws `AppCoreError.Code.unknownChat`.
-    package func groupProfile(chatID: String, publicKey: PublicKey) throws -> AppState.Profile? {
+    package func groupProfile(chatID: ChatID, publicKey: PublicKey) throws -> AppState.Profile? {
         try self.profiles(ofChat: chatID)[publicKey]?.shown
     }
 
     /// Returns all known profiles that members have for a chat's group only, newest first.
     ///
     /// Throws `AppCoreError.Code.unknownChat`.
-    package func groupProfiles(chatID: String) throws -> [AppState.Profile] {
+    package func groupProfiles(chatID: ChatID) throws -> [AppState.Profile] {
         try self.profiles(ofChat: chatID).values.map(\.shown).sorted {
             ($0.createdAt ?? 0, $1.publicKey) > ($1.createdAt ?? 0, $0.publicKey)
         }
@@ -22,7 +22,7 @@ extension AppCore {
     ///
     /// A picture without its key is downloaded unencrypted, as older clients send them. Throws
     /// `AppCoreError.Code.unknownChat`, `AppCoreError.Code.badAddress` and `AppCoreError.Code.mediaFailed`.
-    package func groupProfileImage(chatID: String, publicKey: PublicKey) async throws -> [UInt8]? {
+    package func groupProfileImage(chatID: ChatID, publicKey: PublicKey) async throws -> [UInt8]? {
         guard let profile = try self.profiles(ofChat: chatID)[publicKey], let address = profile.shown.picture else {
             return nil
         }
@@ -40,7 +40,7 @@ extension AppCore {
         }
     }
 
-    private func profiles(ofChat chatID: String) throws(AppCoreError) -> [PublicKey: GroupProfile] {
+    private func profiles(ofChat chatID: ChatID) throws(AppCoreError) -> [PublicKey: GroupProfile] {
         self.mediaLookup.profiles[try self.mediaLookup.groupID(ofChat: chatID)] ?? [:]
     }
 }

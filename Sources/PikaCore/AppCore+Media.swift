@@ -10,7 +10,9 @@ struct MediaLookup: Sendable {
     var images: [GroupID: GroupImage] = [:]
     var profiles: [GroupID: [PublicKey: GroupProfile]] = [:]
 
-    func groupID(ofChat reference: String) throws(AppCoreError) -> GroupID { try self.routes.group(named: reference) }
+    func groupID(ofChat chatID: ChatID) throws(AppCoreError) -> GroupID {
+        try self.routes.group(named: chatID.rawValue)
+    }
 }
 
 /// The configured media servers; they may change while files are being read.
@@ -45,7 +47,7 @@ struct MediaReader: Sendable {
     /// Returns a file of a message from the cache, or else downloads it and keeps it there. Concurrent readers of a file
     /// share one download.
     func read(groupID: GroupID, messageID: EventID, index: Int) async throws -> [UInt8] {
-        let name = MediaFile(chatID: groupID.hex, messageID: messageID, index: index)
+        let name = MediaFile(chatID: ChatID(groupID), messageID: messageID, index: index)
         let (bytes, isShared) = try await self.turns.read(name) {
             let (bytes, isCached) = try await self.find(name, in: groupID)
             // The caller has the file, so a full disk or a file larger than the cache must not fail the call.
@@ -114,7 +116,7 @@ extension AppCore {
     /// Tries the address that the sender names, then the configured servers. Throws `AppCoreError.Code.unknownChat`,
     /// `AppCoreError.Code.unknownMedia` if the message is not stored here or has no such file, and
     /// `AppCoreError.Code.mediaFailed`.
-    package func media(chatID: String, messageID: EventID, index: Int = 0) async throws -> [UInt8] {
+    package func media(chatID: ChatID, messageID: EventID, index: Int = 0) async throws -> [UInt8] {
         let groupID = try self.mediaLookup.groupID(ofChat: chatID)
         return try await self.files.read(groupID: groupID, messageID: messageID, index: index)
     }
@@ -122,14 +124,14 @@ extension AppCore {
     /// Returns the files of a sent or received message; empty if it has none, or is not stored here.
     ///
     /// Throws `AppCoreError.Code.unknownChat`.
-    package func attachments(chatID: String, messageID: EventID) async throws -> [MediaAttachment] {
+    package func attachments(chatID: ChatID, messageID: EventID) async throws -> [MediaAttachment] {
         let stored = try await self.store.media(in: try self.mediaLookup.groupID(ofChat: chatID), message: messageID)
         return stored.compactMap { MediaAttachment($0) }
     }
 
     /// Downloads and decrypts the group's picture from `servers`, or from the configured ones if empty; nil if the
     /// group has none.
-    package func groupImage(chatID: String, servers: [MediaURL] = []) async throws -> [UInt8]? {
+    package func groupImage(chatID: ChatID, servers: [MediaURL] = []) async throws -> [UInt8]? {
         guard let image = self.mediaLookup.images[try self.mediaLookup.groupID(ofChat: chatID)] else { return nil }
         guard let hash = Bytes32(image.hash) else {
             throw AppCoreError(.unknownMedia, "the group's data contain no hash of its picture")

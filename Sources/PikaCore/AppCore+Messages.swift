@@ -3,7 +3,7 @@ extension AppCore {
     ///
     /// Throws `AppCoreError.Code.unknownChat`.
     package func messages(
-        chatID: String, before: StoredMessage.Position? = nil, limit: Int
+        chatID: ChatID, before: StoredMessage.Position? = nil, limit: Int
     ) async throws -> [StoredMessage] {
         try await self.store.messages(in: try self.mediaLookup.groupID(ofChat: chatID), before: before, limit: limit)
     }

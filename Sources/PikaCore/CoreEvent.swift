@@ -5,8 +5,8 @@ public import Nostr
 public struct CoreEvent: Sendable, Hashable {
     /// The inbox row's id; ascending. Pass it to ``AppCore/complete(_:effects:)``.
     public let inboxID: Int64
-    /// Hex of the MLS group id.
-    public internal(set) var chatID: String
+    /// The id of the chat.
+    public internal(set) var chatID: ChatID
     /// Unix seconds when this account received it.
     public let receivedAt: Int64
     /// The message, commit, call signal or join.
@@ -129,7 +129,7 @@ public struct HandlerEffect: Sendable, Hashable {
     /// The type of an effect, with its content.
     public enum Operation: Sendable, Hashable {
         /// Sends a message to a chat.
-        case send(chatID: String, OutgoingMessage)
+        case send(chatID: ChatID, OutgoingMessage)
         /// A value in the bot's own durable store; nil deletes it.
         case putValue(scope: String, key: String, value: [UInt8]?)
         /// Performs an action.

@@ -1,7 +1,7 @@
 /// A report that one account repeatedly undoes the commits of a group.
 public struct RollbackStorm: Sendable, Hashable {
-    /// Hex of the MLS group id.
-    public let chatID: String
+    /// The id of the chat.
+    public let chatID: ChatID
     /// The account and its rollbacks of the group.
     public let tally: RollbackTally
 }

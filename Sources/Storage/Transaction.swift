@@ -16,9 +16,9 @@ struct Transaction {
         switch change {
         case .putKeyPackage(let package): try self.put(package)
         case .deleteKeyPackage(let reference): try self.deleteKeyPackage(reference)
-        case .putGroupHeader(let groupID, let header): try self.putHeader(header, of: groupID)
-        case .updateGroup(let groupID, let changes): try self.update(groupID, changes)
-        case .deleteGroup(let groupID): try self.deleteGroup(groupID)
+        case .putGroupHeader(let key, let header): try self.putHeader(header, of: key)
+        case .updateGroup(let key, let changes): try self.update(key, changes)
+        case .deleteGroup(let key): try self.deleteGroup(key)
         case .putMessage(let message): try self.put(message)
         case .moveMessage(let message): try self.replace(message)
         case .deleteExpired(let time): try self.deleteExpired(at: time)

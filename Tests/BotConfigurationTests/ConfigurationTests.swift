@@ -56,7 +56,7 @@ let wholeConfiguration = """
 
     """
 
-private let exampleChat = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+private let exampleChat: ChatID = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
 struct ConfigurationTests {
     private func parse(_ yaml: String, folder: String = "/etc/pikabot") throws -> Configuration {

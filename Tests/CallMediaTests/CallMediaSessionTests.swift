@@ -22,7 +22,7 @@ import Testing
         let lab: GroupLab
         let alice: LabMember
         let bob: LabMember
-        let chat: String
+        let chat: ChatID
         let callID: String
 
         func hangUp(_ member: LabMember) async throws {

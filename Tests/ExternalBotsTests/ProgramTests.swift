@@ -1,6 +1,7 @@
 import BotDispatch
 import Foundation
 import LiveTesting
+import PikaCore
 import ProcessSupport
 import Testing
 
@@ -64,8 +65,8 @@ import Testing
         bot.run()
         """
 
-    private static func command(_ name: String, _ chatID: String? = nil, _ rest: String = "") -> String {
-        let chat = chatID.map { #","nostr_group_id":"\#($0)""# } ?? ""
+    private static func command(_ name: String, _ group: String? = nil, _ rest: String = "") -> String {
+        let chat = group.map { #","nostr_group_id":"\#($0)""# } ?? ""
         return #"{"command":"\#(name)"\#(chat)\#(rest)}"#
     }
 
@@ -73,7 +74,7 @@ import Testing
         let stage = try Stage(Self.obedient)
         try await stage.run { () async throws in
             #expect(
-                try await stage.ask(Self.command("leave_group", FakeAccount.group)) == """
+                try await stage.ask(Self.command("leave_group", FakeAccount.group.rawValue)) == """
                     not_allowed: tested may not use leave_group; to allow it, write in its configuration: \
                     allow: { commands: [leave_group, react, send_hypernote, send_message, send_typing] }
                     """)
@@ -92,14 +93,15 @@ import Testing
         let stage = try Stage(
             Self.obedient, commands: ["send_message", "list_groups", "list_members"],
             groups: [FakeAccount.group, FakeAccount.otherGroup], policy: policy)
+        let direct = FakeAccount.direct.rawValue
         try await stage.run { () async throws in
             #expect(
-                try await stage.ask(Self.command("send_message", FakeAccount.direct, #","content":"x""#)) == """
+                try await stage.ask(Self.command("send_message", direct, #","content":"x""#)) == """
                     not_allowed: tested may not use this chat; to allow it, write in its configuration: allow: \
                     { groups: [\(FakeAccount.group), \(FakeAccount.otherGroup), \(FakeAccount.direct)] }
                     """)
             #expect(
-                try await stage.ask(Self.command("list_members", FakeAccount.otherGroup.uppercased())) == """
+                try await stage.ask(Self.command("list_members", FakeAccount.otherGroup.rawValue.uppercased())) == """
                     not_allowed: tested is not active in this group; to allow it, write in its configuration: \
                     groups: { chats: { \(FakeAccount.otherGroup): all } }
                     """)
@@ -107,8 +109,8 @@ import Testing
                 try await stage.ask(Self.command("list_members", "12"))
                     == "bad_group_id: no group has the nostr_group_id 12")
             let listed = try await stage.ask(Self.command("list_groups"))
-            #expect(listed.contains(FakeAccount.group) && listed.contains(FakeAccount.direct))
-            #expect(!listed.contains(FakeAccount.otherGroup))
+            #expect(listed.contains(FakeAccount.group.rawValue) && listed.contains(FakeAccount.direct.rawValue))
+            #expect(!listed.contains(FakeAccount.otherGroup.rawValue))
         }
     }
 

@@ -11,37 +11,37 @@ struct MemberCommand: Hashable, Sendable {
         case publishKeyPackage
         case createGroup(name: String, members: [PublicKey])
         case createChat(peer: PublicKey)
-        case send(group: String, content: String)
-        case rename(group: String, name: String)
-        case setDescription(group: String, description: String)
-        case setRelays(group: String, relays: [RelayURL])
-        case setAdmins(group: String, admins: [PublicKey])
-        case add(group: String, members: [PublicKey])
-        case remove(group: String, members: [PublicKey])
-        case selfUpdate(group: String)
-        case selfDemote(group: String)
-        case rotateID(group: String)
-        case upgrade(group: String)
-        case leave(group: String)
+        case send(group: ChatID, content: String)
+        case rename(group: ChatID, name: String)
+        case setDescription(group: ChatID, description: String)
+        case setRelays(group: ChatID, relays: [RelayURL])
+        case setAdmins(group: ChatID, admins: [PublicKey])
+        case add(group: ChatID, members: [PublicKey])
+        case remove(group: ChatID, members: [PublicKey])
+        case selfUpdate(group: ChatID)
+        case selfDemote(group: ChatID)
+        case rotateID(group: ChatID)
+        case upgrade(group: ChatID)
+        case leave(group: ChatID)
         /// Sends the file at `path`; a nil `server` means the configured ones.
-        case sendMedia(group: String, path: String, filename: String, type: String, caption: String, server: String?)
+        case sendMedia(group: ChatID, path: String, filename: String, type: String, caption: String, server: String?)
         /// Writes a message's file to `path`.
-        case downloadMedia(group: String, message: EventID, index: Int, path: String)
+        case downloadMedia(group: ChatID, message: EventID, index: Int, path: String)
         /// Sets a group's picture from the file at `path`; nil removes it.
-        case setImage(group: String, path: String?, type: String)
+        case setImage(group: ChatID, path: String?, type: String)
         /// Writes a group's picture to `path`.
-        case downloadImage(group: String, path: String)
+        case downloadImage(group: ChatID, path: String)
         /// Publishes this account's profile, or its profile in a group.
-        case saveProfile(ProfileDraft, group: String?)
+        case saveProfile(ProfileDraft, group: ChatID?)
         case follow(PublicKey)
         case unfollow(PublicKey)
         /// Fetches profiles and the follow list from the relays again.
         case refreshProfile
         /// Calls the other member through a media relay.
-        case startCall(group: String, url: String)
-        case acceptCall(group: String, callID: String)
-        case rejectCall(group: String, callID: String, reason: String)
-        case endCall(group: String, callID: String, reason: String)
+        case startCall(group: ChatID, url: String)
+        case acceptCall(group: ChatID, callID: String)
+        case rejectCall(group: ChatID, callID: String, reason: String)
+        case endCall(group: ChatID, callID: String, reason: String)
         case shutdown
     }
 
@@ -98,7 +98,8 @@ extension MemberCommand.Operation {
                 .saveProfile(
                     ProfileDraft(
                         name: fields.json["name"]?.string, about: fields.json["about"]?.string,
-                        picture: fields.json["picture"]?.string), group: fields.json["group"]?.string)
+                        picture: fields.json["picture"]?.string),
+                    group: fields.json["group"]?.string.map(ChatID.init(rawValue:)))
             case "follow": .follow(try fields.key("peer"))
             case "unfollow": .unfollow(try fields.key("peer"))
             case "refresh_profile": .refreshProfile
@@ -121,8 +122,8 @@ private struct Fields {
     let json: JSONValue
     let command: String
 
-    var group: String {
-        get throws(MemberCommand.Problem) { try text("group") }
+    var group: ChatID {
+        get throws(MemberCommand.Problem) { ChatID(rawValue: try text("group")) }
     }
 
     func text(_ name: String) throws(MemberCommand.Problem) -> String {

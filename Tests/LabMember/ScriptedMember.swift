@@ -85,7 +85,7 @@ struct ScriptedMember: Sendable {
             }
             for chat in state.chatList {
                 let line = MemberEvent.group(chat)
-                guard written.updateValue(line, forKey: chat.chatID) != line else { continue }
+                guard written.updateValue(line, forKey: chat.chatID.rawValue) != line else { continue }
                 write(line)
             }
         }

@@ -34,7 +34,7 @@ import Testing
     private func fill(_ store: AccountStore) async throws {
         try await store.commit([
             .putMessage(try Sample.message("kept")), .putKeyPackage(Sample.keyPackage(1)),
-            .putGroupHeader(groupID: [9], header: Sample.secret(1)), .putInbox(InboxRow(id: 4, payload: [1])),
+            .putGroupHeader(key: [9], header: Sample.secret(1)), .putInbox(InboxRow(id: 4, payload: [1])),
             .putOutbox(try Sample.outboxRow("o", sequence: 4)), .advanceCursor(name: "c", to: 5),
         ])
     }
@@ -58,7 +58,7 @@ import Testing
         let state = try await restored.load()
         #expect(state.instance.generation == Self.now && state.instance.isRestored)
         #expect(state.instance.id.count == 16 && state.instance.id != first.id)
-        #expect(state.groups.map(\.groupID) == [[9]] && state.cursors == ["c": 5])
+        #expect(state.groups.map(\.key) == [[9]] && state.cursors == ["c": 5])
         #expect(state.keyPackages == [Sample.keyPackage(1)] && state.inbox == [InboxRow(id: 4, payload: [1])])
         #expect(state.outbox == [try Sample.outboxRow("o", sequence: 4)])
         #expect(try await restored.messages(in: GroupID(Sample.bytes(1)), before: nil, limit: 9).count == 1)

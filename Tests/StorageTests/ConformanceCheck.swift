@@ -106,17 +106,17 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
                 .treeSecret(epoch: 1, node: 7): Secret([]), .ratchets(epoch: 1, leaf: .max): Sample.secret(5),
             ]
             try await store.commit([
-                .updateGroup(groupID: group, Sample.changes(first, replacesAll: true)),
-                .putGroupHeader(groupID: group, header: Sample.secret(6)),
-                .putGroupHeader(groupID: other, header: Sample.secret(7)),
-                .updateGroup(groupID: other, Sample.changes([.core: Sample.secret(8)])),
+                .updateGroup(key: group, Sample.changes(first, replacesAll: true)),
+                .putGroupHeader(key: group, header: Sample.secret(6)),
+                .putGroupHeader(key: other, header: Sample.secret(7)),
+                .updateGroup(key: other, Sample.changes([.core: Sample.secret(8)])),
             ])
             try await store.commit([
-                .putGroupHeader(groupID: group, header: Sample.secret(9)),
-                .updateGroup(groupID: group, Sample.changes([.core: Sample.secret(10), .node(0): nil, .node(9): nil])),
+                .putGroupHeader(key: group, header: Sample.secret(9)),
+                .updateGroup(key: group, Sample.changes([.core: Sample.secret(10), .node(0): nil, .node(9): nil])),
             ])
             let groups = try await store.load().groups
-            let found = try #require(groups.first { $0.groupID == group })
+            let found = try #require(groups.first { $0.key == group })
             #expect(groups.count == 2)
             #expect(found.header == Sample.secret(9))
             var expected = first.compactMapValues { $0 }
@@ -127,11 +127,11 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
         ConformanceCheck("replacing all records deletes earlier ones") { store in
             let group = Sample.bytes(1)
             try await store.commit([
-                .putGroupHeader(groupID: group, header: Sample.secret(1)),
-                .updateGroup(groupID: group, Sample.changes([.core: Sample.secret(2), .epoch(0): Sample.secret(3)])),
+                .putGroupHeader(key: group, header: Sample.secret(1)),
+                .updateGroup(key: group, Sample.changes([.core: Sample.secret(2), .epoch(0): Sample.secret(3)])),
             ])
             try await store.commit([
-                .updateGroup(groupID: group, Sample.changes([.epoch(1): Sample.secret(4)], replacesAll: true))
+                .updateGroup(key: group, Sample.changes([.epoch(1): Sample.secret(4)], replacesAll: true))
             ])
             let found = try #require(try await store.load().groups.first)
             #expect(found.records == [.epoch(1): Sample.secret(4)])
@@ -141,14 +141,14 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             let group = Sample.bytes(1)
             let message = try Sample.message("x", in: 1)
             try await store.commit([
-                .putGroupHeader(groupID: group, header: Sample.secret(1)),
-                .updateGroup(groupID: group, Sample.changes([.core: Sample.secret(2)])), .putMessage(message),
-                .deleteGroup(groupID: group),
+                .putGroupHeader(key: group, header: Sample.secret(1)),
+                .updateGroup(key: group, Sample.changes([.core: Sample.secret(2)])), .putMessage(message),
+                .deleteGroup(key: group),
             ])
             #expect(try await store.load().groups.isEmpty)
             #expect(try await store.messages(in: GroupID(group), before: nil, limit: 10).isEmpty)
             try await store.commit([
-                .deleteGroup(groupID: group), .putGroupHeader(groupID: group, header: Sample.secret(3)),
+                .deleteGroup(key: group), .putGroupHeader(key: group, header: Sample.secret(3)),
             ])
             let found = try #require(try await store.load().groups.first)
             #expect(found.records.isEmpty)
@@ -291,8 +291,8 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             let file = StoredMedia(
                 groupID: message.groupID, messageID: message.id, index: 0, reference: Tag("imeta"), keys: [])
             try await store.commit([
-                .putGroupHeader(groupID: message.groupID.bytes, header: Sample.secret(1)), .putMessage(message),
-                .putMedia(file), .deleteGroup(groupID: message.groupID.bytes),
+                .putGroupHeader(key: message.groupID.bytes, header: Sample.secret(1)), .putMessage(message),
+                .putMedia(file), .deleteGroup(key: message.groupID.bytes),
             ])
             #expect(try await store.media(in: message.groupID, message: message.id).isEmpty)
         },

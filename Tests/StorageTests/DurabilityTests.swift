@@ -17,8 +17,8 @@ import Testing
         let waiting = WaitingEvent(event: Sample.event("w"), arrivedAt: 1)
         let invite = StoredInvite(wrapper: try Sample.id(2), rumor: Sample.rumor("i"))
         try await store.commit([
-            .putKeyPackage(Sample.keyPackage(1)), .putGroupHeader(groupID: [9], header: Sample.secret(1)),
-            .updateGroup(groupID: [9], Sample.changes([.core: Sample.secret(2)])), .putMessage(message),
+            .putKeyPackage(Sample.keyPackage(1)), .putGroupHeader(key: [9], header: Sample.secret(1)),
+            .updateGroup(key: [9], Sample.changes([.core: Sample.secret(2)])), .putMessage(message),
             .putSeen(try Sample.id(3), at: 1), .putWaiting(waiting), .putInvite(invite),
             .putInbox(InboxRow(id: 1, payload: [1])), .putOutbox(outbox), .advanceCursor(name: "c", to: 5),
             .putValue(scope: "s", key: "k", value: [7]),
@@ -28,7 +28,7 @@ import Testing
             store = try directory.open()
             let state = try await store.load()
             #expect(state.keyPackages.map(\.bundle) == [Sample.keyPackage(1).bundle])
-            #expect(state.groups.map(\.groupID) == [[9]])
+            #expect(state.groups.map(\.key) == [[9]])
             #expect(state.groups.first?.records == [.core: Sample.secret(2)])
             #expect(state.waiting == [waiting])
             #expect(state.invites == [invite])
@@ -89,7 +89,7 @@ private func commitUntilKilled(_ path: String, after acknowledged: Int64) async 
         }
         for number in Int64(1)...100_000 {
             try await store.commit([
-                .updateGroup(groupID: [1], Sample.changes([.core: Sample.secret(Int(number))])),
+                .updateGroup(key: [1], Sample.changes([.core: Sample.secret(Int(number))])),
                 .putMessage(try Sample.message("number \(number)", at: number)),
                 .putInbox(InboxRow(id: number, payload: Sample.bytes(Int(number), count: 300))),
                 .advanceCursor(name: "count", to: number),

@@ -16,7 +16,7 @@ import Testing
         let alice = try Self.bundle("alice", &rng)
         let bob = try Self.bundle("bob", &rng)
 
-        var group = try MLSGroup.create(groupID: Sample.bytes(1), member: alice, using: &rng)
+        var group = try MLSGroup.create(groupID: GroupID(Sample.bytes(1)), member: alice, using: &rng)
         try await stored.write(&group)
         try await stored.restore(&group)
 
@@ -81,7 +81,7 @@ private struct StoredMember {
     }
 
     func write(_ group: inout MLSGroup) async throws {
-        try await self.store.commit([.updateGroup(groupID: group.groupID, group.drainChanges())])
+        try await self.store.commit([.updateGroup(key: group.groupID.bytes, group.drainChanges())])
     }
 
     func restore(_ group: inout MLSGroup) async throws {

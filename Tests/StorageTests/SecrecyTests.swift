@@ -21,8 +21,8 @@ import Testing
         let group = message.groupID
         let outbox = try Sample.outboxRow("outbox-row-of-the-lighthouse", sequence: 1)
         let changes: [StoreChange] = [
-            .putKeyPackage(package), .putGroupHeader(groupID: group.bytes, header: secret),
-            .updateGroup(groupID: group.bytes, Sample.changes([.core: secret])), .putMessage(message),
+            .putKeyPackage(package), .putGroupHeader(key: group.bytes, header: secret),
+            .updateGroup(key: group.bytes, Sample.changes([.core: secret])), .putMessage(message),
             .putMedia(
                 StoredMedia(
                     groupID: group, messageID: message.id, index: 0,
@@ -54,7 +54,7 @@ import Testing
         let store = try self.directory.open()
         let group = Sample.bytes(1)
         func record(_ number: Int) -> StoreChange {
-            .updateGroup(groupID: group, Sample.changes([.core: Sample.secret(number, count: 700)]))
+            .updateGroup(key: group, Sample.changes([.core: Sample.secret(number, count: 700)]))
         }
         try await store.commit([record(1), .putKeyPackage(Sample.keyPackage(2))])
         let old = try await store.pool.read { database in
@@ -144,8 +144,8 @@ import Testing
             let group = Sample.bytes(number)
             return [
                 .putKeyPackage(Sample.keyPackage(number)),
-                .putGroupHeader(groupID: group, header: Sample.secret(number)),
-                .updateGroup(groupID: group, Sample.changes([.core: Sample.secret(number)])),
+                .putGroupHeader(key: group, header: Sample.secret(number)),
+                .updateGroup(key: group, Sample.changes([.core: Sample.secret(number)])),
                 .putMessage(try Sample.message("text \(number)", in: number)),
                 .putInbox(InboxRow(id: Int64(number), payload: [1])),
                 .putOutbox(try Sample.outboxRow("row \(number)", sequence: Int64(number))),

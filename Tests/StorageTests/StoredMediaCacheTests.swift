@@ -199,9 +199,9 @@ import Testing
     @Test func deletedGroupLosesItsFiles() async throws {
         let cache = try self.cache(of: 3)
         for number in 1...3 { _ = try await cache.keep(self.content(number), of: try self.file(number)) }
-        try await self.store.commit([.deleteGroup(groupID: [0, 0xab])])
+        try await self.store.commit([.deleteGroup(key: [0, 0xab])])
         #expect(try self.names.count == 3)
-        try await self.store.commit([.deleteGroup(groupID: [0, 0xaa])])
+        try await self.store.commit([.deleteGroup(key: [0, 0xaa])])
         #expect(try self.names.isEmpty)
     }
 
@@ -217,7 +217,7 @@ import Testing
         // As after a crash between the deletion and the removal.
         let aside = "\(self.directory.path)/aside"
         try FileManager.default.moveItem(atPath: self.folder, toPath: aside)
-        try await self.store.commit([.deleteGroup(groupID: [0, 0xaa])] + (try self.message(1)))
+        try await self.store.commit([.deleteGroup(key: [0, 0xaa])] + (try self.message(1)))
         try FileManager.default.moveItem(atPath: aside, toPath: self.folder)
         let next = try self.cache(of: 3)
         #expect(try self.names.count == 1)

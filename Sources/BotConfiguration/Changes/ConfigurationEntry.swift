@@ -82,7 +82,7 @@ extension BotConfiguration {
         var entries = EntryList(keys: ["accounts", "bots"], path: "accounts[\(account)].bots[\(name)]")
         entries.add("groups", "default", policy.groups.standard.rawValue)
         for (chat, scope) in policy.groups.exceptions.sorted(by: { $0.key < $1.key }) {
-            entries.add("groups", "chats", chat, scope.rawValue)
+            entries.add("groups", "chats", chat.rawValue, scope.rawValue)
         }
         entries.add("triggers", policy.triggers.configurationText)
         entries.add("limits", "perSender", configurationText(policy.limits.perSender))
@@ -127,7 +127,7 @@ private struct EntryList {
     mutating func add(_ program: ExternalBotConfiguration) {
         add("command", yamlList(program.command))
         add("allow", "commands", yamlList(program.commands.sorted()))
-        add("allow", "groups", program.groups.map { yamlList($0.sorted()) } ?? "all")
+        add("allow", "groups", program.groups.map { yamlList($0.map(\.rawValue).sorted()) } ?? "all")
         add("directory", yamlText(program.directory))
         for (name, variable) in program.environment.sorted(by: { $0.key < $1.key }) {
             add("environment", name, variable.configurationText)

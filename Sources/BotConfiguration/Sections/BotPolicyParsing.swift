@@ -30,9 +30,9 @@ extension ConfigurationParser {
         return groups
     }
 
-    func chatID(_ value: ConfigurationValue) -> String? {
+    func chatID(_ value: ConfigurationValue) -> ChatID? {
         value.parsed(
-            { ChatReference.parse($0) }, expected: "a chat id",
+            { ChatID(reference: $0) }, expected: "a chat id",
             fix: "write its hex digits, as shown by pikabot groups")
     }
 

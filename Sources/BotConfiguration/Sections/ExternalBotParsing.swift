@@ -1,4 +1,5 @@
 import BotDispatch
+import PikaCore
 import ProcessSupport
 import Yams
 

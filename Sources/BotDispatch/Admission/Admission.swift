@@ -166,7 +166,7 @@ package final class Admission: Sendable {
         let came = overflow ? now : min(milliseconds, now)
         return state.withLock { state in
             let sender = Origin(bot: bot, name: author.hex)
-            let group = Origin(bot: bot, name: event.chatID)
+            let group = Origin(bot: bot, name: event.chatID.rawValue)
             if let rate = policy.limits.perSender,
                 !state.senders.allows(sender, rate.limit, nowMilliseconds: came)
             {

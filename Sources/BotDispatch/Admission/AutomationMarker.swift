@@ -68,7 +68,7 @@ package enum AutomationMarker {
 
 extension HandlerEffect.Operation {
     /// The chat that a message is sent to; nil for all other operations.
-    package var messageChat: String? {
+    package var messageChat: ChatID? {
         switch self {
         case .send(let chatID, _): chatID
         case .dispatch(.sendMessage(let chatID, _)), .dispatch(.reactToMessage(let chatID, _, _)),

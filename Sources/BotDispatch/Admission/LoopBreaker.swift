@@ -25,7 +25,7 @@ struct LoopBreaker: Sendable {
     }
 
     private struct Pair: Hashable, Sendable {
-        let chatID: String
+        let chatID: ChatID
         let sender: PublicKey
     }
 
@@ -48,13 +48,13 @@ struct LoopBreaker: Sendable {
 
     private var exchanges = RecentEntries<Pair, Exchange>(capacity: 4_096)
     /// The number of human messages, by chat.
-    private var humanTurns = RecentEntries<String, Int>(capacity: 4_096)
+    private var humanTurns = RecentEntries<ChatID, Int>(capacity: 4_096)
 
     /// The depth of the latest bot message in a chat since a person spoke.
-    private var depths = RecentEntries<String, Int>(capacity: 4_096)
+    private var depths = RecentEntries<ChatID, Int>(capacity: 4_096)
 
     /// Returns the current depth in a chat: 0 if a person spoke last, or the chat is empty.
-    mutating func depth(in chatID: String) -> Int { depths[chatID] ?? 0 }
+    mutating func depth(in chatID: ChatID) -> Int { depths[chatID] ?? 0 }
 
     /// Records a message of another account when its processing starts.
     mutating func receive(_ message: MessageEvent, _ event: CoreEvent) {
@@ -82,7 +82,7 @@ struct LoopBreaker: Sendable {
     /// Returns the limit that forbids a reply to a message; nil if a reply is allowed. `isNew` is false if the same
     /// row has tripped before.
     mutating func objection(
-        to message: MessageEvent, in chatID: String, budget: Int
+        to message: MessageEvent, in chatID: ChatID, budget: Int
     ) -> (trip: Trip, isNew: Bool)? {
         let pair = Pair(chatID: chatID, sender: message.sender)
         var exchange = exchanges[pair] ?? Exchange()
@@ -105,7 +105,7 @@ struct LoopBreaker: Sendable {
     /// Records a reply to a message in its chat.
     ///
     /// - Parameter newest: the newest inbox row that this account has received.
-    mutating func answer(_ message: MessageEvent, in chatID: String, at now: Int64, newest: Int64) {
+    mutating func answer(_ message: MessageEvent, in chatID: ChatID, at now: Int64, newest: Int64) {
         let pair = Pair(chatID: chatID, sender: message.sender)
         var exchange = exchanges[pair] ?? Exchange(humanTurn: humanTurns[chatID] ?? 0)
         if AutomationMarker.depth(of: message.tags) != nil { exchange.inRow += 2 }

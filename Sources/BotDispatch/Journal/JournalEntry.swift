@@ -48,7 +48,7 @@ package struct JournalEntry: Codable, Hashable, Sendable {
     private init(_ event: CoreEvent, at: Int64, bot: String?, fate: Fate, code: String, detail: String) {
         self.at = at
         (id, wrapper) = event.journalNames
-        chat = String(event.chatID.prefix(8))
+        chat = String(event.chatID.rawValue.prefix(8))
         self.bot = bot
         self.fate = fate
         reason = code
@@ -59,7 +59,7 @@ package struct JournalEntry: Codable, Hashable, Sendable {
         at = notice.at
         id = notice.inner?.hex
         wrapper = notice.event.hex
-        chat = notice.chatID.map { String($0.prefix(8)) }
+        chat = notice.chatID.map { String($0.rawValue.prefix(8)) }
         bot = nil
         fate =
             switch notice.fate {

@@ -45,7 +45,7 @@ extension Admission {
     }
 
     private func perform(
-        _ command: OperatorCommand, bots: [String], in chatID: String
+        _ command: OperatorCommand, bots: [String], in chatID: ChatID
     ) -> (text: String, operations: [HandlerEffect.Operation]) {
         switch command {
         case .help: return (Self.help, [])

@@ -1,5 +1,5 @@
 public import Nostr
-package import PikaCore
+public import PikaCore
 
 /// The policy of one bot of an account: triggers, groups and limits.
 public struct BotPolicy: Hashable, Sendable {
@@ -46,10 +46,10 @@ public struct GroupPolicy: Hashable, Sendable {
     /// The scope in chats without an exception.
     public var standard: Scope
     /// Exceptions by chat id or by nostrGroupID.
-    public var exceptions: [String: Scope]
+    public var exceptions: [ChatID: Scope]
 
     /// Creates a policy; by default the bot sees all messages.
-    public init(_ standard: Scope = .all, exceptions: [String: Scope] = [:]) {
+    public init(_ standard: Scope = .all, exceptions: [ChatID: Scope] = [:]) {
         self.standard = standard
         self.exceptions = exceptions
     }
@@ -58,11 +58,11 @@ public struct GroupPolicy: Hashable, Sendable {
     ///
     /// An exception under a nostrGroupID that several groups claim cannot widen the scope of any of them: the narrowest
     /// applicable scope wins.
-    package func scope(of chatID: String, _ chat: AppState.ChatSummary?, in state: AppState) -> Scope {
+    package func scope(of chatID: ChatID, _ chat: AppState.ChatSummary?, in state: AppState) -> Scope {
         if let scope = exceptions[chatID] { return scope }
         guard !exceptions.isEmpty, let chat else { return standard }
         // The current id takes precedence.
-        for id in chat.routingIDs {
+        for id in chat.routingIDs.map(ChatID.init(rawValue:)) {
             guard let scope = exceptions[id] else { continue }
             return state.matches([id], chat) ? scope : min(scope, standard)
         }

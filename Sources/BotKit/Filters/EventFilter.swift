@@ -82,8 +82,8 @@ extension EventFilter {
     }
 
     /// Only events in these chats, named by chat id or by a nostrGroupID that no other group claims.
-    public static func chat(_ chatIDs: String...) -> Self {
-        let references = Set(chatIDs.map { $0.lowercased() })
+    public static func chat(_ chatIDs: ChatID...) -> Self {
+        let references = Set(chatIDs.map { ChatID(rawValue: $0.rawValue.lowercased()) })
         return Self { _, scope in scope.isChat(among: references) }
     }
 

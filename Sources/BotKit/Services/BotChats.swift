@@ -4,10 +4,10 @@
 public protocol BotChats: Sendable {
     /// Returns the newest stored messages of a chat, own and others', oldest first; at most `limit`. Throws if the
     /// store fails or the chat is unknown.
-    func recentMessages(in chatID: String, limit: Int) async throws -> [RecentMessage]
+    func recentMessages(in chatID: ChatID, limit: Int) async throws -> [RecentMessage]
 
     /// Shows the chat's members a typing indicator for ten seconds, immediately.
-    func showTyping(in chatID: String) async
+    func showTyping(in chatID: ChatID) async
 }
 
 /// A message in the account's store.
@@ -45,10 +45,10 @@ public protocol BotFiles: Sendable {
 
 extension NoBotServices: BotChats, BotFiles {
     /// No messages.
-    public func recentMessages(in chatID: String, limit: Int) async throws -> [RecentMessage] { [] }
+    public func recentMessages(in chatID: ChatID, limit: Int) async throws -> [RecentMessage] { [] }
 
     /// Does nothing.
-    public func showTyping(in chatID: String) async {}
+    public func showTyping(in chatID: ChatID) async {}
 
     /// Throws `BotError.Code.noFile`.
     public func read(_ path: String, maximumBytes: Int) async throws(BotError) -> [UInt8] {

@@ -29,7 +29,7 @@ package struct LocalAccount: Sendable {
     }
 
     /// Performs an action about a chat as ``perform(_:)`` does; returns the chat's id.
-    package func performInChat(_ action: AppAction) async throws -> String {
+    package func performInChat(_ action: AppAction) async throws -> ChatID {
         guard case .done(let chatID?) = try await perform(action) else {
             throw AppCoreError(.unknownChat, "the action completed without a chat id")
         }

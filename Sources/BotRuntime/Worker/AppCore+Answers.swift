@@ -32,7 +32,7 @@ extension AppCore {
     private static func storms(_ vitals: CoreVitals) -> [JSONValue] {
         vitals.rollbackStorms.map { storm in
             [
-                "chat": .string(storm.chatID), "committer": .string(storm.tally.committer.npub),
+                "chat": .string(storm.chatID.rawValue), "committer": .string(storm.tally.committer.npub),
                 "role": .string(storm.tally.role.rawValue), "count": .integer(Int64(storm.tally.count)),
                 "age": .integer(max(0, vitals.takenAt - storm.tally.lastAt)),
             ]

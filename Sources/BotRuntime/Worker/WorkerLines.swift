@@ -41,7 +41,7 @@ struct WorkerLines: Sendable {
     }
 
     private func received(_ event: CoreEvent) {
-        var line = Line(chat: short(event.chatID), id: short(event.inputID))
+        var line = Line(chat: short(event.chatID.rawValue), id: short(event.inputID))
         switch event.content {
         case .message(let message):
             line.event = "message"
@@ -72,10 +72,11 @@ struct WorkerLines: Sendable {
     private func answered(_ trigger: BotTrigger, _ bot: String, _ operation: HandlerEffect.Operation) {
         let event = trigger.event
         var line = Line(
-            event: "answer", chat: event.map { short($0.chatID) }, id: event.map { short($0.inputID) }, bot: bot)
+            event: "answer", chat: event.map { short($0.chatID.rawValue) }, id: event.map { short($0.inputID) },
+            bot: bot)
         switch operation {
         case .send(let chatID, let message):
-            line.chat = short(chatID)
+            line.chat = short(chatID.rawValue)
             line.kind = message.kind.rawValue
             line.content = shown(message.content)
         case .dispatch(.rejectCall(_, _, let reason)):

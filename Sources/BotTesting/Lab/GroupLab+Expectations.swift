@@ -1,8 +1,8 @@
-import BotKit
+public import BotKit
 
 extension GroupLab {
     /// Settles, and throws unless the last messages that the other members heard from `sender` are these, in order.
-    public func expect(_ sender: LabMember, replied expected: String..., in chatID: String? = nil) async throws {
+    public func expect(_ sender: LabMember, replied expected: String..., in chatID: ChatID? = nil) async throws {
         try await self.settle()
         for listener in self.allMembers where listener !== sender {
             let heard = listener.heard(in: chatID, from: sender)
@@ -17,7 +17,7 @@ extension GroupLab {
     /// Settles, and throws unless all of these members are in the same epoch of a chat with the same name and members.
     /// Returns the epoch.
     @discardableResult
-    public func expectAgreement(_ members: [LabMember], in chatID: String) async throws -> UInt64 {
+    public func expectAgreement(_ members: [LabMember], in chatID: ChatID) async throws -> UInt64 {
         try await self.settle()
         var first: AppState.ChatSummary?
         for member in members {
@@ -43,7 +43,7 @@ extension GroupLab {
         return first?.epoch ?? 0
     }
 
-    private func shareChat(_ one: LabMember, _ other: LabMember, _ chatID: String?) async throws -> Bool {
+    private func shareChat(_ one: LabMember, _ other: LabMember, _ chatID: ChatID?) async throws -> Bool {
         if one.hasCrashed { return false }
         return try await one.state().chatList.contains { chat in
             chatID ?? chat.chatID == chat.chatID && chat.members.contains { $0.publicKey == other.publicKey }

@@ -38,7 +38,7 @@ extension LabMember {
 
     /// Creates a group and returns its chat id, which is the same for all of its members.
     @discardableResult
-    public func create(_ name: String, inviting peers: [LabMember]) async throws -> String {
+    public func create(_ name: String, inviting peers: [LabMember]) async throws -> ChatID {
         let outcome = try await self.perform(.createGroupChat(name: name, peers: peers.map(\.publicKey)))
         guard case .done(let chatID?) = outcome else {
             throw self.lab.error(.actionFailed, "\(self.name): the new group has no chat id")
@@ -48,7 +48,7 @@ extension LabMember {
 
     /// Sends a chat message, to the only chat if none is given; returns the message's id.
     @discardableResult
-    public func say(_ text: String, in chatID: String? = nil) async throws -> EventID {
+    public func say(_ text: String, in chatID: ChatID? = nil) async throws -> EventID {
         let chatID = try await self.chat(chatID)
         guard case .queued(let id, _) = try await self.perform(.sendMessage(chatID: chatID, .text(text))) else {
             throw self.lab.error(.actionFailed, "\(self.name): the message was not queued")
@@ -59,7 +59,7 @@ extension LabMember {
     /// Sends files, to the only chat if none is given; returns the message's id.
     @discardableResult
     public func send(
-        _ files: [OutgoingFile], caption: String = "", in chatID: String? = nil
+        _ files: [OutgoingFile], caption: String = "", in chatID: ChatID? = nil
     ) async throws -> EventID {
         let media = OutgoingMedia(files: files, caption: caption)
         let chatID = try await self.chat(chatID)
@@ -70,38 +70,38 @@ extension LabMember {
     }
 
     /// Downloads a file of a message.
-    public func download(_ index: Int = 0, of messageID: EventID, in chatID: String? = nil) async throws -> [UInt8] {
+    public func download(_ index: Int = 0, of messageID: EventID, in chatID: ChatID? = nil) async throws -> [UInt8] {
         let chatID = try await self.chat(chatID)
         let core = self.core
         return try await self.lab.run { try await core.media(chatID: chatID, messageID: messageID, index: index) }
     }
 
     /// Returns a member's profile for a chat's group only, as this member knows it.
-    public func groupProfile(of member: LabMember, in chatID: String? = nil) async throws -> AppState.Profile? {
+    public func groupProfile(of member: LabMember, in chatID: ChatID? = nil) async throws -> AppState.Profile? {
         let chatID = try await self.chat(chatID)
         let core = self.core
         return try await self.lab.run { try await core.groupProfile(chatID: chatID, publicKey: member.publicKey) }
     }
 
     /// Downloads the picture of a member's group profile.
-    public func groupProfileImage(of member: LabMember, in chatID: String? = nil) async throws -> [UInt8]? {
+    public func groupProfileImage(of member: LabMember, in chatID: ChatID? = nil) async throws -> [UInt8]? {
         let chatID = try await self.chat(chatID)
         let core = self.core
         return try await self.lab.run { try await core.groupProfileImage(chatID: chatID, publicKey: member.publicKey) }
     }
 
     /// Adds members to a group, the only chat if none is given; throws unless the action succeeded.
-    public func add(_ peers: [LabMember], to chatID: String? = nil) async throws {
+    public func add(_ peers: [LabMember], to chatID: ChatID? = nil) async throws {
         try await self.perform(.addGroupMembers(chatID: try await self.chat(chatID), peers: peers.map(\.publicKey)))
     }
 
     /// Removes members from a group, the only chat if none is given; throws unless the action succeeded.
-    public func remove(_ peers: [LabMember], from chatID: String? = nil) async throws {
+    public func remove(_ peers: [LabMember], from chatID: ChatID? = nil) async throws {
         try await self.perform(.removeGroupMembers(chatID: try await self.chat(chatID), peers: peers.map(\.publicKey)))
     }
 
     /// Renames a group, the only chat if none is given; throws unless the action succeeded.
-    public func rename(_ chatID: String? = nil, to name: String) async throws {
+    public func rename(_ chatID: ChatID? = nil, to name: String) async throws {
         try await self.perform(.renameGroup(chatID: try await self.chat(chatID), name: name))
     }
 
@@ -114,12 +114,12 @@ extension LabMember {
     }
 
     /// Returns a chat's entry in the chat list, named as by ``AppState/chat(named:)``; nil if absent.
-    public func summary(of chatID: String) async throws -> AppState.ChatSummary? {
-        try await self.state().chat(named: chatID)
+    public func summary(of chatID: ChatID) async throws -> AppState.ChatSummary? {
+        try await self.state().chat(named: chatID.rawValue)
     }
 
     /// Opens a chat and returns its newest page of messages, oldest first.
-    public func messages(in chatID: String? = nil) async throws -> [AppState.ChatMessage] {
+    public func messages(in chatID: ChatID? = nil) async throws -> [AppState.ChatMessage] {
         let chatID = try await self.chat(chatID)
         if try await self.state().router.top != .chat(chatID: chatID) {
             self.core.dispatch(.openChat(chatID: chatID))
@@ -135,7 +135,7 @@ extension LabMember {
     public var events: [CoreEvent] { self.record.withLock { $0.events } }
 
     /// Returns other members' chat messages in the order of their arrival, without duplicates.
-    public func heard(in chatID: String? = nil, from sender: LabMember? = nil) -> [String] {
+    public func heard(in chatID: ChatID? = nil, from sender: LabMember? = nil) -> [String] {
         var ids: Set<EventID> = []
         return self.events.compactMap { event in
             guard case .message(let message) = event.content, message.kind == .chatMessage,
@@ -159,7 +159,7 @@ extension LabMember {
     /// The snapshots published in each run of the core, in order.
     public var snapshots: [[AppState]] { self.record.withLock { $0.snapshots } }
 
-    private func chat(_ chatID: String?) async throws -> String {
+    private func chat(_ chatID: ChatID?) async throws -> ChatID {
         if let chatID { return chatID }
         let chats = try await self.state().chatList
         guard let only = chats.first, chats.count == 1 else {

@@ -65,7 +65,7 @@ package final class MemoryCoreStore: CoreStore {
     package var inbox: [InboxRow] { self.state.withLock { $0.content.state.inbox } }
 
     /// The stored keys of all groups and their related states, in the order of creation.
-    package var groupKeys: [[UInt8]] { self.state.withLock { $0.content.state.groups.map(\.groupID) } }
+    package var groupKeys: [[UInt8]] { self.state.withLock { $0.content.state.groups.map(\.key) } }
 
     /// Makes the next commit throw `LabError.Code.injectedFault` without effect.
     package func failNextCommit() {

@@ -34,8 +34,8 @@ extension DaemonMachine {
         case .listGroups:
             let groups = self.state.chatList.filter(\.isActive)
             return .reply(CommandResult(result: ["groups": .array(groups.map { .object(DaemonGroup($0).json) })]))
-        case .listMembers(let chatID): return .reply(.members(of: try self.group(chatID)))
-        case .getMessages(let chatID, let limit): return try self.readMessages(of: chatID, limit)
+        case .listMembers(let group): return .reply(.members(of: try self.group(group)))
+        case .getMessages(let group, let limit): return try self.readMessages(of: group, limit)
         case .hypernoteCatalog: return .reply(CommandResult(result: ["catalog": HypernoteCatalog.json]))
         case .initGroup, .addMembers, .removeMembers, .leaveGroup, .updateGroupProfile, .getGroupProfile,
             .uploadGroupProfileImage:
@@ -160,14 +160,15 @@ extension DaemonMachine {
     }
 
     /// Reports a join, after the group's earlier messages were sent to clients.
-    private mutating func join(_ chatID: String, _ outcome: ActionOutcome?) -> CommandStep {
+    private mutating func join(_ chatID: ChatID, _ outcome: ActionOutcome?) -> CommandStep {
         guard let group = self.groupIfKnown(chatID) else { return self.refuseJoin(outcome) }
         return .announceJoins(self.memberships.endAccepting(announcing: chatID)) {
             (machine: inout DaemonMachine) throws(DaemonFailure) -> CommandStep in
             .reply(
                 CommandResult(
-                    result: ["nostr_group_id": .string(group.nostrGroupID), "mls_group_id": .string(group.chatID)],
-                    after: [.groupJoined(group)]))
+                    result: [
+                        "nostr_group_id": .string(group.nostrGroupID), "mls_group_id": .string(group.chatID.rawValue),
+                    ], after: [.groupJoined(group)]))
         }
     }
 
@@ -191,7 +192,7 @@ extension DaemonMachine {
         guard (1...10_000).contains(limit) else {
             throw DaemonFailure(.mdkError, "limit must be between 1 and 10000, not \(limit)")
         }
-        let chatID = try self.chat(reference)?.chatID ?? reference.lowercased()
+        let chatID = try self.chat(reference)?.chatID ?? ChatID(rawValue: reference.lowercased())
         return .readMessages(chatID: chatID, limit: limit) {
             (machine: inout DaemonMachine, found: Result<[StoredMessage], any Error>) throws(DaemonFailure)
                 -> CommandStep in

@@ -50,7 +50,8 @@ enum GroupCommands {
                     CommandResult(
                         before: events,
                         result: [
-                            "nostr_group_id": .string(group.nostrGroupID), "mls_group_id": .string(group.chatID),
+                            "nostr_group_id": .string(group.nostrGroupID),
+                            "mls_group_id": .string(group.chatID.rawValue),
                             "peer_pubkey": .string(peer.hex),
                         ], after: [.groupCreated(group, peer: peer)]))
             }
@@ -111,7 +112,8 @@ enum GroupCommands {
         // A retry: the group left under this key may be gone.
         let chatID =
             key == nil
-            ? try machine.group(reference).chatID : try machine.chat(reference)?.chatID ?? reference.lowercased()
+            ? try machine.group(reference).chatID
+            : try machine.chat(reference)?.chatID ?? ChatID(rawValue: reference.lowercased())
         machine.memberships.beginLeaving(chatID)
         return self.change(chatID, .leaveGroup(chatID: chatID), key: key, &machine) {
             (machine: inout DaemonMachine, outcome: ActionOutcome?) throws(DaemonFailure) -> CommandStep in
@@ -128,7 +130,7 @@ enum GroupCommands {
 
     /// Performs the action, and suppresses the core's own report of the change.
     private static func change(
-        _ chatID: String, _ action: AppAction, key: String?, _ machine: inout DaemonMachine,
+        _ chatID: ChatID, _ action: AppAction, key: String?, _ machine: inout DaemonMachine,
         then next: @escaping CommandStep.Next<ActionOutcome?>
     ) -> CommandStep {
         machine.memberships.beginChange(of: chatID)
@@ -142,7 +144,7 @@ enum GroupCommands {
     }
 
     private static func group(
-        _ chatID: String, after command: String, _ machine: DaemonMachine
+        _ chatID: ChatID, after command: String, _ machine: DaemonMachine
     ) throws(DaemonFailure) -> DaemonGroup {
         guard let group = machine.groupIfKnown(chatID) else {
             throw DaemonFailure(.runtimeError, "lookup joined group after \(command): the group is gone")
@@ -153,7 +155,7 @@ enum GroupCommands {
     // MARK: Profile
 
     private static func saveProfile(
-        _ draft: ProfileDraft, _ chatID: String, key: String?, _ machine: DaemonMachine
+        _ draft: ProfileDraft, _ chatID: ChatID, key: String?, _ machine: DaemonMachine
     ) -> CommandStep {
         .request(.saveGroupProfile(chatID: chatID, draft), key: key, within: machine.settings.mediaPatience) {
             (machine: inout DaemonMachine, outcome: ActionOutcome?) throws(DaemonFailure) -> CommandStep in
@@ -171,7 +173,7 @@ enum GroupCommands {
     }
 
     private static func profileReply(
-        _ chatID: String, _ machine: inout DaemonMachine
+        _ chatID: ChatID, _ machine: inout DaemonMachine
     ) throws(DaemonFailure) -> CommandStep {
         let group = try machine.group(chatID)
         return try self.report(.profileUpdated, of: chatID, &machine) {
@@ -196,7 +198,7 @@ enum GroupCommands {
 
     /// Passes on the event for a change of a group by this command; none if this account is no longer a member.
     private static func report(
-        _ kind: DaemonGroupUpdate.Kind, of chatID: String, _ machine: inout DaemonMachine,
+        _ kind: DaemonGroupUpdate.Kind, of chatID: ChatID, _ machine: inout DaemonMachine,
         then next: @escaping CommandStep.Next<[DaemonEvent]>
     ) throws(DaemonFailure) -> CommandStep {
         guard let group = machine.groupIfKnown(chatID) else { return try next(&machine, []) }

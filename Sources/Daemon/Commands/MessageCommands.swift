@@ -81,7 +81,7 @@ enum MessageCommands {
         }
     }
 
-    private static func sendTyping(_ chatID: String) -> CommandStep {
+    private static func sendTyping(_ chatID: ChatID) -> CommandStep {
         .request(.typingStarted(chatID: chatID), key: nil, within: nil) {
             (machine: inout DaemonMachine, outcome: ActionOutcome?) throws(DaemonFailure) -> CommandStep in
             switch outcome {
@@ -130,7 +130,7 @@ enum MessageCommands {
     }
 
     /// Searches the newest messages for the one that was just sent: it has the addresses of the files.
-    private static func mediaReply(to sent: Sent, in chatID: String, isBatch: Bool) -> CommandStep {
+    private static func mediaReply(to sent: Sent, in chatID: ChatID, isBatch: Bool) -> CommandStep {
         .readMessages(chatID: chatID, limit: 200) {
             (machine: inout DaemonMachine, found: Result<[StoredMessage], any Error>) throws(DaemonFailure)
                 -> CommandStep in

@@ -17,7 +17,7 @@ struct AttachmentFiles: Sendable {
     ///
     /// All files of a message share one deadline, because the sender chooses their servers and later messages wait for
     /// them.
-    func attachments(of message: MessageEvent, in chatID: String) async -> [DaemonMessage.Attachment] {
+    func attachments(of message: MessageEvent, in chatID: ChatID) async -> [DaemonMessage.Attachment] {
         let end = self.clock.nowMilliseconds + self.patience
         var attachments: [DaemonMessage.Attachment] = []
         for file in message.media {
@@ -29,7 +29,7 @@ struct AttachmentFiles: Sendable {
 
     /// Downloads an attachment and returns its path; nil if it is unavailable.
     private func download(
-        _ file: MediaAttachment, of messageID: EventID, in chatID: String, until end: Int64
+        _ file: MediaAttachment, of messageID: EventID, in chatID: ChatID, until end: Int64
     ) async -> String? {
         guard let path = self.localPath(of: file) else { return nil }
         if FileManager.default.fileExists(atPath: path) { return path }
@@ -47,7 +47,7 @@ struct AttachmentFiles: Sendable {
     }
 
     private func fetch(
-        _ file: MediaAttachment, of messageID: EventID, in chatID: String, until end: Int64
+        _ file: MediaAttachment, of messageID: EventID, in chatID: ChatID, until end: Int64
     ) async throws -> [UInt8] {
         guard self.clock.nowMilliseconds < end else { throw DownloadTimeout() }
         return try await withThrowingTaskGroup(of: [UInt8].self) { group in

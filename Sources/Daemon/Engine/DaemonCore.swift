@@ -23,9 +23,9 @@ package protocol DaemonCore: Sendable {
     /// Returns a durable value.
     func value(scope: String, key: String) async throws -> [UInt8]?
 
-    func messages(chatID: String, before: StoredMessage.Position?, limit: Int) async throws -> [StoredMessage]
-    func media(chatID: String, messageID: EventID, index: Int) async throws -> [UInt8]
-    func groupProfiles(chatID: String) async throws -> [AppState.Profile]
+    func messages(chatID: ChatID, before: StoredMessage.Position?, limit: Int) async throws -> [StoredMessage]
+    func media(chatID: ChatID, messageID: EventID, index: Int) async throws -> [UInt8]
+    func groupProfiles(chatID: ChatID) async throws -> [AppState.Profile]
     func callSession(callID: String) async -> CallSession?
     func callMedia(callID: String) -> CallMediaSession?
 
@@ -40,19 +40,19 @@ extension AppCore: DaemonCore {
 extension DaemonCore {
     func dispatch(_ action: AppAction) { self.dispatch(action, request: nil) }
 
-    func newestMessages(in chatID: String, limit: Int) async -> Result<[StoredMessage], any Error> {
+    func newestMessages(in chatID: ChatID, limit: Int) async -> Result<[StoredMessage], any Error> {
         do { return .success(try await self.messages(chatID: chatID, before: nil, limit: limit)) } catch {
             return .failure(error)
         }
     }
 
     /// Returns the profiles that members have set in a group, newest first.
-    func profiles(in chatID: String) async -> [AppState.Profile] {
+    func profiles(in chatID: ChatID) async -> [AppState.Profile] {
         (try? await self.groupProfiles(chatID: chatID)) ?? []
     }
 
     /// Returns a stored message; searches the messages of its second.
-    func message(_ id: EventID, createdAt: Int64, in chatID: String) async -> StoredMessage? {
+    func message(_ id: EventID, createdAt: Int64, in chatID: ChatID) async -> StoredMessage? {
         let (next, overflows) = createdAt.addingReportingOverflow(1)
         guard !overflows, let lowest = try? EventID(bytes: [UInt8](repeating: 0, count: 32)) else { return nil }
         var before = StoredMessage.Position(createdAt: next, id: lowest)

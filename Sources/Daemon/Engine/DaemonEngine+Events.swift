@@ -108,14 +108,14 @@ extension DaemonEngine {
         await self.announce(self.machine.joinEvents(event), for: event)
     }
 
-    private func events(of message: MessageEvent, _ chatID: String) async -> [DaemonEvent] {
+    private func events(of message: MessageEvent, _ chatID: ChatID) async -> [DaemonEvent] {
         let attachments = await self.files.attachments(of: message, in: chatID)
         let received = self.machine.event(for: message, in: chatID, attachments)
         return message.kind == .metadata ? [received] + (await self.updates(.profileUpdated, chatID)) : [received]
     }
 
     /// Returns the event for a change of a group; none if this account is no longer a member.
-    private func updates(_ kind: DaemonGroupUpdate.Kind, _ chatID: String) async -> [DaemonEvent] {
+    private func updates(_ kind: DaemonGroupUpdate.Kind, _ chatID: ChatID) async -> [DaemonEvent] {
         guard let group = self.machine.groupIfKnown(chatID) else { return [] }
         let profiles = await self.core.profiles(in: group.chatID)
         return [self.machine.update(kind, of: group, profiles)]

@@ -28,10 +28,11 @@ extension DaemonEngine {
     }
 
     /// Returns the last record of a chat; earlier versions stored it under the nostrGroupID.
-    private func newestRecord(of chatID: String) async -> JSONObject? {
+    private func newestRecord(of chatID: ChatID) async -> JSONObject? {
         if let known = await self.requests.stored(EventLog.newestKey(chatID)) { return known }
         let earlier = self.machine.nostrGroupID(of: chatID)
-        return earlier == chatID ? nil : await self.requests.stored(EventLog.newestKey(earlier))
+        guard earlier != chatID.rawValue else { return nil }
+        return await self.requests.stored(EventLog.newestKey(ChatID(rawValue: earlier)))
     }
 
     /// Returns a recorded event; nil if it is no longer kept.
@@ -42,7 +43,7 @@ extension DaemonEngine {
         switch stored {
         case .event(let event): return event
         case .message(let chat, let id, let createdAt):
-            guard let chatID = try? self.machine.state.chat(named: chat)?.chatID ?? chat,
+            guard let chatID = try? self.machine.state.chat(named: chat.rawValue)?.chatID ?? chat,
                 let message = await self.core.message(id, createdAt: createdAt, in: chatID)
             else { return nil }
             let attachments = message.media.map {

@@ -43,7 +43,7 @@ extension DaemonMachine {
     }
 
     /// Returns the event for a message that another member has sent.
-    func event(for message: MessageEvent, in chatID: String, _ media: [DaemonMessage.Attachment]) -> DaemonEvent {
+    func event(for message: MessageEvent, in chatID: ChatID, _ media: [DaemonMessage.Attachment]) -> DaemonEvent {
         .messageReceived(
             DaemonMessage(
                 chatID: chatID, nostrGroupID: self.nostrGroupID(of: chatID), id: message.id, sender: message.sender,
@@ -53,7 +53,7 @@ extension DaemonMachine {
 
     /// Returns the event for a stored message, as it was sent before.
     func event(
-        for message: StoredMessage, createdAt: Int64, in chatID: String, _ media: [DaemonMessage.Attachment]
+        for message: StoredMessage, createdAt: Int64, in chatID: ChatID, _ media: [DaemonMessage.Attachment]
     ) -> DaemonEvent {
         .messageReceived(
             DaemonMessage(

@@ -73,7 +73,7 @@ struct DaemonMachine: Sendable {
         }
     }
 
-    /// Returns a chat that this account is a member of.
+    /// Returns the chat that a client's reference names, if this account is a member.
     func group(_ reference: String) throws(DaemonFailure) -> DaemonGroup {
         guard let chat = try self.chat(reference), chat.isActive else {
             throw DaemonFailure(.badGroupID, "no group has the nostr_group_id \(reference)")
@@ -81,17 +81,22 @@ struct DaemonMachine: Sendable {
         return DaemonGroup(chat)
     }
 
+    /// Returns a chat that this account is a member of.
+    func group(_ chatID: ChatID) throws(DaemonFailure) -> DaemonGroup { try self.group(chatID.rawValue) }
+
     /// Returns nil for an unknown reference and for an ambiguous one.
     func groupIfKnown(_ reference: String) -> DaemonGroup? { try? self.group(reference) }
 
+    func groupIfKnown(_ chatID: ChatID) -> DaemonGroup? { try? self.group(chatID) }
+
     /// Returns whether this account has left the chat, which may still be readable.
-    func hasLeft(_ chatID: String) -> Bool {
+    func hasLeft(_ chatID: ChatID) -> Bool {
         self.state.chatList.contains { $0.chatID == chatID && $0.endReason == .left }
     }
 
-    func nostrGroupID(of chatID: String) -> String { self.state.nostrGroupID(ofChat: chatID) }
+    func nostrGroupID(of chatID: ChatID) -> String { self.state.nostrGroupID(ofChat: chatID) }
 
-    func leftUpdate(_ chatID: String) -> DaemonGroupUpdate {
+    func leftUpdate(_ chatID: ChatID) -> DaemonGroupUpdate {
         DaemonGroupUpdate(kind: .left, nostrGroupID: self.nostrGroupID(of: chatID))
     }
 

@@ -35,7 +35,7 @@ struct EventLog: Sendable {
     enum Stored: Sendable {
         case event(DaemonEvent)
         /// A message, stored by reference. Earlier versions stored the nostrGroupID as its chat.
-        case message(chat: String, id: EventID, createdAt: Int64)
+        case message(chat: ChatID, id: EventID, createdAt: Int64)
     }
 
     /// Key of the head.
@@ -90,7 +90,7 @@ struct EventLog: Sendable {
     }
 
     /// Returns the chat whose newest record tells whether the cause was recorded before; nil if no such record is kept.
-    func chatOfRecord(_ cause: Cause) -> String? {
+    func chatOfRecord(_ cause: Cause) -> ChatID? {
         guard self.isPerChat, case .event(let event) = cause else { return nil }
         return event.chatID
     }
@@ -144,7 +144,8 @@ struct EventLog: Sendable {
         var entry: JSONObject = ["c": .integer(cursor), "t": .integer(now)]
         if case .messageReceived(let message) = event {
             entry["m"] = [
-                "chat": .string(message.chatID), "id": .string(message.id.hex), "at": .integer(message.createdAt),
+                "chat": .string(message.chatID.rawValue), "id": .string(message.id.hex),
+                "at": .integer(message.createdAt),
             ]
         } else {
             entry["e"] = .object(event.json)
@@ -169,7 +170,7 @@ struct EventLog: Sendable {
 
     func slot(of cursor: Int64) -> String { "log/\(cursor % self.capacity)" }
 
-    static func newestKey(_ chatID: String) -> String { "newest/\(chatID)" }
+    static func newestKey(_ chatID: ChatID) -> String { "newest/\(chatID)" }
 
     /// Reads the entry in an event's slot; returns nil if the event is no longer kept.
     func read(_ cursor: Int64, from entry: JSONObject, now: Int64) -> Stored? {
@@ -179,6 +180,6 @@ struct EventLog: Sendable {
         guard let message = entry["m"], let chat = message["chat"]?.string, let createdAt = message["at"]?.integer,
             let id = message["id"]?.string.flatMap({ try? EventID(hex: $0) })
         else { return nil }
-        return .message(chat: chat, id: id, createdAt: createdAt)
+        return .message(chat: ChatID(rawValue: chat), id: id, createdAt: createdAt)
     }
 }

@@ -9,9 +9,9 @@ struct MembershipChanges: Sendable {
     /// Joins that the running command announces itself.
     private var commandJoins: [CoreEvent] = []
     /// Chats that a command is changing: the command reports the change itself.
-    private var changing: Set<String> = []
+    private var changing: Set<ChatID> = []
     /// Chats that a command has left.
-    private var departed: Set<String> = []
+    private var departed: Set<ChatID> = []
     /// Invitations that were accepted automatically in this run.
     private var autoAccepted: Set<EventID> = []
 
@@ -28,7 +28,7 @@ struct MembershipChanges: Sendable {
 
     /// Returns the held joins, which are to be announced now, except those of the chat that the command announces
     /// itself.
-    mutating func endAccepting(announcing chatID: String?) -> [CoreEvent] {
+    mutating func endAccepting(announcing chatID: ChatID?) -> [CoreEvent] {
         let joins = self.heldJoins
         self.heldJoins = []
         self.isAccepting = false
@@ -50,16 +50,16 @@ struct MembershipChanges: Sendable {
 
     // MARK: Changes
 
-    mutating func beginChange(of chatID: String) { self.changing.insert(chatID) }
+    mutating func beginChange(of chatID: ChatID) { self.changing.insert(chatID) }
 
-    mutating func endChange(of chatID: String) { self.changing.remove(chatID) }
+    mutating func endChange(of chatID: ChatID) { self.changing.remove(chatID) }
 
-    mutating func beginLeaving(_ chatID: String) { self.departed.insert(chatID) }
+    mutating func beginLeaving(_ chatID: ChatID) { self.departed.insert(chatID) }
 
-    mutating func cancelLeaving(_ chatID: String) { self.departed.remove(chatID) }
+    mutating func cancelLeaving(_ chatID: ChatID) { self.departed.remove(chatID) }
 
     /// Receives a commit; returns the change to report, nil for none.
-    mutating func receive(_ commit: CommitEvent, in chatID: String) -> DaemonGroupUpdate.Kind? {
+    mutating func receive(_ commit: CommitEvent, in chatID: ChatID) -> DaemonGroupUpdate.Kind? {
         if commit.removedSelf { return self.departed.remove(chatID) == nil ? .left : nil }
         if commit.isOwn, self.changing.contains(chatID) { return nil }
         if commit.added.isEmpty, commit.removed.isEmpty { return nil }

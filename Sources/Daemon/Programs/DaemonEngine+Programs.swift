@@ -98,9 +98,9 @@ extension DaemonEngine {
 
     /// Returns whether the event belongs to a chat that is gone or that the program no longer works in.
     private func isWithdrawn(_ event: DaemonEvent) async -> Bool {
-        guard let chatID = event.chatOfMembers else { return false }
+        guard let reference = event.chatOfMembers else { return false }
         await self.refreshState()
-        guard self.machine.groupIfKnown(chatID) == nil else { return false }
+        guard self.machine.groupIfKnown(reference) == nil else { return false }
         DeadLetter.chatWithdrawn.count()
         self.logger.notice("dropped an event: its chat is no longer the program's")
         return true

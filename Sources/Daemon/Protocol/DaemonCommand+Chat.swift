@@ -1,6 +1,6 @@
 extension DaemonCommand {
     /// The command's reference to a group, unparsed; nil if it has none.
-    package var chatID: String? {
+    package var groupReference: String? {
         switch self {
         case .addMembers(let group, _), .listMembers(let group), .removeMembers(let group, _), .leaveGroup(let group),
             .updateGroupProfile(let group, _, _), .getGroupProfile(let group),

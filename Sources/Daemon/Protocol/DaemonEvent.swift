@@ -70,12 +70,12 @@ package enum DaemonEvent: Hashable, Sendable {
         case .groupJoined(let group):
             [
                 "type": "group_joined", "nostr_group_id": .string(group.nostrGroupID),
-                "mls_group_id": .string(group.chatID), "member_count": .integer(Int64(group.members.count)),
+                "mls_group_id": .string(group.chatID.rawValue), "member_count": .integer(Int64(group.members.count)),
             ]
         case .groupCreated(let group, let peer):
             [
                 "type": "group_created", "nostr_group_id": .string(group.nostrGroupID),
-                "mls_group_id": .string(group.chatID), "peer_pubkey": .string(peer.hex),
+                "mls_group_id": .string(group.chatID.rawValue), "peer_pubkey": .string(peer.hex),
                 "member_count": .integer(Int64(group.members.count)),
             ]
         case .groupUpdated(let update): ["type": "group_updated", "update": .object(update.json)]

@@ -1,5 +1,5 @@
 package import Nostr
-import PikaCore
+package import PikaCore
 
 /// A group in replies and events.
 package struct DaemonGroup: Hashable, Sendable {
@@ -8,8 +8,8 @@ package struct DaemonGroup: Hashable, Sendable {
         package var isAdmin: Bool
     }
 
-    /// Hex of the MLS group id.
-    package var chatID: String
+    /// The id of the chat.
+    package var chatID: ChatID
     /// ``AppState/ChatSummary/nostrGroupID``.
     package var nostrGroupID: String
     package var name: String
@@ -30,7 +30,7 @@ extension DaemonGroup {
 
     var json: JSONObject {
         [
-            "nostr_group_id": .string(self.nostrGroupID), "mls_group_id": .string(self.chatID),
+            "nostr_group_id": .string(self.nostrGroupID), "mls_group_id": .string(self.chatID.rawValue),
             "name": .string(self.name), "description": .string(self.description),
             "member_count": .integer(Int64(self.members.count)),
         ]

@@ -3,8 +3,8 @@ package import PikaCore
 
 /// A message from another member.
 package struct DaemonMessage: Hashable, Sendable {
-    /// Hex of the MLS group id.
-    package var chatID: String
+    /// The id of the chat.
+    package var chatID: ChatID
     /// ``AppState/ChatSummary/nostrGroupID``.
     package var nostrGroupID: String
     /// The inner event's id.

@@ -11,8 +11,8 @@ final class AnswerTracker: Sendable {
     }
 
     private struct State {
-        var messages: [String: Message] = [:]
-        var order: [String] = []
+        var messages: [ChatID: Message] = [:]
+        var order: [ChatID] = []
     }
 
     private let state = Mutex(State())
@@ -30,7 +30,7 @@ final class AnswerTracker: Sendable {
 
     /// Records that the program writes in a chat. Returns the message that it replies to, and whether this is its first
     /// reply; nil if it writes unprompted.
-    func answered(in chatID: String) -> (event: CoreEvent, isFirst: Bool)? {
+    func answered(in chatID: ChatID) -> (event: CoreEvent, isFirst: Bool)? {
         state.withLock { state in
             guard let message = state.messages[chatID] else { return nil }
             state.messages[chatID]?.isAnswered = true

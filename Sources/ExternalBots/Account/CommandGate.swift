@@ -23,13 +23,13 @@ struct CommandGate: Sendable {
         if command.isSending { await rateLimiter.wait() }
     }
 
-    /// Returns the chat of a command; a command about a call belongs to the call's chat.
+    /// Returns the reference to a command's chat; a command about a call belongs to the call's chat.
     private func chat(of command: DaemonCommand) async -> String? {
-        if let chatID = command.chatID?.lowercased() { return chatID }
+        if let group = command.groupReference?.lowercased() { return group }
         guard let callID = command.callID, let call = await account.state.activeCall, call.callID == callID else {
             return nil
         }
-        return call.chatID
+        return call.chatID.rawValue
     }
 
     /// Checks the permission for a chat. An unknown chat is refused by the command itself.
@@ -45,7 +45,8 @@ struct CommandGate: Sendable {
             throw Self.refusal("\(bot.label) is not active in this group", "groups: { chats: { \(chatID): all } }")
         }
         guard let groups = bot.program.groups, !state.matches(groups, chat) else { return }
-        throw Self.refusal("\(bot.label) may not use this chat", "allow: { groups: \(Self.list(groups, chatID)) }")
+        let allowed = Self.list(Set(groups.map(\.rawValue)), chatID.rawValue)
+        throw Self.refusal("\(bot.label) may not use this chat", "allow: { groups: \(allowed) }")
     }
 
     private static func refusal(_ reason: String, _ fix: String) -> DaemonFailure {

@@ -57,16 +57,16 @@ struct ProgramAccount: DaemonCore {
     func value(scope: String, key: String) async throws -> [UInt8]? { try await core.value(scope: scope, key: key) }
 
     func messages(
-        chatID: String, before: StoredMessage.Position?, limit: Int
+        chatID: ChatID, before: StoredMessage.Position?, limit: Int
     ) async throws -> [StoredMessage] {
         try await core.messages(chatID: chatID, before: before, limit: limit)
     }
 
-    func media(chatID: String, messageID: EventID, index: Int) async throws -> [UInt8] {
+    func media(chatID: ChatID, messageID: EventID, index: Int) async throws -> [UInt8] {
         try await core.media(chatID: chatID, messageID: messageID, index: index)
     }
 
-    func groupProfiles(chatID: String) async throws -> [AppState.Profile] {
+    func groupProfiles(chatID: ChatID) async throws -> [AppState.Profile] {
         try await core.groupProfiles(chatID: chatID)
     }
 

@@ -14,10 +14,10 @@ enum AgentEvent: Sendable {
     case wrapSent(EventID, to: PublicKey)
     /// A gift wrap arrived; reported for each relay that delivers it.
     case wrapSeen(EventID)
-    case joined(chatID: String)
+    case joined(chatID: ChatID)
     /// - Parameter inboxID: unchanged when the message is delivered again after a restart.
-    case message(chatID: String, MessageEvent, inboxID: Int64)
-    case commit(chatID: String, CommitEvent)
+    case message(chatID: ChatID, MessageEvent, inboxID: Int64)
+    case commit(chatID: ChatID, CommitEvent)
     /// Delivery status of the agent's own message.
     case delivery(EventID, AppState.Delivery)
     /// The agent ended unexpectedly.

@@ -48,7 +48,7 @@ extension Fleet {
     }
 
     /// Returns nil for an agent that is not running or lacks the group.
-    private func view(of member: Int, _ chatID: String) async -> GroupView? {
+    private func view(of member: Int, _ chatID: ChatID) async -> GroupView? {
         guard let core = agents[member].core,
             let chat = await core.state.chatList.first(where: { $0.chatID == chatID }), chat.isActive
         else { return nil }

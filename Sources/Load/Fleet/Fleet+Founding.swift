@@ -77,7 +77,7 @@ extension Fleet {
         }
     }
 
-    private func addRest(_ members: [Int], to number: Int, _ chatID: String, by founder: Int) async {
+    private func addRest(_ members: [Int], to number: Int, _ chatID: ChatID, by founder: Int) async {
         for start in stride(from: 0, to: members.count, by: Self.maximumAddedMembers) {
             let batch = Array(members[start..<min(members.count, start + Self.maximumAddedMembers)])
             let found = await findKeyPackages(of: batch, by: founder, group: number)
@@ -130,7 +130,7 @@ extension Fleet {
     ///
     /// - Parameter done: called once, when a relay has accepted the commit or it has failed.
     func add(
-        _ members: [Int], to number: Int, _ chatID: String, by admin: Int, done: @escaping @Sendable () -> Void
+        _ members: [Int], to number: Int, _ chatID: ChatID, by admin: Int, done: @escaping @Sendable () -> Void
     ) {
         let action = AppAction.addGroupMembers(chatID: chatID, peers: keys(of: members), missing: .proceedWithout)
         agents[admin].dispatch(action) { result in
@@ -149,7 +149,7 @@ extension Fleet {
     }
 
     /// Records which members were added and which were left out; returns the chat id.
-    private func addedTo(_ outcome: ActionOutcome, _ members: [Int], group: Int) throws -> String {
+    private func addedTo(_ outcome: ActionOutcome, _ members: [Int], group: Int) throws -> ChatID {
         switch outcome {
         case .done(let chatID?):
             monitor.reached(.added, members, of: group)

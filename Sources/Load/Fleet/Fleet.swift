@@ -16,7 +16,7 @@ final class Fleet: Sendable {
     /// Timeout of actions that have no deadline of the plan.
     let actionTimeout: Duration
     /// Chat ids by group number.
-    private let chats = Mutex<[Int: String]>([:])
+    private let chats = Mutex<[Int: ChatID]>([:])
     private let generator: Mutex<RepeatableGenerator>
 
     init(plan: LoadPlan, agents: [LoadAgent], monitor: FleetMonitor, actionTimeout: Duration) {
@@ -35,8 +35,8 @@ final class Fleet: Sendable {
         generator.withLock { body(&$0) }
     }
 
-    func chat(of group: Int) -> String? { chats.withLock { $0[group] } }
-    func note(_ chatID: String, of group: Int) { chats.withLock { $0[group] = chatID } }
+    func chat(of group: Int) -> ChatID? { chats.withLock { $0[group] } }
+    func note(_ chatID: ChatID, of group: Int) { chats.withLock { $0[group] = chatID } }
     var chatCount: Int { chats.withLock { $0.count } }
     var createdGroups: [Int] { chats.withLock { $0.keys.sorted() } }
 

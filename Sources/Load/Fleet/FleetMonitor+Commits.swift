@@ -36,7 +36,7 @@ extension FleetMonitor {
     }
 
     /// Notes another member's commit that wins against the agent's own pending one.
-    func committed(_ index: Int, _ chatID: String, _ commit: CommitEvent, _ now: Duration) {
+    func committed(_ index: Int, _ chatID: ChatID, _ commit: CommitEvent, _ now: Duration) {
         let (hasLost, excused) = state.withLock { state in
             guard let group = state.numbers[chatID] else { return (false, 0) }
             var excused = 0

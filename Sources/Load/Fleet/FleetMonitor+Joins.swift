@@ -1,5 +1,6 @@
 import LoadReport
 import Nostr
+import PikaCore
 import Synchronization
 
 /// An invited agent that has not joined yet.
@@ -56,7 +57,7 @@ extension FleetMonitor {
     }
 
     /// Notes that a group exists, with its chat id.
-    func groupCreated(_ group: Int, by founder: Int, chatID: String) {
+    func groupCreated(_ group: Int, by founder: Int, chatID: ChatID) {
         let early = state.withLock { state in
             state.numbers[chatID] = group
             state.groups[group]?.joined(founder)
@@ -86,7 +87,7 @@ extension FleetMonitor {
 
     // MARK: Events of agents
 
-    func joined(_ index: Int, _ chatID: String, _ now: Duration) {
+    func joined(_ index: Int, _ chatID: ChatID, _ now: Duration) {
         let (join, stages) = state.withLock { state -> (PendingJoin?, [JoinStage]) in
             guard let group = state.numbers[chatID] else {
                 state.earlyJoins[chatID, default: []].append((index, now))

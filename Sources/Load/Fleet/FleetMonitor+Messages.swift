@@ -92,7 +92,7 @@ extension FleetMonitor {
         send.done()
     }
 
-    func received(_ index: Int, _ chatID: String, _ message: MessageEvent, _ inboxID: Int64, _ now: Duration) {
+    func received(_ index: Int, _ chatID: ChatID, _ message: MessageEvent, _ inboxID: Int64, _ now: Duration) {
         guard let stamp = MessageStamp(message.content) else { return }
         let recorded = state.withLock { state -> (GroupLedger.Arrival, Duration?)? in
             // Events with non-durable completions are delivered again after a restart; these are not duplicates.

@@ -9,9 +9,9 @@ import Synchronization
 final class FleetMonitor: AgentListener {
     struct State {
         var groups: [Int: GroupLedger] = [:]
-        var numbers: [String: Int] = [:]
+        var numbers: [ChatID: Int] = [:]
         /// Joins reported before the group's chat id was known, with their times.
-        var earlyJoins: [String: [(agent: Int, at: Duration)]] = [:]
+        var earlyJoins: [ChatID: [(agent: Int, at: Duration)]] = [:]
         var runs: [Int: AgentRun] = [:]
         var joins: [JoinKey: PendingJoin] = [:]
         /// Gift wraps of invitations, and their joins.

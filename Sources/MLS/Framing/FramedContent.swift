@@ -50,7 +50,7 @@ public struct FramedContent: Hashable, Sendable, TLSEncodable, TLSDecodable {
     }
 
     /// Id of the group that the message is for.
-    public let groupID: [UInt8]
+    public let groupID: GroupID
     /// Epoch in which the message was sent.
     public let epoch: Epoch
     /// The sender as claimed; only the signature proves it.
@@ -67,7 +67,7 @@ public struct FramedContent: Hashable, Sendable, TLSEncodable, TLSDecodable {
     /// Content type of ``body``.
     public var contentType: ContentType { self.body.contentType }
 
-    init(groupID: [UInt8], epoch: Epoch, sender: Sender, authenticatedData: [UInt8], body: Body) {
+    init(groupID: GroupID, epoch: Epoch, sender: Sender, authenticatedData: [UInt8], body: Body) {
         self.groupID = groupID
         self.epoch = epoch
         self.sender = sender
@@ -82,7 +82,7 @@ public struct FramedContent: Hashable, Sendable, TLSEncodable, TLSDecodable {
 
     /// Creates decrypted content, keeping the body's bytes as received.
     init(
-        groupID: [UInt8], epoch: Epoch, sender: Sender, authenticatedData: [UInt8], body: Body,
+        groupID: GroupID, epoch: Epoch, sender: Sender, authenticatedData: [UInt8], body: Body,
         bodyBytes: ArraySlice<UInt8>
     ) {
         self.groupID = groupID
@@ -90,7 +90,7 @@ public struct FramedContent: Hashable, Sendable, TLSEncodable, TLSDecodable {
         self.sender = sender
         self.authenticatedData = authenticatedData
         self.body = body
-        var writer = TLSWriter(capacity: bodyBytes.count + authenticatedData.count + groupID.count + 32)
+        var writer = TLSWriter(capacity: bodyBytes.count + authenticatedData.count + groupID.bytes.count + 32)
         Self.encodeHeader(groupID, epoch, sender, authenticatedData, body.contentType, to: &writer)
         self.bodyOffset = writer.bytes.count
         bodyBytes.withUnsafeBytes { writer.writeFixed($0) }
@@ -98,10 +98,10 @@ public struct FramedContent: Hashable, Sendable, TLSEncodable, TLSDecodable {
     }
 
     private static func encodeHeader(
-        _ groupID: [UInt8], _ epoch: Epoch, _ sender: Sender, _ authenticatedData: [UInt8], _ type: ContentType,
+        _ groupID: GroupID, _ epoch: Epoch, _ sender: Sender, _ authenticatedData: [UInt8], _ type: ContentType,
         to writer: inout TLSWriter
     ) {
-        writer.writeOpaque(groupID)
+        writer.writeOpaque(groupID.bytes)
         epoch.encode(to: &writer)
         sender.encode(to: &writer)
         writer.writeOpaque(authenticatedData)
@@ -111,7 +111,7 @@ public struct FramedContent: Hashable, Sendable, TLSEncodable, TLSDecodable {
     /// Decodes the fields in wire order; keeps the bytes as received for the signature and the transcript hash.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         let start = reader.offset
-        self.groupID = try reader.readOpaque()
+        self.groupID = GroupID(try reader.readOpaque())
         self.epoch = try Epoch(from: &reader)
         self.sender = try Sender(from: &reader)
         self.authenticatedData = try reader.readOpaque()

@@ -12,7 +12,7 @@ public import TLSCodec
 /// Encrypted message (RFC 9420 §6.3).
 public struct PrivateMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
     /// Id of the group that the message is for.
-    public let groupID: [UInt8]
+    public let groupID: GroupID
     /// Epoch in which the message was sent.
     public let epoch: Epoch
     /// Type of the encrypted content.
@@ -25,7 +25,7 @@ public struct PrivateMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
     public let ciphertext: [UInt8]
 
     init(
-        groupID: [UInt8], epoch: Epoch, contentType: ContentType, authenticatedData: [UInt8],
+        groupID: GroupID, epoch: Epoch, contentType: ContentType, authenticatedData: [UInt8],
         encryptedSenderData: [UInt8], ciphertext: [UInt8]
     ) {
         self.groupID = groupID
@@ -38,7 +38,7 @@ public struct PrivateMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
 
     /// Decodes the fields in wire order; decrypts nothing.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
-        self.groupID = try reader.readOpaque()
+        self.groupID = GroupID(try reader.readOpaque())
         self.epoch = try Epoch(from: &reader)
         self.contentType = try ContentType.read(from: &reader)
         self.authenticatedData = try reader.readOpaque()
@@ -48,7 +48,7 @@ public struct PrivateMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
 
     /// Encodes the fields in wire order.
     public func encode(to writer: inout TLSWriter) {
-        writer.writeOpaque(self.groupID)
+        writer.writeOpaque(self.groupID.bytes)
         self.epoch.encode(to: &writer)
         writer.write(self.contentType.rawValue)
         writer.writeOpaque(self.authenticatedData)
@@ -64,10 +64,10 @@ public struct PrivateMessage: Hashable, Sendable, TLSEncodable, TLSDecodable {
     // } PrivateContentAAD;
 
     static func contentAAD(
-        groupID: [UInt8], epoch: Epoch, contentType: ContentType, authenticatedData: [UInt8]
+        groupID: GroupID, epoch: Epoch, contentType: ContentType, authenticatedData: [UInt8]
     ) -> [UInt8] {
-        var writer = TLSWriter(capacity: groupID.count + authenticatedData.count + 16)
-        writer.writeOpaque(groupID)
+        var writer = TLSWriter(capacity: groupID.bytes.count + authenticatedData.count + 16)
+        writer.writeOpaque(groupID.bytes)
         epoch.encode(to: &writer)
         writer.write(contentType.rawValue)
         writer.writeOpaque(authenticatedData)

@@ -36,9 +36,9 @@ struct SenderData: Hashable, Sendable, TLSEncodable, TLSDecodable {
     //     ContentType content_type;
     // } SenderDataAAD;
 
-    private static func additionalData(groupID: [UInt8], epoch: Epoch, contentType: ContentType) -> [UInt8] {
-        var writer = TLSWriter(capacity: groupID.count + 16)
-        writer.writeOpaque(groupID)
+    private static func additionalData(groupID: GroupID, epoch: Epoch, contentType: ContentType) -> [UInt8] {
+        var writer = TLSWriter(capacity: groupID.bytes.count + 16)
+        writer.writeOpaque(groupID.bytes)
         epoch.encode(to: &writer)
         writer.write(contentType.rawValue)
         return writer.bytes
@@ -53,7 +53,7 @@ struct SenderData: Hashable, Sendable, TLSEncodable, TLSDecodable {
     }
 
     func sealed(
-        _ suite: CipherSuite, senderDataSecret: Secret, ciphertext: [UInt8], groupID: [UInt8], epoch: Epoch,
+        _ suite: CipherSuite, senderDataSecret: Secret, ciphertext: [UInt8], groupID: GroupID, epoch: Epoch,
         contentType: ContentType
     ) throws -> [UInt8] {
         let key = Self.key(suite, senderDataSecret: senderDataSecret, ciphertext: ciphertext)

@@ -132,7 +132,7 @@ extension MLSGroup {
     // MARK: Receiving
 
     // V6-3: The message names this group.
-    private func requireThisGroup(_ groupID: [UInt8]) throws(MLSError) {
+    private func requireThisGroup(_ groupID: GroupID) throws(MLSError) {
         guard groupID == self.groupID else { throw MLSError(.wrongGroup, "the message's group id is not this group's") }
     }
 

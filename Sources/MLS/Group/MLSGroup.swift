@@ -50,7 +50,7 @@ public struct MLSGroup: Sendable {
     /// Cipher suite of the group; it never changes.
     public var cipherSuite: CipherSuite { self.context.cipherSuite }
     /// MLS group id (RFC 9420 §8.1); it never changes.
-    public var groupID: [UInt8] { self.context.groupID }
+    public var groupID: GroupID { self.context.groupID }
     /// Current epoch.
     public var epoch: Epoch { self.context.epoch }
     /// GroupContext extensions of the current epoch.

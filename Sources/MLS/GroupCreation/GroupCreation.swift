@@ -10,7 +10,7 @@ extension MLSGroup {
     ///   - configuration: this member's limits and padding.
     ///   - rng: the source of the epoch secret.
     public static func create(
-        groupID: [UInt8], member: KeyPackageBundle, extensions: [Extension] = [],
+        groupID: GroupID, member: KeyPackageBundle, extensions: [Extension] = [],
         configuration: GroupConfiguration = .init(), using rng: inout some RandomNumberGenerator
     ) throws -> MLSGroup {
         let suite = member.keyPackage.cipherSuite

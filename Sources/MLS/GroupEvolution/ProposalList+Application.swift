@@ -117,7 +117,7 @@ extension ProposalList {
 extension RatchetTree {
     /// Checks a leaf that replaces a member's current one, from an Update or a path (RFC 9420 §7.3).
     func validate(
-        replacement leaf: LeafNode, of old: LeafNode, at index: LeafIndex, _ groupID: [UInt8],
+        replacement leaf: LeafNode, of old: LeafNode, at index: LeafIndex, _ groupID: GroupID,
         _ extensions: [Extension],
         _ required: RequiredCapabilities?
     ) throws(MLSError) {

@@ -10,7 +10,7 @@ public import TLSCodec
 /// Proposal to restart the group with other parameters (RFC 9420 §12.1.5).
 public struct ReInit: Hashable, Sendable, TLSEncodable, TLSDecodable {
     /// Id of the new group.
-    public var groupID: [UInt8]
+    public var groupID: GroupID
     /// Protocol version of the new group, at least the current one; 1 is mls10.
     public var version: UInt16
     /// Cipher suite of the new group.
@@ -20,7 +20,7 @@ public struct ReInit: Hashable, Sendable, TLSEncodable, TLSDecodable {
 
     /// Decodes the fields in wire order; does not check the version.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
-        self.groupID = try reader.readOpaque()
+        self.groupID = GroupID(try reader.readOpaque())
         self.version = try reader.readUInt16()
         self.cipherSuite = try CipherSuite(from: &reader)
         self.extensions = try reader.readVector(of: Extension.self)
@@ -28,7 +28,7 @@ public struct ReInit: Hashable, Sendable, TLSEncodable, TLSDecodable {
 
     /// Encodes the fields in wire order.
     public func encode(to writer: inout TLSWriter) {
-        writer.writeOpaque(self.groupID)
+        writer.writeOpaque(self.groupID.bytes)
         writer.write(self.version)
         self.cipherSuite.encode(to: &writer)
         writer.writeVector(self.extensions)

@@ -15,7 +15,7 @@ public struct GroupContext: Hashable, Sendable, TLSEncodable, TLSDecodable {
     /// Cipher suite of the group.
     public var cipherSuite: CipherSuite
     /// MLS group id, opaque bytes.
-    public var groupID: [UInt8]
+    public var groupID: GroupID
     /// Number of this epoch.
     public var epoch: Epoch
     /// Tree hash of the ratchet tree's root (RFC 9420 §7.8).
@@ -26,7 +26,7 @@ public struct GroupContext: Hashable, Sendable, TLSEncodable, TLSDecodable {
     public var extensions: [Extension]
 
     init(
-        cipherSuite: CipherSuite, groupID: [UInt8], epoch: Epoch, treeHash: [UInt8], confirmedTranscriptHash: [UInt8],
+        cipherSuite: CipherSuite, groupID: GroupID, epoch: Epoch, treeHash: [UInt8], confirmedTranscriptHash: [UInt8],
         extensions: [Extension]
     ) {
         self.cipherSuite = cipherSuite
@@ -41,7 +41,7 @@ public struct GroupContext: Hashable, Sendable, TLSEncodable, TLSDecodable {
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         try ProtocolVersion.read(from: &reader)
         self.cipherSuite = try CipherSuite(from: &reader)
-        self.groupID = try reader.readOpaque()
+        self.groupID = GroupID(try reader.readOpaque())
         self.epoch = try Epoch(from: &reader)
         self.treeHash = try reader.readOpaque()
         self.confirmedTranscriptHash = try reader.readOpaque()
@@ -52,7 +52,7 @@ public struct GroupContext: Hashable, Sendable, TLSEncodable, TLSDecodable {
     public func encode(to writer: inout TLSWriter) {
         writer.write(ProtocolVersion.mls10)
         self.cipherSuite.encode(to: &writer)
-        writer.writeOpaque(self.groupID)
+        writer.writeOpaque(self.groupID.bytes)
         self.epoch.encode(to: &writer)
         writer.writeOpaque(self.treeHash)
         writer.writeOpaque(self.confirmedTranscriptHash)

@@ -26,7 +26,7 @@ public struct PreSharedKeyID: Hashable, Sendable, TLSEncodable, TLSDecodable {
         /// A key that the application distributes, by the application's id for it.
         case external(id: [UInt8])
         /// The resumption PSK of a group's epoch (RFC 9420 §8.6).
-        case resumption(usage: ResumptionUsage, groupID: [UInt8], epoch: Epoch)
+        case resumption(usage: ResumptionUsage, groupID: GroupID, epoch: Epoch)
     }
 
     /// Key to mix in.
@@ -51,7 +51,8 @@ public struct PreSharedKeyID: Hashable, Sendable, TLSEncodable, TLSDecodable {
             guard let usage = ResumptionUsage(rawValue: number) else {
                 throw TLSCodecError(.invalidValue, offset: usageOffset, "resumption PSK usage \(number) is not 1 to 3")
             }
-            self.key = .resumption(usage: usage, groupID: try reader.readOpaque(), epoch: try Epoch(from: &reader))
+            let groupID = GroupID(try reader.readOpaque())
+            self.key = .resumption(usage: usage, groupID: groupID, epoch: try Epoch(from: &reader))
         case let other: throw TLSCodecError(.invalidValue, offset: start, "PSK type \(other) is not 1 or 2")
         }
         self.nonce = try reader.readOpaque()
@@ -66,7 +67,7 @@ public struct PreSharedKeyID: Hashable, Sendable, TLSEncodable, TLSDecodable {
         case .resumption(let usage, let groupID, let epoch):
             writer.write(UInt8(2))
             writer.write(usage.rawValue)
-            writer.writeOpaque(groupID)
+            writer.writeOpaque(groupID.bytes)
             epoch.encode(to: &writer)
         }
         writer.writeOpaque(self.nonce)

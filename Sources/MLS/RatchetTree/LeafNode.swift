@@ -107,7 +107,7 @@ public final class LeafNode: Sendable, Hashable, TLSEncodable, TLSDecodable {
 
     /// Group and position of a leaf, to which the signature of an update or commit leaf is bound (RFC 9420 §7.2).
     struct Position {
-        let groupID: [UInt8]
+        let groupID: GroupID
         let leafIndex: LeafIndex
     }
 
@@ -121,9 +121,9 @@ public final class LeafNode: Sendable, Hashable, TLSEncodable, TLSDecodable {
 
     private static func toBeSigned(_ unsigned: [UInt8], source: LeafNodeSource, position: Position?) -> [UInt8] {
         guard let position, source.isBoundToPosition else { return unsigned }
-        var writer = TLSWriter(capacity: unsigned.count + position.groupID.count + 8)
+        var writer = TLSWriter(capacity: unsigned.count + position.groupID.bytes.count + 8)
         writer.writeFixed(unsigned)
-        writer.writeOpaque(position.groupID)
+        writer.writeOpaque(position.groupID.bytes)
         writer.write(position.leafIndex.rawValue)
         return writer.bytes
     }

@@ -14,7 +14,7 @@ extension RatchetTree {
 
     /// Contents and keys of a committer's new leaf.
     struct LeafParameters {
-        let groupID: [UInt8]
+        let groupID: GroupID
         let credential: Credential
         let capabilities: Capabilities
         let extensions: [Extension]

@@ -3,7 +3,7 @@ extension RatchetTree {
     /// Checks structure, parent hashes, every leaf and its signature.
     ///
     /// Takes time linear in the number of members, plus the cost of unmerged leaves.
-    mutating func validate(groupID: [UInt8], extensions: [Extension]) throws(MLSError) {
+    mutating func validate(groupID: GroupID, extensions: [Extension]) throws(MLSError) {
         try self.validateUnmergedLeaves()
         try self.verifyParentHashes()
         try self.validateUniqueKeys()
@@ -28,7 +28,7 @@ extension RatchetTree {
         }
     }
 
-    private func validateLeaves(groupID: [UInt8], extensions: [Extension]) throws(MLSError) {
+    private func validateLeaves(groupID: GroupID, extensions: [Extension]) throws(MLSError) {
         let required = try RequiredCapabilities(in: extensions)
         try self.validateCredentialSupport()
         // V12.4.3.1-7: Every leaf is valid.

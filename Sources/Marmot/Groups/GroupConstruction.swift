@@ -100,7 +100,7 @@ extension MarmotGroup {
         for invitee in invitees { try invitee.requireSupport(of: extensions) }
         let groupID = groupID ?? GroupID((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &rng) })
         let mls = try MLSGroup.create(
-            groupID: groupID.bytes, member: member, extensions: extensions, configuration: profile.groupConfiguration,
+            groupID: groupID, member: member, extensions: extensions, configuration: profile.groupConfiguration,
             using: &rng)
         var group = try MarmotGroup(mls, account: founder, profile: profile)
         guard !invitees.isEmpty else { return (group, []) }
@@ -154,8 +154,8 @@ extension MarmotGroup {
         do {
             mls = try MLSGroup.join(invitation.welcome, with: bundle, configuration: profile.groupConfiguration)
         } catch { throw MarmotError(error.code == .epochTooHigh ? .epochTooHigh : .mls, "Welcome: \(error)") }
-        guard (1...Self.maximumGroupIDBytes).contains(mls.groupID.count) else {
-            throw MarmotError(.badGroupData, "the MLS group id has \(mls.groupID.count) bytes, expected 1 to 255")
+        guard (1...Self.maximumGroupIDBytes).contains(mls.groupID.bytes.count) else {
+            throw MarmotError(.badGroupData, "the MLS group id has \(mls.groupID.bytes.count) bytes, expected 1 to 255")
         }
         let group = try MarmotGroup(mls, account: account, profile: profile)
         guard try mls.ownLeaf.identity() == account else {

@@ -33,7 +33,7 @@ public struct MarmotGroup: Sendable {
     private var knownPoints: Set<PublicKey> = []
 
     /// MLS group id, which relays never see and which never changes.
-    public var groupID: GroupID { GroupID(self.mls.groupID) }
+    public var groupID: GroupID { self.mls.groupID }
     /// Current epoch.
     public var epoch: Epoch { self.mls.epoch }
     /// Whether this account is an admin of the group.

@@ -31,7 +31,7 @@ extension CoreModel {
     }
 
     /// Returns the live call if the ids match it.
-    private func call(_ callID: String, inChat chatID: String) throws(AppCoreError) -> CallMachine.Call {
+    private func call(_ callID: String, inChat chatID: ChatID) throws(AppCoreError) -> CallMachine.Call {
         let groupID = try self.groupID(ofChat: chatID)
         guard let call = self.calls.live, call.id == callID, call.groupID == groupID else {
             throw AppCoreError.unknownCall
@@ -40,7 +40,7 @@ extension CoreModel {
     }
 
     private mutating func startCall(
-        _ chatID: String, _ session: CallSession, _ callID: String?, _ peer: PublicKey?, _ step: inout CoreStep
+        _ chatID: ChatID, _ session: CallSession, _ callID: String?, _ peer: PublicKey?, _ step: inout CoreStep
     ) throws {
         guard let group = self.groups[try self.groupID(ofChat: chatID)], group.isActive else {
             throw AppCoreError(.unknownChat, "no chat has the id \(chatID)")

@@ -57,7 +57,7 @@ extension CoreModel {
         guard self.calls.live?.id == callID || !self.isUsed(callID) else {
             return self.refuse(.repeatedCall, "an invite with a past call's id", event, in: group, &step)
         }
-        let chatID = group.groupID.hex
+        let chatID = ChatID(group.groupID)
         let isGroup = self.state.chatList.first { $0.chatID == chatID }?.isGroup ?? true
         let call = CallMachine.Call(
             id: callID, groupID: group.groupID, peer: event.sender, session: session, isOutgoing: false,
@@ -68,7 +68,7 @@ extension CoreModel {
     private func refuse(
         _ reason: CoreReason, _ detail: String, _ event: CallEvent, in group: MarmotGroup, _ step: inout CoreStep
     ) {
-        step.refuse(reason, detail, event.wrapper, inner: event.id, chatID: group.groupID.hex)
+        step.refuse(reason, detail, event.wrapper, inner: event.id, chatID: ChatID(group.groupID))
     }
 
     /// Whether an id was used by a recent call.

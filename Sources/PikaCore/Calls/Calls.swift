@@ -67,7 +67,7 @@ struct Calls: Sendable {
     /// - Parameters:
     ///   - chatID: the chat of ``latest``; nil if it is gone.
     ///   - shown: the call shown before.
-    func snapshot(chatID: String?, after shown: AppState.ActiveCall?) -> AppState.ActiveCall? {
+    func snapshot(chatID: ChatID?, after shown: AppState.ActiveCall?) -> AppState.ActiveCall? {
         let (call, phase): (CallMachine.Call, AppState.ActiveCall.Phase)
         switch self.machine.state {
         case .idle: return nil

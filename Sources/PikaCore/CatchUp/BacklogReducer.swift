@@ -78,7 +78,7 @@ extension CoreModel {
     }
 
     private mutating func countReading() {
-        let chats = Set(self.catchUp.readingGroups.filter { self.groups[$0] != nil }.map(\.hex))
+        let chats = Set(self.catchUp.readingGroups.filter { self.groups[$0] != nil }.map(ChatID.init(_:)))
         if self.state.readingChats != chats { self.state.readingChats = chats }
     }
 

@@ -16,7 +16,7 @@ extension CoreModel {
         case .archiveChat(let chatID, let isArchived):
             let groupID = try self.groupID(ofChat: chatID)
             self.changeChat(groupID) { $0.isArchived = isArchived }
-            return .done(chatID: groupID.hex)
+            return .done(chatID: ChatID(groupID))
         case .retryMessage(let chatID, let messageID):
             try self.retry(messageID, inChat: chatID, request, &step)
             return nil

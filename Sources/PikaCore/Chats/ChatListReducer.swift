@@ -63,7 +63,7 @@ extension CoreModel {
         let end: AppState.ChatEnd? =
             isMember ? (isOvertaken ? .overtaken : nil) : record.end ?? .removed(by: nil)
         var summary = AppState.ChatSummary(
-            chatID: group.groupID.hex, routingIDs: self.groups.routes.ids(of: group.groupID).map(\.hex),
+            chatID: ChatID(group.groupID), routingIDs: self.groups.routes.ids(of: group.groupID).map(\.hex),
             name: data.name, description: data.description, relays: data.relays, isGroup: isGroup,
             members: isMember ? members : [], isAdmin: isMember && group.isAdmin,
             epoch: group.epoch.rawValue,

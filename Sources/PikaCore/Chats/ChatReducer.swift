@@ -36,14 +36,14 @@ extension CoreModel {
         let isOver = self.state.currentChat?.endReason != nil
         self.changeChat(groupID) { $0.end = nil }
         self.refreshChat(groupID)
-        guard let chatID = self.state.currentChat?.chatID, self.groups.routes.chatID(stored: chatID) == groupID.hex,
+        guard let shown = self.state.currentChat?.chatID, self.groups.routes.chatID(stored: shown) == ChatID(groupID),
             self.chats.open?.groupID != groupID || isOver
         else { return }
         self.state.router.stack = self.state.router.stack.map(self.resolved)
-        self.open(groupID.hex, &step)
+        self.open(ChatID(groupID), &step)
     }
 
-    private mutating func open(_ chatID: String, _ step: inout CoreStep) {
+    private mutating func open(_ chatID: ChatID, _ step: inout CoreStep) {
         let groupID = try? self.groupID(ofChat: chatID)
         let opening = self.chats.begin(groupID)
         self.state.currentChat = .init(chatID: chatID, canLoadOlder: false)
@@ -88,7 +88,7 @@ extension CoreModel {
 
     /// Requests the messages before those that were read. The outcome comes with them.
     mutating func loadOlder(
-        _ chatID: String, limit: Int, _ request: RequestID?, _ step: inout CoreStep
+        _ chatID: ChatID, limit: Int, _ request: RequestID?, _ step: inout CoreStep
     ) throws -> ActionOutcome? {
         let groupID = try self.groupID(ofChat: chatID)
         guard (1...Self.maximumShown).contains(limit) else {
@@ -97,7 +97,7 @@ extension CoreModel {
         guard let open = self.chats.open, open.groupID == groupID else {
             throw AppCoreError(.notAllowed, "older messages load only into the open chat; open this chat first")
         }
-        guard self.state.currentChat?.canLoadOlder == true else { return .done(chatID: groupID.hex) }
+        guard self.state.currentChat?.canLoadOlder == true else { return .done(chatID: ChatID(groupID)) }
         guard self.state.currentChat?.isLoadingOlder == false else {
             throw AppCoreError(.busy, "older messages are already being loaded")
         }

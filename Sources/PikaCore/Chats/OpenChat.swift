@@ -91,7 +91,7 @@ struct OpenChat: Sendable {
 /// The sort key of a chat in the list, which is ordered by newest message first.
 struct ChatPlace: Hashable, Comparable, Sendable {
     let time: Int64
-    let chatID: String
+    let chatID: ChatID
 
     init(_ chat: AppState.ChatSummary) {
         self.time = chat.lastMessageAt ?? 0

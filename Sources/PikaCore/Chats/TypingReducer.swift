@@ -5,15 +5,16 @@ import Nostr
 /// Typing notices: sent at most every 5 s, shown for 10 s, neither stored nor repeated (docs/protocol/marmot.md §8.2).
 extension CoreModel {
     /// Sends a notice that the user is typing in a chat, unless one was sent just before.
-    mutating func startTyping(inChat chatID: String, _ step: inout CoreStep) throws -> ActionOutcome {
+    mutating func startTyping(inChat chatID: ChatID, _ step: inout CoreStep) throws -> ActionOutcome {
         let groupID = try self.groupID(ofChat: chatID)
-        guard self.chats.typing.maySend(to: groupID, step.nowMilliseconds) else { return .done(chatID: groupID.hex) }
+        let done = ActionOutcome.done(chatID: ChatID(groupID))
+        guard self.chats.typing.maySend(to: groupID, step.nowMilliseconds) else { return done }
         let notice = OutgoingMessage(
             kind: .typing, content: "typing",
             tags: [Tag("d", "pika"), .expiration(at: step.now + TypingNotices.lifetime)])
         _ = try self.send(notice, toChat: chatID, &step)
         self.chats.typing.noteSent(to: groupID, step.nowMilliseconds)
-        return .done(chatID: groupID.hex)
+        return done
     }
 
     /// Encrypts and enqueues a notice. It is lost with the process, and dropped if no relay accepts it soon.

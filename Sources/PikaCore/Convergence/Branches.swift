@@ -114,8 +114,8 @@ struct Branches: Sendable {
         else { return nil }
         let changes = earlier.drainChanges()
         let key = StoredGroupKey.leftBranch(groupID, isActive: false)
-        if let header = changes.header { step.changes.append(.putGroupHeader(groupID: key, header: header)) }
-        step.changes.append(.updateGroup(groupID: key, changes.mls))
+        if let header = changes.header { step.changes.append(.putGroupHeader(key: key, header: header)) }
+        step.changes.append(.updateGroup(key: key, changes.mls))
         self.rivals[groupID]?[position].group = earlier
         return (message, earlier.data(inEpoch: message.epoch).map { MemberRole(of: message.rumor.pubkey, in: $0) })
     }
@@ -130,7 +130,7 @@ struct Branches: Sendable {
             if let invite = rival.invite {
                 invites.append(invite.wrapper)
             } else {
-                step.changes.append(.deleteGroup(groupID: rival.storedKey))
+                step.changes.append(.deleteGroup(key: rival.storedKey))
             }
         }
         self.rivals[groupID] = rivals.filter { $0.group.epoch.isWithin(age, of: known.epoch) }
@@ -156,7 +156,7 @@ struct Branches: Sendable {
     private mutating func forgetAbandoned(of groupID: GroupID, _ step: inout CoreStep) {
         guard let branch = self.abandoned.removeValue(forKey: groupID) else { return }
         self.formerTrials += branch.trialCount
-        step.changes.append(.deleteGroup(groupID: StoredGroupKey.abandonedBranch(groupID, branch.epoch)))
+        step.changes.append(.deleteGroup(key: StoredGroupKey.abandonedBranch(groupID, branch.epoch)))
     }
 
     /// Drops the branch after a commit on the current one once it is beyond the reach of races.
@@ -201,9 +201,9 @@ extension CoreStep {
     /// Stores a complete state of a group under a key of its own.
     fileprivate mutating func storeBranch(_ group: MarmotGroup, as key: [UInt8]) {
         let stored = group.stored
-        self.changes.append(.putGroupHeader(groupID: key, header: stored.header))
+        self.changes.append(.putGroupHeader(key: key, header: stored.header))
         self.changes.append(
             .updateGroup(
-                groupID: key, GroupStorageChanges(replacesAll: true, records: stored.records.mapValues { .some($0) })))
+                key: key, GroupStorageChanges(replacesAll: true, records: stored.records.mapValues { .some($0) })))
     }
 }

@@ -88,7 +88,7 @@ extension CoreModel {
         if let invite = rival.invite {
             self.forgetInvite(invite.wrapper, &step)
         } else {
-            step.changes.append(.deleteGroup(groupID: rival.storedKey))
+            step.changes.append(.deleteGroup(key: rival.storedKey))
         }
         self.enter(rival.group, by: rival.invite?.invitation, &step)
         self.startReseal(of: groupID, fromEpoch: known.firstUndecidedEpoch, &step)
@@ -103,7 +103,7 @@ extension CoreModel {
         var group = group
         if let known = self.groups[groupID] { self.convergence.branches.leave(known, &step) }
         for part in self.groups[groupID]?.parts ?? [] {
-            step.changes.append(.deleteGroup(groupID: StoredGroupKey(groupID, part).bytes))
+            step.changes.append(.deleteGroup(key: StoredGroupKey(groupID, part).bytes))
         }
         self.releaseIntents(of: groupID, &step)
         group.markAllChanged()

@@ -127,7 +127,7 @@ extension CoreModel {
             self.groups.markChanged(groupID)
         }
         self.state.toast = AppCoreError.overtaken.message
-        step.effects.append(.note(.overtaken(chatID: groupID.hex)))
+        step.effects.append(.note(.overtaken(chatID: ChatID(groupID))))
     }
 
     /// The ids of rows that must not be sent now.

@@ -31,7 +31,7 @@ extension CoreModel {
 
     /// Loads a failed message, to seal it again. Its outcome comes later.
     mutating func retry(
-        _ id: EventID, inChat chatID: String, _ request: RequestID?, _ step: inout CoreStep
+        _ id: EventID, inChat chatID: ChatID, _ request: RequestID?, _ step: inout CoreStep
     ) throws {
         let groupID = try self.groupID(ofChat: chatID)
         try self.requireMembership(in: groupID)

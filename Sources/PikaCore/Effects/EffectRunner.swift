@@ -114,7 +114,7 @@ final class EffectRunner: Sendable {
         self.outputs.hub.publish(AppUpdate.finished(rev: self.rev, request: request, outcome: outcome))
     }
 
-    private func report(_ delivery: AppState.Delivery, of messageID: EventID, in chatID: String) {
+    private func report(_ delivery: AppState.Delivery, of messageID: EventID, in chatID: ChatID) {
         self.outputs.hub.publish(.delivery(rev: self.rev, chatID: chatID, messageID: messageID, delivery))
     }
 

@@ -72,20 +72,20 @@ struct NoteRecorder: Sendable {
             self.logger.warning(
                 "several groups claim one nostr_group_id; each event goes to the group whose key opens it",
                 metadata: [
-                    "nostr_group_id": "\(nostrGroupID)", "groups": "\(chatIDs.joined(separator: " "))",
+                    "nostr_group_id": "\(nostrGroupID)", "groups": "\(chatIDs.map(\.rawValue).joined(separator: " "))",
                 ])
         case .overtaken(let chatID):
             Counter(label: "bot_groups_overtaken_total").increment()
             self.logger.error(
                 "another copy of this account has changed a group's keys; only a new invitation restores access",
-                metadata: ["chat": "\(chatID.prefix(8))"])
+                metadata: ["chat": "\(chatID.rawValue.prefix(8))"])
         case .rollback(let role):
             Counter(label: "pikabot_rollbacks_total", dimensions: [("committer", role.rawValue)]).increment()
         case .rollbackStorm(let chatID, let committer, let role):
             self.logger.warning(
                 "one account repeatedly undoes the commits of a group",
                 metadata: [
-                    "chat": "\(chatID.prefix(8))", "committer": "\(committer.hex.prefix(8))",
+                    "chat": "\(chatID.rawValue.prefix(8))", "committer": "\(committer.hex.prefix(8))",
                     "role": "\(role.rawValue)",
                 ])
         }

@@ -73,20 +73,22 @@ struct GroupRoutes: Sendable {
         switch groups.count {
         case 0: throw AppCoreError(.unknownChat, "no chat has the id \(reference)")
         case 1: return groups[0]
-        default: throw .ambiguousChat(reference, groups.map(\.hex))
+        default: throw .ambiguousChat(reference, groups.map(ChatID.init(_:)))
         }
     }
 
-    /// Returns the chat id for a reference that an earlier version stored; the reference itself unless it names exactly
-    /// one group.
-    func chatID(stored reference: String) -> String { (try? self.group(named: reference))?.hex ?? reference }
+    /// Returns the chat id for a stored one, which an earlier version may have taken from the routing id; the stored one
+    /// itself unless it names exactly one group.
+    func chatID(stored chatID: ChatID) -> ChatID {
+        (try? self.group(named: chatID.rawValue)).map(ChatID.init(_:)) ?? chatID
+    }
 }
 
 extension AppCoreError {
-    static func ambiguousChat(_ reference: String, _ chatIDs: [String]) -> AppCoreError {
+    static func ambiguousChat(_ reference: String, _ chatIDs: [ChatID]) -> AppCoreError {
         AppCoreError(
             .ambiguousChat,
             "\(chatIDs.count) groups claim the nostr_group_id \(reference); name the chat by its mls_group_id: "
-                + chatIDs.sorted().joined(separator: " or "))
+                + chatIDs.map(\.rawValue).sorted().joined(separator: " or "))
     }
 }

@@ -33,18 +33,18 @@ struct Groups: Sendable {
         for groupID in self.changed {
             guard let changes = self.groups[groupID]?.drainChanges() else { continue }
             let key = StoredGroupKey(groupID).bytes
-            if let header = changes.header { step.changes.append(.putGroupHeader(groupID: key, header: header)) }
-            step.changes.append(.updateGroup(groupID: key, changes.mls))
+            if let header = changes.header { step.changes.append(.putGroupHeader(key: key, header: header)) }
+            step.changes.append(.updateGroup(key: key, changes.mls))
             for (part, content) in changes.parts {
                 let key = StoredGroupKey(groupID, part).bytes
                 guard let content else {
-                    step.changes.append(.deleteGroup(groupID: key))
+                    step.changes.append(.deleteGroup(key: key))
                     continue
                 }
-                step.changes.append(.putGroupHeader(groupID: key, header: content.header))
+                step.changes.append(.putGroupHeader(key: key, header: content.header))
                 step.changes.append(
                     .updateGroup(
-                        groupID: key,
+                        key: key,
                         GroupStorageChanges(replacesAll: true, records: content.records.mapValues { .some($0) })))
             }
         }
@@ -88,7 +88,7 @@ struct Groups: Sendable {
     func noteCollision(of id: Bytes32, _ step: inout CoreStep) {
         let groups = self.routes.groups(claiming: id)
         guard groups.count > 1 else { return }
-        step.effects.append(.note(.routingCollision(nostrGroupID: id.hex, chatIDs: groups.map(\.hex))))
+        step.effects.append(.note(.routingCollision(nostrGroupID: id.hex, chatIDs: groups.map(ChatID.init(_:)))))
     }
 
     // MARK: Stored chat ids

@@ -27,8 +27,8 @@ extension CoreModel {
     /// Returns a screen with the chat id in place of another reference.
     func resolved(_ screen: AppState.Screen) -> AppState.Screen {
         switch screen {
-        case .chat(let reference): .chat(chatID: self.groups.routes.chatID(stored: reference))
-        case .groupInfo(let reference): .groupInfo(chatID: self.groups.routes.chatID(stored: reference))
+        case .chat(let chatID): .chat(chatID: self.groups.routes.chatID(stored: chatID))
+        case .groupInfo(let chatID): .groupInfo(chatID: self.groups.routes.chatID(stored: chatID))
         case .chatList, .newChat, .newGroupChat: screen
         }
     }

@@ -55,7 +55,7 @@ struct StoredChatIDs: Sendable {
         var isChanged = false
         func chatID(_ stored: JSONValue?) -> JSONValue? {
             guard let text = stored?.string else { return nil }
-            let id = routes.chatID(stored: text)
+            let id = routes.chatID(stored: ChatID(rawValue: text)).rawValue
             return id == text ? nil : .string(id)
         }
         if let id = chatID(json["chat"]) {

@@ -150,7 +150,7 @@ extension CoreModel {
     /// Queues an event for the handlers, durably.
     mutating func deliver(_ content: CoreEvent.Content, of groupID: GroupID, _ step: inout CoreStep) {
         guard self.configuration.keepsInbox, self.groups[groupID] != nil else { return }
-        self.inbox.append(content, chatID: groupID.hex, self.configuration.retention, &step)
+        self.inbox.append(content, chatID: ChatID(groupID), self.configuration.retention, &step)
     }
 
     /// Applies the effects of a commit by any member, after which the group is one epoch further.

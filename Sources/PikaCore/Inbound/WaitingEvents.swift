@@ -39,7 +39,7 @@ struct WaitingEvents: Sendable {
     /// Parks an event that all keys of a group were tried on. Returns false if it was parked before.
     mutating func park(
         _ event: Event, under id: Bytes32, triedBy groupID: GroupID, _ reason: WaitingReason, _ ring: OuterKeyRing,
-        chatID: String?, _ step: inout CoreStep
+        chatID: ChatID?, _ step: inout CoreStep
     ) -> Bool {
         let waiting = WaitingEvent(event: event, arrivedAt: step.now)
         guard self.pending.insert(waiting, under: id, triedBy: groupID, isOpened: reason != .noKey, ring) else {

@@ -28,7 +28,7 @@ struct HandlerInbox: Sendable {
 
     /// Appends and stores an event.
     mutating func append(
-        _ content: CoreEvent.Content, chatID: String, _ retention: RetentionPolicy, _ step: inout CoreStep
+        _ content: CoreEvent.Content, chatID: ChatID, _ retention: RetentionPolicy, _ step: inout CoreStep
     ) {
         self.lastID += 1
         let event = CoreEvent(inboxID: self.lastID, chatID: chatID, receivedAt: step.now, content: content)

@@ -24,7 +24,7 @@ extension CoreModel {
 
 extension AppAction {
     /// The chat of an action that sends a message; nil for other actions.
-    fileprivate var messageChat: String? {
+    fileprivate var messageChat: ChatID? {
         switch self {
         case .sendMessage(let chatID, _), .reactToMessage(let chatID, _, _), .sendMedia(let chatID, _),
             .sendHypernote(let chatID, _), .hypernoteAction(let chatID, _, _, _), .saveGroupProfile(let chatID, _):

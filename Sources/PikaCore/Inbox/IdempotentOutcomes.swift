@@ -90,8 +90,8 @@ extension IdempotentOutcomes.Entry {
             json["message"] = .string(messageID.hex)
             json["wrapper"] = .string(wrapper.hex)
         // The peers that were left out are known only while the process lives.
-        case .done(let chatID): if let chatID { json["chat"] = .string(chatID) }
-        case .partlyDone(let chatID, _): json["chat"] = .string(chatID)
+        case .done(let chatID): if let chatID { json["chat"] = .string(chatID.rawValue) }
+        case .partlyDone(let chatID, _): json["chat"] = .string(chatID.rawValue)
         case .found, .failed: return nil
         }
         return Secret(JSONValue.object(json).json())
@@ -108,7 +108,7 @@ extension IdempotentOutcomes.Entry {
             else { return nil }
             self.outcome = .queued(messageID: id, wrapper: wrapperID)
         } else {
-            self.outcome = .done(chatID: json["chat"]?.string)
+            self.outcome = .done(chatID: json["chat"]?.string.map(ChatID.init(rawValue:)))
         }
     }
 }

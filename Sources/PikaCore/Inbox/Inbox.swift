@@ -40,9 +40,9 @@ struct Inbox: Sendable {
 
     private var rows: [Int64: Row] = [:]
     /// Ids of the waiting rows, ascending, by chat.
-    private var waiting: [String: [Int64]] = [:]
+    private var waiting: [ChatID: [Int64]] = [:]
     private var handedOut = Load()
-    private var handedOutByChat: [String: Load] = [:]
+    private var handedOutByChat: [ChatID: Load] = [:]
     /// The total size of all stored forms.
     private(set) var bytes = 0
 
@@ -113,7 +113,7 @@ struct Inbox: Sendable {
         return nil
     }
 
-    private mutating func leaveQueue(_ id: Int64, _ chat: String) {
+    private mutating func leaveQueue(_ id: Int64, _ chat: ChatID) {
         self.waiting[chat]?.drop(id)
         if self.waiting[chat]?.isEmpty == true { self.waiting[chat] = nil }
     }

@@ -17,7 +17,7 @@ extension CoreModel {
     /// Returns the change that an action requests, and its chat; nil for other actions.
     private func groupChange(
         _ action: AppAction, _ step: inout CoreStep
-    ) -> (chatID: String, goal: GroupIntent.Goal)? {
+    ) -> (chatID: ChatID, goal: GroupIntent.Goal)? {
         switch action {
         case .addGroupMembers(let chatID, let peers, _): (chatID, .add(peers))
         case .removeGroupMembers(let chatID, let peers): (chatID, .remove(peers))

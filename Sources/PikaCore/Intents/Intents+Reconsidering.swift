@@ -38,7 +38,7 @@ extension Intents {
     ) -> Decision? {
         switch intent.phase {
         case .queued where intent.goal == .leave && report.removedSelf:
-            return Decision(intent: intent, verdict: .conclude(.done(chatID: group.groupID.hex)))
+            return Decision(intent: intent, verdict: .conclude(.done(chatID: ChatID(group.groupID))))
         case .queued, .searching: return nil
         case .proposed(let event, _):
             return Decision(
@@ -57,7 +57,7 @@ extension Intents {
     }
 
     private func departureVerdict(on intent: GroupIntent, after report: CommitReport) -> Verdict {
-        if report.removedSelf { return .conclude(.done(chatID: intent.groupID.hex)) }
+        if report.removedSelf { return .conclude(.done(chatID: ChatID(intent.groupID))) }
         // Every commit ends the proposal's epoch; only a rollback is a sign that the group is contested.
         return report.rolledBackFrom == nil ? .proposeAgain : .retry(intent.goal)
     }
@@ -66,7 +66,7 @@ extension Intents {
         on intent: GroupIntent, after report: CommitReport, in group: MarmotGroup
     ) -> Verdict {
         switch intent.goal.reconsidered(after: report, in: group) {
-        case .reached: .conclude(.done(chatID: intent.groupID.hex))
+        case .reached: .conclude(.done(chatID: ChatID(intent.groupID)))
         case .overwritten:
             .conclude(
                 .failed(AppCoreError(.displaced, "another member changed the same field at the same time")))

@@ -84,7 +84,7 @@ extension CoreModel {
     private mutating func keep(_ invite: StoredInvite, _ group: MarmotGroup, _ step: inout CoreStep) {
         let preview = AppState.InvitedGroup(
             name: group.data.name, description: group.data.description, memberCount: group.members.count,
-            chatID: group.groupID.hex, nostrGroupID: group.data.nostrGroupIDHex)
+            chatID: ChatID(group.groupID), nostrGroupID: group.data.nostrGroupIDHex)
         self.invitations.add(invite, preview, &step)
         self.state.invites.append(.init(invite, group: preview))
         self.queueProfileRequests(of: [invite.rumor.pubkey], &step)
@@ -108,7 +108,7 @@ extension CoreModel {
         }
     }
 
-    mutating func acceptInvite(_ wrapper: EventID, _ step: inout CoreStep) throws -> String {
+    mutating func acceptInvite(_ wrapper: EventID, _ step: inout CoreStep) throws -> ChatID {
         guard let invite = self.invitations[wrapper] else {
             throw AppCoreError(.unknownInvite, "no invitation has the id \(wrapper.hex)")
         }
@@ -121,7 +121,7 @@ extension CoreModel {
         }
         self.forget(invite, &step)
         self.remember(wrapper, &step)
-        return groupID.hex
+        return ChatID(groupID)
     }
 
     mutating func declineInvite(_ wrapper: EventID, _ step: inout CoreStep) throws {

@@ -12,7 +12,7 @@ struct WelcomeDeliveries: Sendable {
     /// An action that is complete except for the delivery of its invitations.
     struct Delivery: Sendable {
         let request: RequestID
-        let chatID: String
+        let chatID: ChatID
         /// Rows that no relay has accepted yet.
         var rows: Set<String>
         var left: [PublicKey: InviteFailure]

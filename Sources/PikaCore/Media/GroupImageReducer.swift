@@ -4,7 +4,7 @@ import Nostr
 /// The picture of a group (MIP-01): encrypted, uploaded under a separate key, then committed to the group data.
 extension CoreModel {
     mutating func uploadGroupImage(
-        _ image: OutgoingImage, ofChat chatID: String, _ request: RequestID?, _ step: inout CoreStep
+        _ image: OutgoingImage, ofChat chatID: ChatID, _ request: RequestID?, _ step: inout CoreStep
     ) throws {
         let groupID = try self.groupID(ofChat: chatID)
         // Checked before the upload rather than after it.
@@ -25,7 +25,7 @@ extension CoreModel {
         self.upload(self.media.begin(operation), [blob], to: image.servers, &step)
     }
 
-    mutating func clearGroupImage(ofChat chatID: String, _ request: RequestID?, _ step: inout CoreStep) throws {
+    mutating func clearGroupImage(ofChat chatID: ChatID, _ request: RequestID?, _ step: inout CoreStep) throws {
         let groupID = try self.groupID(ofChat: chatID)
         self.addIntent(.set(.image(nil)), groupID, request, &step)
     }

@@ -5,15 +5,15 @@ import Nostr
 extension CoreModel {
     /// Downloads, decrypts and caches a file. Its outcome comes later.
     mutating func download(
-        _ index: Int, of messageID: EventID, inChat chatID: String, _ request: RequestID?, _ step: inout CoreStep
+        _ index: Int, of messageID: EventID, inChat chatID: ChatID, _ request: RequestID?, _ step: inout CoreStep
     ) throws {
         let groupID = try self.groupID(ofChat: chatID)
         guard self.media.downloads(of: self.messageKey(messageID, in: groupID))[index] != .loading else {
             throw AppCoreError(.busy, "the file is being downloaded already")
         }
         self.set(.loading, index, of: messageID, in: groupID)
-        step.effects.append(
-            .download(MediaFile(chatID: groupID.hex, messageID: messageID, index: index), groupID: groupID, request))
+        let file = MediaFile(chatID: ChatID(groupID), messageID: messageID, index: index)
+        step.effects.append(.download(file, groupID: groupID, request))
     }
 
     /// Records that the host's cache has a file, or that it is unavailable.

@@ -12,7 +12,7 @@ extension CoreModel {
 
     /// Encrypts the files for the current epoch and uploads them; the message follows when a server has them all.
     mutating func sendMedia(
-        _ media: OutgoingMedia, toChat chatID: String, _ request: RequestID?, _ step: inout CoreStep
+        _ media: OutgoingMedia, toChat chatID: ChatID, _ request: RequestID?, _ step: inout CoreStep
     ) throws {
         let groupID = try self.groupID(ofChat: chatID)
         guard (1...MediaAttachment.maximumCount).contains(media.files.count) else {

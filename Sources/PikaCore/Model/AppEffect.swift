@@ -42,7 +42,7 @@ enum AppEffect: Sendable, Hashable {
     case setCallMedia(callID: String, isMuted: Bool, isCameraOn: Bool)
     case stopCallMedia(callID: String)
     case finish(RequestID, ActionOutcome)
-    case report(chatID: String, messageID: EventID, AppState.Delivery)
+    case report(chatID: ChatID, messageID: EventID, AppState.Delivery)
     /// Logs and counts a refused or ignored event, with the reason.
     case note(CoreNote)
     /// Reports the outcome of an event to observers.
@@ -79,11 +79,11 @@ enum CoreNote: Sendable, Hashable {
     /// The status of the account's remote signer changed.
     case signer(AppState.SignerStatus)
     /// Another copy of this account has changed a group's keys.
-    case overtaken(chatID: String)
+    case overtaken(chatID: ChatID)
     /// A commit undid earlier ones; `by` is the role of its author.
     case rollback(by: RollbackRole)
     /// One account keeps undoing the commits of a group.
-    case rollbackStorm(chatID: String, committer: PublicKey, RollbackRole)
+    case rollbackStorm(chatID: ChatID, committer: PublicKey, RollbackRole)
     /// Several groups claim one nostrGroupID.
-    case routingCollision(nostrGroupID: String, chatIDs: [String])
+    case routingCollision(nostrGroupID: String, chatIDs: [ChatID])
 }

@@ -60,13 +60,13 @@ enum CallTimeline {
                 ("ended", .null, .string(reason), seconds.map { .integer($0) } ?? .null)
             }
         return [
-            "call": .string(entry.callID), "chat": .string(entry.chatID), "peer": .string(entry.peer.hex),
+            "call": .string(entry.callID), "chat": .string(entry.chatID.rawValue), "peer": .string(entry.peer.hex),
             "at": .integer(entry.at), "type": .string(type), "own": own, "reason": reason, "seconds": seconds,
         ]
     }
 
     private static func entry(_ json: JSONValue) -> AppState.CallTimelineEntry? {
-        guard let callID = json["call"]?.string, let chatID = json["chat"]?.string,
+        guard let callID = json["call"]?.string, let chat = json["chat"]?.string,
             let peer = json["peer"]?.string.flatMap({ try? PublicKey(hex: $0) }), let at = json["at"]?.integer
         else { return nil }
         let event: AppState.CallTimelineEntry.Event
@@ -80,6 +80,7 @@ enum CallTimeline {
             event = .ended(reason: reason, seconds: json["seconds"]?.integer)
         default: return nil
         }
-        return AppState.CallTimelineEntry(callID: callID, chatID: chatID, peer: peer, at: at, event: event)
+        return AppState.CallTimelineEntry(
+            callID: callID, chatID: ChatID(rawValue: chat), peer: peer, at: at, event: event)
     }
 }

@@ -26,7 +26,7 @@ extension CoreEvent {
                 )
             }
         let json: JSONValue = [
-            "v": 1, "chat": .string(self.chatID), "at": .integer(self.receivedAt), "type": .string(content.0),
+            "v": 1, "chat": .string(self.chatID.rawValue), "at": .integer(self.receivedAt), "type": .string(content.0),
             "content": content.1,
         ]
         return json.json()
@@ -34,7 +34,7 @@ extension CoreEvent {
 
     /// Parses a payload; nil if it is malformed.
     init?(inboxID: Int64, payload: [UInt8]) {
-        guard let json = try? JSONValue(json: payload), json["v"]?.integer == 1, let chatID = json["chat"]?.string,
+        guard let json = try? JSONValue(json: payload), json["v"]?.integer == 1, let chat = json["chat"]?.string,
             let receivedAt = json["at"]?.integer, let type = json["type"]?.string, let body = json["content"]
         else { return nil }
         let content: Content
@@ -61,7 +61,7 @@ extension CoreEvent {
             content = .joined(JoinEvent(inviter: inviter, name: name, epoch: epoch, memberCount: Int(members)))
         default: return nil
         }
-        self.init(inboxID: inboxID, chatID: chatID, receivedAt: receivedAt, content: content)
+        self.init(inboxID: inboxID, chatID: ChatID(rawValue: chat), receivedAt: receivedAt, content: content)
     }
 }
 

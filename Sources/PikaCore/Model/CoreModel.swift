@@ -102,18 +102,18 @@ struct CoreModel: Sendable {
         var groups: [(id: GroupID, stored: StoredGroup)] = []
         var left: [(id: GroupID, stored: StoredGroup)] = []
         for group in stored {
-            let subject = CrashSubject.group(StoredGroupKey.groupID(ofStored: group.groupID))
-            guard self.quarantine.admits(subject, storedAs: group.groupID) else { continue }
-            if let groupID = StoredGroupKey.leftBranch(stored: group.groupID) {
+            let subject = CrashSubject.group(StoredGroupKey.groupID(ofStored: group.key))
+            guard self.quarantine.admits(subject, storedAs: group.key) else { continue }
+            if let groupID = StoredGroupKey.leftBranch(stored: group.key) {
                 left.append((groupID, group))
                 continue
             }
-            if let (groupID, epoch) = StoredGroupKey.abandonedBranch(stored: group.groupID) {
+            if let (groupID, epoch) = StoredGroupKey.abandonedBranch(stored: group.key) {
                 self.convergence.branches.restoreAbandoned(
                     try self.branch(group, of: groupID), of: groupID, at: epoch)
                 continue
             }
-            guard let key = StoredGroupKey(stored: group.groupID) else {
+            guard let key = StoredGroupKey(stored: group.key) else {
                 throw AppCoreError(.corruptState, "a stored group has an unknown form")
             }
             if let part = key.part {
@@ -155,14 +155,14 @@ struct CoreModel: Sendable {
             if intent.groupID == .notYetCreated {
                 busy.creatingChat = true
             } else if self.groups[intent.groupID] != nil {
-                busy.changingChats.insert(intent.groupID.hex)
+                busy.changingChats.insert(ChatID(intent.groupID))
             }
         }
         if self.state.busy != busy { self.state.busy = busy }
     }
 
-    /// Returns the group that a chat id, or another reference of a user, names; as ``GroupRoutes/group(named:)``.
-    func groupID(ofChat reference: String) throws(AppCoreError) -> GroupID {
-        try self.groups.routes.group(named: reference)
+    /// Returns the group that a chat id names; as ``GroupRoutes/group(named:)``.
+    func groupID(ofChat chatID: ChatID) throws(AppCoreError) -> GroupID {
+        try self.groups.routes.group(named: chatID.rawValue)
     }
 }

@@ -5,14 +5,14 @@ import Nostr
 extension CoreStep {
     /// Counts a refusal, and reports which event it concerned.
     mutating func refuse(
-        _ reason: CoreReason, _ detail: String, _ event: EventID?, inner: EventID? = nil, chatID: String? = nil
+        _ reason: CoreReason, _ detail: String, _ event: EventID?, inner: EventID? = nil, chatID: ChatID? = nil
     ) {
         self.refuse(code: reason.rawValue, detail, event, inner: inner, chatID: chatID)
     }
 
     /// Counts a refusal by Marmot or MLS, with the code of their error, and reports which event it concerned.
     mutating func refuse(
-        code: String, _ detail: String, _ event: EventID?, inner: EventID? = nil, chatID: String? = nil
+        code: String, _ detail: String, _ event: EventID?, inner: EventID? = nil, chatID: ChatID? = nil
     ) {
         self.effects.append(.note(.refused(reason: code, detail: detail)))
         if let event { self.observe(.refused, code: code, detail, event, inner: inner, chatID: chatID) }
@@ -21,13 +21,13 @@ extension CoreStep {
     /// Reports that an event waits or was given up.
     mutating func observe(
         _ fate: CoreNotice.Fate, _ reason: CoreReason, _ detail: String, _ event: EventID, inner: EventID? = nil,
-        chatID: String? = nil
+        chatID: ChatID? = nil
     ) {
         self.observe(fate, code: reason.rawValue, detail, event, inner: inner, chatID: chatID)
     }
 
     private mutating func observe(
-        _ fate: CoreNotice.Fate, code: String, _ detail: String, _ event: EventID, inner: EventID?, chatID: String?
+        _ fate: CoreNotice.Fate, code: String, _ detail: String, _ event: EventID, inner: EventID?, chatID: ChatID?
     ) {
         self.effects.append(
             .observe(
@@ -39,7 +39,7 @@ extension CoreStep {
 
 extension CoreModel {
     /// Returns the group id in hex; nil for an unknown group.
-    func chatID(of groupID: GroupID) -> String? { self.groups[groupID].map { $0.groupID.hex } }
+    func chatID(of groupID: GroupID) -> ChatID? { self.groups[groupID].map { ChatID($0.groupID) } }
 }
 
 extension CoreEvent {

@@ -90,7 +90,7 @@ extension AppState.InvitedGroup {
             "v": 1, "name": .string(self.name), "description": .string(self.description),
             "members": .integer(Int64(self.memberCount)),
         ]
-        if let chatID = self.chatID { json["group"] = .string(chatID) }
+        if let chatID = self.chatID { json["group"] = .string(chatID.rawValue) }
         if let nostrGroupID = self.nostrGroupID { json["chat"] = .string(nostrGroupID) }
         return Secret(JSONValue.object(json).json())
     }
@@ -101,8 +101,8 @@ extension AppState.InvitedGroup {
         else { return nil }
         // The JSON key `chat` has held the nostrGroupID since version 1.
         self.init(
-            name: name, description: description, memberCount: count, chatID: json["group"]?.string,
-            nostrGroupID: json["chat"]?.string)
+            name: name, description: description, memberCount: count,
+            chatID: json["group"]?.string.map(ChatID.init(rawValue:)), nostrGroupID: json["chat"]?.string)
     }
 }
 

@@ -95,7 +95,7 @@ extension CoreModel {
     // MARK: Writing
 
     mutating func saveGroupProfile(
-        _ draft: ProfileDraft, ofChat chatID: String, _ request: RequestID?, _ step: inout CoreStep
+        _ draft: ProfileDraft, ofChat chatID: ChatID, _ request: RequestID?, _ step: inout CoreStep
     ) throws -> ActionOutcome? {
         let groupID = try self.groupID(ofChat: chatID)
         try draft.check()

@@ -40,7 +40,7 @@ extension CoreModel {
 
     private func groups(naming keys: Set<PublicKey>) -> [GroupID] {
         self.state.chatList.lazy.filter { chat in chat.members.contains { keys.contains($0.publicKey) } }
-            .compactMap { GroupID(hex: $0.chatID) }
+            .compactMap { $0.chatID.groupID }
     }
 
     private mutating func refreshProfiles(of keys: Set<PublicKey>) {

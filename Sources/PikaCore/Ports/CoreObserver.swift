@@ -15,8 +15,8 @@ package struct CoreNotice: Sendable, Hashable {
     package let event: EventID
     /// The inner event, if it was opened.
     package let inner: EventID?
-    /// Hex of the MLS group id; nil if the event belongs to no known chat.
-    package let chatID: String?
+    /// The id of the chat; nil if the event belongs to no known one.
+    package let chatID: ChatID?
     package let fate: Fate
     /// The raw value of a ``CoreReason``, or the code of an error of Marmot or MLS.
     package let reason: String
@@ -25,7 +25,7 @@ package struct CoreNotice: Sendable, Hashable {
     package let at: Int64
 
     package init(
-        event: EventID, inner: EventID? = nil, chatID: String? = nil, fate: Fate, reason: String, detail: String,
+        event: EventID, inner: EventID? = nil, chatID: ChatID? = nil, fate: Fate, reason: String, detail: String,
         at: Int64
     ) {
         self.event = event

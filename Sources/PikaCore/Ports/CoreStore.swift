@@ -93,15 +93,15 @@ package struct StoredKeyPackage: Sendable, Hashable {
 
 /// A group's state as the store keeps it.
 package struct StoredGroup: Sendable {
-    /// The key of the stored state: the MLS group id, or an id derived from it for another state of the group.
-    package var groupID: [UInt8]
+    /// Names the stored state, one of several that a group may have; not its group id.
+    package var key: [UInt8]
     /// Marmot's part of the group state; secret.
     package var header: Secret
     /// The MLS group state, record by record; secret.
     package var records: [GroupRecord: Secret]
 
-    package init(groupID: [UInt8], header: Secret, records: [GroupRecord: Secret]) {
-        self.groupID = groupID
+    package init(key: [UInt8], header: Secret, records: [GroupRecord: Secret]) {
+        self.key = key
         self.header = header
         self.records = records
     }
@@ -363,10 +363,10 @@ package enum StoreChange: Sendable {
     case putKeyPackage(StoredKeyPackage)
     case deleteKeyPackage(reference: [UInt8])
     /// Writes Marmot's part of a group's state.
-    case putGroupHeader(groupID: [UInt8], header: Secret)
+    case putGroupHeader(key: [UInt8], header: Secret)
     /// Writes and deletes records of the MLS group; `replacesAll` deletes all other records first.
-    case updateGroup(groupID: [UInt8], GroupStorageChanges)
-    case deleteGroup(groupID: [UInt8])
+    case updateGroup(key: [UInt8], GroupStorageChanges)
+    case deleteGroup(key: [UInt8])
     /// Idempotent: a second message with the same group and id changes nothing.
     case putMessage(StoredMessage)
     /// Records that a stored message was sent again, in another epoch and event.

@@ -14,12 +14,12 @@ package protocol MediaCache: Sendable {
 
 /// Identifies a file of a message.
 package struct MediaFile: Sendable, Hashable {
-    package let chatID: String
+    package let chatID: ChatID
     package let messageID: EventID
     /// The file's position among the files of the message, from 0.
     package let index: Int
 
-    package init(chatID: String, messageID: EventID, index: Int) {
+    package init(chatID: ChatID, messageID: EventID, index: Int) {
         self.chatID = chatID
         self.messageID = messageID
         self.index = index

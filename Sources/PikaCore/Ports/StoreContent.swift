@@ -42,7 +42,7 @@ package struct StoreContent: Sendable {
         state.keyPackages = self.keyPackages
         state.groups = self.groupIDs.compactMap { id in
             guard let group = self.groups[id], let header = group.header else { return nil }
-            return StoredGroup(groupID: id, header: header, records: group.records)
+            return StoredGroup(key: id, header: header, records: group.records)
         }
         state.waiting = self.waiting.stablySorted { $0.arrivedAt }
         state.invites = self.invites

@@ -113,7 +113,7 @@ extension CoreModel {
     private mutating func sendPush(_ rumor: PushRumor, to groupID: GroupID, _ step: inout CoreStep) throws {
         let draft = try rumor.rumor(by: self.account.publicKey, now: step.now)
         _ = try self.send(
-            OutgoingMessage(kind: draft.kind, content: draft.content, tags: draft.tags), toChat: groupID.hex, &step)
+            OutgoingMessage(kind: draft.kind, content: draft.content, tags: draft.tags), toChat: ChatID(groupID), &step)
     }
 
     // MARK: Tokens of others

@@ -58,7 +58,7 @@ struct RestoreQuarantine: Sendable {
     /// Deletes the rows of a quarantined group; false if none were skipped.
     mutating func dropGroup(_ subject: CrashSubject, _ step: inout CoreStep) -> Bool {
         guard let keys = self.groups.removeValue(forKey: subject) else { return false }
-        for key in keys { step.changes.append(.deleteGroup(groupID: key)) }
+        for key in keys { step.changes.append(.deleteGroup(key: key)) }
         return true
     }
 

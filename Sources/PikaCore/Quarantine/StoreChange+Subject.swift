@@ -5,9 +5,9 @@ extension StoreChange {
     /// The subject to quarantine if writing the change crashes the process: its group, or this change alone.
     package var crashSubject: CrashSubject {
         switch self {
-        case .putGroupHeader(let groupID, _), .updateGroup(let groupID, _):
-            .group(StoredGroupKey.groupID(ofStored: groupID))
-        case .deleteGroup(let groupID): .change("delete-group", groupID)
+        case .putGroupHeader(let key, _), .updateGroup(let key, _):
+            .group(StoredGroupKey.groupID(ofStored: key))
+        case .deleteGroup(let key): .change("delete-group", key)
         case .putKeyPackage(let package): .change("key-package", package.reference)
         case .deleteKeyPackage(let reference): .change("delete-key-package", reference)
         case .putMessage(let message): .change("message", message.groupID.bytes + message.id.bytes)

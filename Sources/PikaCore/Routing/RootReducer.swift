@@ -134,7 +134,7 @@ extension CoreModel {
         case .pushScreen(let screen): self.push(self.resolved(screen), &step)
         case .popScreen: self.pop(&step)
         case .openChat(let chatID):
-            self.push(.chat(chatID: try self.groupID(ofChat: chatID).hex), &step)
+            self.push(.chat(chatID: ChatID(try self.groupID(ofChat: chatID))), &step)
         case .clearToast: self.state.toast = nil
         case .publishKeyPackage: return try self.publishKeyPackage(request, &step)
         case .findKeyPackages(let peers):

@@ -5,8 +5,8 @@ extension AppState {
     public struct ActiveCall: Sendable, Hashable {
         /// The call's id as the invite states it, usually a UUID.
         public let callID: String
-        /// Hex of the MLS group id; empty if the group is gone.
-        public internal(set) var chatID: String
+        /// The id of the chat; empty if the group is gone.
+        public internal(set) var chatID: ChatID
         /// The other side of the call.
         public let peer: PublicKey
         /// Whether this account invited.
@@ -47,8 +47,8 @@ extension AppState {
     public struct CallTimelineEntry: Sendable, Hashable {
         /// The call's id as the invite states it, usually a UUID.
         public let callID: String
-        /// Hex of the MLS group id; empty if the group was gone.
-        public internal(set) var chatID: String
+        /// The id of the chat; empty if the group was gone.
+        public internal(set) var chatID: ChatID
         /// The other side of the call.
         public let peer: PublicKey
         /// The time of the event, in Unix seconds.

@@ -19,8 +19,8 @@ extension AppState {
 
     /// A chat in the chat list.
     public struct ChatSummary: Sendable, Hashable {
-        /// Hex of the MLS group id, which never changes.
-        public internal(set) var chatID: String
+        /// The id of the chat, which never changes.
+        public internal(set) var chatID: ChatID
         /// Hex of the nostrGroupIDs that the group claims: the current one, then its recent ones.
         public internal(set) var routingIDs: [String]
         /// The name in the group's data; ``displayName`` is the one to show.
@@ -150,8 +150,8 @@ extension AppState {
 
     /// The chat that is currently open.
     public struct ChatView: Sendable, Hashable {
-        /// Hex of the MLS group id.
-        public internal(set) var chatID: String
+        /// The id of the chat.
+        public internal(set) var chatID: ChatID
         /// ``ChatSummary/displayName`` of the chat.
         public internal(set) var title = ""
         /// As ``ChatSummary/isGroup``.

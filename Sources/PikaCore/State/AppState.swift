@@ -41,7 +41,7 @@ public struct AppState: Sendable, Hashable {
     /// The newest announcement of the key package since the start.
     public internal(set) var keyPackage = KeyPackageAnnouncement()
     /// Chats whose stored events are being read from the relays: earlier messages may still arrive.
-    public internal(set) var readingChats: Set<String> = []
+    public internal(set) var readingChats: Set<ChatID> = []
 
     /// Creates the state before the core has started.
     public init() {}
@@ -51,13 +51,13 @@ public struct AppState: Sendable, Hashable {
         /// The list of chats.
         case chatList
         /// One chat with its messages.
-        case chat(chatID: String)
+        case chat(chatID: ChatID)
         /// The form for a new direct chat.
         case newChat
         /// The form for a new group.
         case newGroupChat
         /// The members and settings of a group.
-        case groupInfo(chatID: String)
+        case groupInfo(chatID: ChatID)
     }
 
     /// A default screen and the screens pushed onto it.
@@ -92,7 +92,7 @@ public struct AppState: Sendable, Hashable {
         /// A new chat is being created.
         public internal(set) var creatingChat = false
         /// Chats whose membership or data is being changed.
-        public internal(set) var changingChats: Set<String> = []
+        public internal(set) var changingChats: Set<ChatID> = []
     }
 
     /// An invitation by an admin of its group; invitations by other members are refused.
@@ -116,7 +116,7 @@ public struct AppState: Sendable, Hashable {
         /// The number of members, including this account.
         public let memberCount: Int
         /// The id of the chat after accepting; nil only if an earlier version of this software stored it.
-        public let chatID: String?
+        public let chatID: ChatID?
         /// Hex of the group's nostrGroupID; nil only if an earlier version of this software stored it.
         public let nostrGroupID: String?
     }
@@ -163,7 +163,7 @@ public enum AppUpdate: Sendable, Hashable {
     /// A dispatched action ended; `rev` is that of the state that shows its result.
     case finished(rev: UInt64, request: RequestID, outcome: ActionOutcome)
     /// The delivery of a message of this account: the first relay has it, or all relays have refused it permanently.
-    case delivery(rev: UInt64, chatID: String, messageID: EventID, AppState.Delivery)
+    case delivery(rev: UInt64, chatID: ChatID, messageID: EventID, AppState.Delivery)
 
     /// The revision of the state that the update belongs to.
     public var rev: UInt64 {

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import Nostr
+import MLS
 package import PikaCore
 import ProcessSupport
 import Synchronization
@@ -108,7 +108,7 @@ package actor StoredMediaCache: MediaCache {
     private func path(_ name: String) -> String { "\(self.folder)/\(name)" }
 
     private func name(of file: MediaFile) -> String {
-        let groupID = Hex.decode(file.chatID) ?? Array(file.chatID.utf8)
+        let groupID = file.chatID.groupID ?? GroupID(file.chatID.rawValue.utf8)
         return CachedFileName(
             message: self.sealer.messageLookup(groupID, file.messageID), index: Int64(file.index)
         ).text

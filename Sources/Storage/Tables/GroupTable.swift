@@ -3,18 +3,18 @@ import GRDB
 import MLS
 import PikaCore
 
-/// Groups: the id and the header in one table, the MLS records in another, each record sealed separately.
+/// Groups: the key and the header in one table, the MLS records in another, each record sealed separately.
 extension Transaction {
-    func putHeader(_ header: Secret, of groupID: [UInt8]) throws {
-        let lookup = self.groupLookup(groupID)
-        let row = try self.groupRow(groupID, lookup)
+    func putHeader(_ header: Secret, of key: [UInt8]) throws {
+        let lookup = self.groupLookup(key)
+        let row = try self.groupRow(key, lookup)
         try self.execute(
             "UPDATE mls_group SET header = ? WHERE id = ?", [self.sealer.seal(header, in: Place(.header, lookup)), row])
     }
 
-    func update(_ groupID: [UInt8], _ changes: GroupStorageChanges) throws {
-        let lookup = self.groupLookup(groupID)
-        let row = try self.groupRow(groupID, lookup)
+    func update(_ key: [UInt8], _ changes: GroupStorageChanges) throws {
+        let lookup = self.groupLookup(key)
+        let row = try self.groupRow(key, lookup)
         if changes.replacesAll { try self.execute("DELETE FROM group_record WHERE group_row = ?", [row]) }
         for (record, content) in changes.records {
             let name = record.description
@@ -32,8 +32,8 @@ extension Transaction {
     }
 
     /// Deletes the header, the records and the history.
-    func deleteGroup(_ groupID: [UInt8]) throws {
-        let lookup = Data(self.groupLookup(groupID))
+    func deleteGroup(_ key: [UInt8]) throws {
+        let lookup = Data(self.groupLookup(key))
         try self.execute("DELETE FROM mls_group WHERE lookup = ?", [lookup])
         try self.execute("DELETE FROM message WHERE group_lookup = ?", [lookup])
     }
@@ -42,12 +42,12 @@ extension Transaction {
         try self.map("mls_group", "SELECT id, lookup, group_id, header FROM mls_group ORDER BY id") { columns in
             let row = try columns.integer()
             let lookup = try columns.bytes()
-            let groupID = try self.sealer.openBytes(try columns.data(), in: Place(.groupID, lookup))
+            let key = try self.sealer.openBytes(try columns.data(), in: Place(.groupID, lookup))
             let header = try columns.optionalData().map { sealed in
                 try self.sealer.openSecret(sealed, in: Place(.header, lookup))
             }
             return StoredGroup(
-                groupID: groupID, header: header ?? Secret([]), records: try self.records(ofRow: row, lookup))
+                key: key, header: header ?? Secret([]), records: try self.records(ofRow: row, lookup))
         }
     }
 
@@ -63,18 +63,19 @@ extension Transaction {
         return Dictionary(records) { _, last in last }
     }
 
-    func groupLookup(_ groupID: [UInt8]) -> [UInt8] { self.sealer.lookup("group", groupID) }
+    /// Returns the value that finds a group by its key, and messages by their group id.
+    func groupLookup(_ key: [UInt8]) -> [UInt8] { self.sealer.lookup("group", key) }
 
     private func recordPlace(_ lookup: [UInt8], _ name: String) -> Place { Place(.record, lookup + Array(name.utf8)) }
 
     /// Returns the group's row, creating it if needed.
-    private func groupRow(_ groupID: [UInt8], _ lookup: [UInt8]) throws -> Int64 {
+    private func groupRow(_ key: [UInt8], _ lookup: [UInt8]) throws -> Int64 {
         let select = try self.database.cachedStatement(sql: "SELECT id FROM mls_group WHERE lookup = ?")
         if let row = try Row.fetchOne(select, arguments: [Data(lookup)]) {
             var columns = ColumnReader(row, table: "mls_group")
             return try columns.integer()
         }
-        let sealed = self.sealer.seal(groupID, in: Place(.groupID, lookup))
+        let sealed = self.sealer.seal(key, in: Place(.groupID, lookup))
         try self.execute("INSERT INTO mls_group (lookup, group_id) VALUES (?, ?)", [Data(lookup), sealed])
         return self.database.lastInsertedRowID
     }

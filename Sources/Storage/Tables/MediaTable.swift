@@ -51,7 +51,7 @@ extension Transaction {
     }
 
     private func messageLookup(_ groupID: GroupID, _ message: EventID) -> [UInt8] {
-        self.sealer.messageLookup(groupID.bytes, message)
+        self.sealer.messageLookup(groupID, message)
     }
 
     private static func mediaPlace(_ lookup: [UInt8], _ position: Int64) -> Place {
@@ -61,7 +61,7 @@ extension Transaction {
 
 extension Sealer {
     /// Returns the key of a message's row.
-    func messageLookup(_ groupID: [UInt8], _ message: EventID) -> [UInt8] {
-        self.lookup("message", groupID, message.bytes)
+    func messageLookup(_ groupID: GroupID, _ message: EventID) -> [UInt8] {
+        self.lookup("message", groupID.bytes, message.bytes)
     }
 }

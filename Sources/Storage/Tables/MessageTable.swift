@@ -7,7 +7,7 @@ import PikaCore
 /// Messages. A message's id is the hash of its text, so it is not stored in the clear: short texts could be guessed.
 extension Transaction {
     func put(_ message: StoredMessage) throws {
-        let lookup = self.sealer.messageLookup(message.groupID.bytes, message.id)
+        let lookup = self.sealer.messageLookup(message.groupID, message.id)
         let content = try self.content(of: message)
         try self.execute(
             """
@@ -22,7 +22,7 @@ extension Transaction {
 
     /// Records the new epoch and event of a message that was sent again; its position is unchanged.
     func replace(_ message: StoredMessage) throws {
-        let lookup = self.sealer.messageLookup(message.groupID.bytes, message.id)
+        let lookup = self.sealer.messageLookup(message.groupID, message.id)
         try self.execute(
             "UPDATE message SET content = ? WHERE lookup = ?",
             [self.sealer.seal(try self.content(of: message), in: Place(.message, lookup)), Data(lookup)])
@@ -99,7 +99,7 @@ extension Transaction {
     func message(in groupID: GroupID, id: EventID) throws -> StoredMessage? {
         let select = try self.database.cachedStatement(
             sql: "SELECT lookup, created_at, content, expires_at FROM message WHERE lookup = ?")
-        let lookup = self.sealer.messageLookup(groupID.bytes, id)
+        let lookup = self.sealer.messageLookup(groupID, id)
         return try Row.fetchOne(select, arguments: [Data(lookup)]).map { try self.message($0, groupID) }
     }
 
@@ -132,7 +132,7 @@ extension Transaction {
         let time = if fields.isAtEnd { rumor.createdAt } else { try fields.integer(Int64.self) }
         try fields.finish()
         let expiresAt = try columns.optionalInteger()
-        guard time == createdAt, self.sealer.messageLookup(groupID.bytes, id) == place.row else {
+        guard time == createdAt, self.sealer.messageLookup(groupID, id) == place.row else {
             throw place.corrupt("the row does not match its content")
         }
         return StoredMessage(

@@ -101,15 +101,18 @@ struct Client: Sendable {
         return chat
     }
 
-    /// Returns the chat as ``chat(_:)`` does; throws if this account is no longer a member.
-    func activeChat(_ chatID: String) async throws -> AppState.ChatSummary {
-        let chat = try await chat(chatID)
-        guard chat.isActive else { throw CommandError("this account is no longer in the group \(chatID)") }
+    /// Returns the chat with this id.
+    func chat(_ chatID: ChatID) async throws -> AppState.ChatSummary { try await chat(chatID.rawValue) }
+
+    /// Returns the chat that a reference names, as ``chat(_:)`` does; throws if this account is no longer a member.
+    func activeChat(_ reference: String) async throws -> AppState.ChatSummary {
+        let chat = try await chat(reference)
+        guard chat.isActive else { throw CommandError("this account is no longer in the group \(reference)") }
         return chat
     }
 
     /// Returns the chat with only `peer` as the other member, and creates it if absent.
-    func directChat(with peer: PublicKey) async throws -> (chatID: String, isNew: Bool) {
+    func directChat(with peer: PublicKey) async throws -> (chatID: ChatID, isNew: Bool) {
         guard peer != key.publicKey else {
             throw CommandError("--to is this account itself; `pikabot identity` shows its key")
         }
@@ -122,7 +125,7 @@ struct Client: Sendable {
     }
 
     /// Creates a chat and waits until a relay has accepted the invitation; returns its id.
-    func createChat(_ action: AppAction) async throws -> String {
+    func createChat(_ action: AppAction) async throws -> ChatID {
         Console.progress("looking for the peer's key package…")
         switch try await account.perform(action) {
         case .done(let chatID?): return chatID

@@ -7,13 +7,13 @@ enum ResultJSON {
 
     static func group(_ chat: AppState.ChatSummary) -> JSONValue {
         [
-            "nostr_group_id": .string(chat.nostrGroupID), "mls_group_id": .string(chat.chatID),
+            "nostr_group_id": .string(chat.nostrGroupID), "mls_group_id": .string(chat.chatID.rawValue),
             "name": .string(chat.name), "description": .string(chat.description),
         ]
     }
 
     static func groupIDs(_ chat: AppState.ChatSummary) -> JSONObject {
-        ["nostr_group_id": .string(chat.nostrGroupID), "mls_group_id": .string(chat.chatID)]
+        ["nostr_group_id": .string(chat.nostrGroupID), "mls_group_id": .string(chat.chatID.rawValue)]
     }
 
     static func welcome(_ invite: AppState.InviteSummary) -> JSONValue {

@@ -73,7 +73,7 @@ extension DemoConversation {
         }
     }
 
-    private func createGroup(by alice: LocalAccount) async throws -> String {
+    private func createGroup(by alice: LocalAccount) async throws -> ChatID {
         let package = try await steps.run("find the bot's key package") {
             let kinds: [Kind] = [.addressableKeyPackage, .keyPackage]
             // A worker that is ready has published its key package.
@@ -93,7 +93,7 @@ extension DemoConversation {
 // MARK: The conversation
 
 extension DemoConversation {
-    private func say(_ text: String, as alice: LocalAccount, in chat: String) async throws {
+    private func say(_ text: String, as alice: LocalAccount, in chat: ChatID) async throws {
         try await steps.run("receive the echo of \"\(text)\"") {
             console.say("alice", text)
             let asked = ContinuousClock.now
@@ -103,7 +103,7 @@ extension DemoConversation {
         }
     }
 
-    private func rename(_ chat: String, by alice: LocalAccount) async throws {
+    private func rename(_ chat: ChatID, by alice: LocalAccount) async throws {
         try await steps.run("receive the announcement of the new name") {
             let name = "Renamed group"
             let asked = ContinuousClock.now
@@ -114,7 +114,7 @@ extension DemoConversation {
         }
     }
 
-    private func add(_ bob: LocalAccount, to chat: String, by alice: LocalAccount) async throws {
+    private func add(_ bob: LocalAccount, to chat: ChatID, by alice: LocalAccount) async throws {
         try await steps.run("add the second guest") {
             let asked = ContinuousClock.now
             _ = try await alice.perform(.addGroupMembers(chatID: chat, peers: [bob.core.account]))
@@ -130,7 +130,7 @@ extension DemoConversation {
         console.tell("bob", "joined \"\(join.name)\" in epoch \(join.epoch), with \(join.memberCount) members")
     }
 
-    private func call(from alice: LocalAccount, in chat: String) async throws {
+    private func call(from alice: LocalAccount, in chat: ChatID) async throws {
         try await steps.run("receive the refusal of the call") {
             let session = CallSession(
                 moqURL: "https://moq.example", broadcastBase: "pika/calls/demo", tracks: [.audio])

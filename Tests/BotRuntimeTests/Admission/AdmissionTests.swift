@@ -80,7 +80,7 @@ struct AdmissionTests {
             chatSummary("c2", isGroup: true, routingIDs: ["f2"]),
         ]
         let state = scope("c1", chats: chats).snapshot
-        func judged(_ standard: GroupPolicy.Scope, _ exceptions: [String: GroupPolicy.Scope]) -> GroupPolicy.Scope {
+        func judged(_ standard: GroupPolicy.Scope, _ exceptions: [ChatID: GroupPolicy.Scope]) -> GroupPolicy.Scope {
             GroupPolicy(standard, exceptions: exceptions).scope(of: "c1", chats[0], in: state)
         }
         #expect(judged(.none, ["f1": .all]) == .all && judged(.all, ["f1": .none]) == .none)

@@ -18,7 +18,7 @@ struct LoopBreakerTests {
         /// Receives a message and returns whether it may be answered; if so, answers it.
         func receive(
             _ sender: Character = "b", depth: Int? = nil, after seconds: Int64 = 1, isAnswered: Bool = true,
-            chat: String = "c1"
+            chat: ChatID = "c1"
         ) -> Bool {
             now += seconds
             row += 1

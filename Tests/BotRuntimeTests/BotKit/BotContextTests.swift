@@ -61,7 +61,8 @@ struct BotContextTests {
             chatSummary("c1", isGroup: true, routingIDs: ["f1", "f2"]),
             chatSummary("c2", isGroup: true, routingIDs: ["f3"]), chatSummary("c3", isGroup: true, routingIDs: ["f2"]),
         ]
-        for (name, chatID) in [("c2", "c2"), ("f3", "c2"), ("F1", "c1"), ("unknown", "unknown")] {
+        let named: [(ChatID, ChatID)] = [("c2", "c2"), ("f3", "c2"), ("F1", "c1"), ("unknown", "unknown")]
+        for (name, chatID) in named {
             let context = context(arrived("hi"), chats: chats)
             context.send("x", to: name)
             #expect(try context.finish().map(\.operation) == [.send(chatID: chatID, .text("x"))])
@@ -70,7 +71,7 @@ struct BotContextTests {
         ambiguous.send("x", to: "f2")
         #expect(#expect(throws: BotError.self) { try ambiguous.finish() }?.code == .ambiguousChat)
         let message = messageEvent("hi")
-        let filters: [(String, Bool)] = [("c1", true), ("F1", true), ("f2", false), ("c2", false)]
+        let filters: [(ChatID, Bool)] = [("c1", true), ("F1", true), ("f2", false), ("c2", false)]
         for (name, matches) in filters {
             #expect(EventFilter.chat(name).matches(message, in: scope("c1", chats: chats)) == matches, "\(name)")
         }

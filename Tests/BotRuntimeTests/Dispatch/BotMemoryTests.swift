@@ -4,11 +4,11 @@ import Testing
 @testable import BotDispatch
 @testable import PikaCore
 
-private func timer(_ name: String, chat: String = "c1", key: String = "", due: Int64 = 5) -> TimerRun {
+private func timer(_ name: String, chat: ChatID = "c1", key: String = "", due: Int64 = 5) -> TimerRun {
     TimerRun(name: name, chatID: chat, key: key, text: "t \"x\"", dueMilliseconds: due)
 }
 
-private func talk(_ name: String, chat: String = "c1", with person: String = "bb") -> ConversationName {
+private func talk(_ name: String, chat: ChatID = "c1", with person: String = "bb") -> ConversationName {
     ConversationName(chatID: chat, person: person, name: name)
 }
 
@@ -43,7 +43,8 @@ struct BotMemoryTests {
     }
 
     @Test func migratesEarlierChatIDs() async throws {
-        let (alone, shared) = (String(repeating: "a1", count: 32), String(repeating: "b2", count: 32))
+        let alone = ChatID(rawValue: String(repeating: "a1", count: 32))
+        let shared = ChatID(rawValue: String(repeating: "b2", count: 32))
         let memory = BotMemory()
         var effects: [[HandlerEffect]] = []
         memory.commit([
@@ -53,8 +54,8 @@ struct BotMemoryTests {
         ]) { effects.append($0) }
         let core = ScriptedCore(
             chats: [
-                chatSummary("c1", isGroup: true, routingIDs: [shared, alone]),
-                chatSummary("c2", isGroup: true, routingIDs: [shared]), chatSummary("c3", isGroup: true),
+                chatSummary("c1", isGroup: true, routingIDs: [shared.rawValue, alone.rawValue]),
+                chatSummary("c2", isGroup: true, routingIDs: [shared.rawValue]), chatSummary("c3", isGroup: true),
             ], stored: stored(effects))
         for _ in 0..<2 {
             let again = BotMemory()
@@ -63,7 +64,7 @@ struct BotMemoryTests {
             #expect(again.conversations(of: "a", in: "c1", with: "bb") == ["order": Array("{}".utf8)])
             #expect(again.isSet(timer("new", chat: "c3"), of: "a"))
             #expect(again.isSet(timer("old", chat: shared), of: "a"), "an ambiguous chat id must not be migrated")
-            let keys = ["chats", "c1", "c3", shared].map { "a/memory.\($0)" }
+            let keys = ["chats", "c1", "c3", shared.rawValue].map { "a/memory.\($0)" }
             #expect(core.storedKeys == Set(keys))
         }
     }

@@ -31,7 +31,7 @@ struct ConversationTests {
     private struct Line {
         let text: String
         var from: Character = "b"
-        var chat = "c1"
+        var chat: ChatID = "c1"
         let answer: [String]
     }
 

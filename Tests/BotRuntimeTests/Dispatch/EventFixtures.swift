@@ -29,13 +29,13 @@ func messageEvent(
         role: role, wrapper: eventID(id + 0xa000))
 }
 
-func coreEvent(_ inboxID: Int64, chat: String = "c1", _ content: CoreEvent.Content) -> CoreEvent {
+func coreEvent(_ inboxID: Int64, chat: ChatID = "c1", _ content: CoreEvent.Content) -> CoreEvent {
     CoreEvent(inboxID: inboxID, chatID: chat, receivedAt: 1_700_000_000, content: content)
 }
 
 /// A message whose id is its inbox row.
 func arrived(
-    _ content: String, _ inboxID: Int64 = 1, chat: String = "c1", from sender: PublicKey = key("b"),
+    _ content: String, _ inboxID: Int64 = 1, chat: ChatID = "c1", from sender: PublicKey = key("b"),
     kind: Kind = .chatMessage, tags: [Tag] = [], role: MemberRole? = .member
 ) -> CoreEvent {
     let message = messageEvent(content, id: Int(inboxID), from: sender, kind: kind, tags: tags, role: role)
@@ -71,7 +71,7 @@ extension OutgoingMessage {
 }
 
 func chatSummary(
-    _ chatID: String, isGroup: Bool, admins: [PublicKey] = [], routingIDs: [String] = []
+    _ chatID: ChatID, isGroup: Bool, admins: [PublicKey] = [], routingIDs: [String] = []
 ) -> AppState.ChatSummary {
     AppState.ChatSummary(
         chatID: chatID, routingIDs: routingIDs, name: "lab", description: "", relays: [], isGroup: isGroup,
@@ -79,7 +79,7 @@ func chatSummary(
         lastMessage: nil, lastMessageAt: nil, unreadCount: 0)
 }
 
-func scope(_ chatID: String = "c1", name: String = "greeter", chats: [AppState.ChatSummary] = []) -> EventScope {
+func scope(_ chatID: ChatID = "c1", name: String = "greeter", chats: [AppState.ChatSummary] = []) -> EventScope {
     var state = AppState()
     state.chatList = SharedArray(chats)
     return EventScope(chatID: chatID, account: key("a"), accountName: name, snapshot: state)

@@ -69,7 +69,7 @@ final class ScriptedCore: HandlerCore {
         return stored.withLock { $0["\(scope).\(key)"] }
     }
 
-    func media(chatID: String, messageID: EventID, index: Int) async throws -> [UInt8] { [UInt8(index)] }
+    func media(chatID: ChatID, messageID: EventID, index: Int) async throws -> [UInt8] { [UInt8(index)] }
 
     func deliver(_ events: CoreEvent...) {
         for event in events { nextEvent.yield(event) }

@@ -133,7 +133,7 @@ struct TriggerTests {
         try await Stage(bot, ListedBot { OnMessage { _, context in context.send("other") } }, clock: clock).run {
             stage in
             for number in 0..<16 {
-                stage.core.deliver(arrived("hang\(number)", Int64(number + 1), chat: "c\(number)"))
+                stage.core.deliver(arrived("hang\(number)", Int64(number + 1), chat: ChatID(rawValue: "c\(number)")))
                 await clock.waitForSleeper()
                 clock.advance(by: .seconds(30))
                 #expect(await stage.core.completed(1).map { texts($0.effects) } == [["other"]])
@@ -177,7 +177,7 @@ struct TriggerTests {
         }
         try await Stage(bot, other, clock: clock).run { stage in
             for number in 1...16 {
-                stage.core.deliver(arrived("hang", Int64(number), chat: "c\(number)"))
+                stage.core.deliver(arrived("hang", Int64(number), chat: ChatID(rawValue: "c\(number)")))
                 await clock.waitForSleeper()
                 clock.advance(by: .seconds(30))
                 _ = await stage.core.completed(1)
@@ -201,7 +201,7 @@ struct TriggerTests {
         let (stuck, clock) = (Gate(), StandingClock())
         try await Stage(ListedBot { OnMessage { _, _ in await stuck.passed() } }, clock: clock).run { stage in
             for number in 1...16 {
-                stage.core.deliver(arrived("", Int64(number), chat: "c\(number)"))
+                stage.core.deliver(arrived("", Int64(number), chat: ChatID(rawValue: "c\(number)")))
                 await clock.waitForSleeper()
                 clock.advance(by: .seconds(30))
                 _ = await stage.core.completed(1)

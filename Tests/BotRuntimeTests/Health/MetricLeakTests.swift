@@ -109,7 +109,7 @@ struct MetricLeakTests {
                 return messages.contains { $0.content == "echo: \(content)" } ? messages : nil
             }
             let families = await health.metrics()
-            var secrets = [chat, content, "the quiet ones", "bridge"]
+            var secrets = [chat.rawValue, content, "the quiet ones", "bridge"]
             for key in [alice.core.account, bob.core.account] {
                 secrets += [key.hex, key.npub, String(key.hex.prefix(8))]
             }

@@ -48,7 +48,7 @@ private struct Setup {
     let lab: GroupLab
     let alice: LabMember
     let bot: LabMember
-    let chat: String
+    let chat: ChatID
 
     init<B: Bot>(_ type: B.Type, seed: UInt64 = 5) async throws {
         lab = try GroupLab(seed: seed)

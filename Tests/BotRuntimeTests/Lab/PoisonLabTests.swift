@@ -55,8 +55,8 @@ private struct PoisonSetup {
     let alice: LabMember
     let bot: LabMember
     let poison: PoisonBot
-    let chat: String
-    let other: String
+    let chat: ChatID
+    let other: ChatID
 
     init() async throws {
         let poison = PoisonBot()
@@ -79,7 +79,7 @@ private struct PoisonSetup {
         return 10
     }
 
-    func heard(_ chat: String) -> [String] { alice.heard(in: chat, from: bot) }
+    func heard(_ chat: ChatID) -> [String] { alice.heard(in: chat, from: bot) }
 }
 
 @Suite(.bounded)

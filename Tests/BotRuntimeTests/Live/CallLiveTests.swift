@@ -65,7 +65,7 @@ struct CallLiveTests {
         }
     }
 
-    private func chat(of alice: Account, with bob: Account) async throws -> String {
+    private func chat(of alice: Account, with bob: Account) async throws -> ChatID {
         for account in [alice, bob] { _ = try await account.first { $0.hasPublishedKeyPackage ? true : nil } }
         alice.core.dispatch(.createChat(peer: bob.core.account))
         let chat = try await bob.first { $0.chatList.first?.chatID }

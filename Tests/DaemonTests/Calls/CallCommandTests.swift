@@ -11,7 +11,7 @@ import Testing
     private struct Scene {
         let daemon: DaemonLab
         let bob: LabMember
-        let chat: String
+        let chat: ChatID
 
         var lab: GroupLab { self.daemon.lab }
     }
@@ -20,7 +20,7 @@ import Testing
         let daemon = try await DaemonLab.make(seed: seed, mediaDirectory: files)
         let bob = try await daemon.lab.member("bob")
         let made = try await daemon.result("init_group", ["peer_pubkey": .string(bob.publicKey.hex)])
-        return Scene(daemon: daemon, bob: bob, chat: try #require(made["nostr_group_id"]?.string))
+        return Scene(daemon: daemon, bob: bob, chat: try #require(made["nostr_group_id"]?.chatID))
     }
 
     private static let session = CallSession(
@@ -31,7 +31,7 @@ import Testing
         try await scene.bob.perform(.startCall(chatID: scene.chat, session: self.session))
         let received = try #require(scene.daemon.events("call_invite_received").last)
         #expect(received["from_pubkey"]?.string == scene.bob.publicKey.hex)
-        #expect(received["nostr_group_id"]?.string == scene.chat)
+        #expect(received["nostr_group_id"]?.chatID == scene.chat)
         return try #require(received["call_id"])
     }
 
@@ -44,7 +44,7 @@ import Testing
         #expect(try await scene.daemon.failure("accept_call", ["call_id": "other"]) == "not_found")
         #expect(
             try await scene.daemon.result("accept_call", ["call_id": call])
-                == ["call_id": call, "nostr_group_id": .string(scene.chat)])
+                == ["call_id": call, "nostr_group_id": .string(scene.chat.rawValue)])
         #expect(scene.daemon.types(from: first + 1) == ["ok", "call_session_started"])
         try await scene.lab.advance(by: .seconds(1))
         #expect(try await scene.daemon.failure("accept_call", ["call_id": call]) == "busy")
@@ -130,12 +130,12 @@ import Testing
     @Test func transfersDataBothWays() async throws {
         let scene = try await Self.scene(3)
         let invitation: JSONObject = [
-            "nostr_group_id": .string(scene.chat), "peer_pubkey": .string(scene.bob.publicKey.hex),
+            "nostr_group_id": .string(scene.chat.rawValue), "peer_pubkey": .string(scene.bob.publicKey.hex),
             "moq_url": "https://moq.example", "call_id": "550e8400-e29b-41d4-a716-446655440010",
         ]
         let made = try await scene.daemon.result("invite_call", invitation)
         let call = try #require(made["call_id"])
-        #expect(call == invitation["call_id"] && made["nostr_group_id"]?.string == scene.chat)
+        #expect(call == invitation["call_id"] && made["nostr_group_id"]?.chatID == scene.chat)
         let session = try #require(made["session"])
         #expect(session["broadcast_base"]?.string == "pika/pty/550e8400-e29b-41d4-a716-446655440010")
         #expect(session["relay_auth"]?.string?.hasPrefix("capv1_") == true)
@@ -149,7 +149,7 @@ import Testing
             scene.daemon.events("call_session_started")
                 == [
                     [
-                        "type": "call_session_started", "call_id": call, "nostr_group_id": .string(scene.chat),
+                        "type": "call_session_started", "call_id": call, "nostr_group_id": .string(scene.chat.rawValue),
                         "from_pubkey": .string(scene.bob.publicKey.hex),
                     ]
                 ])
@@ -173,7 +173,7 @@ import Testing
         let scene = try await Self.scene(4)
         func code(_ changes: JSONObject) async throws -> String? {
             var fields: JSONObject = [
-                "nostr_group_id": .string(scene.chat), "peer_pubkey": .string(scene.bob.publicKey.hex),
+                "nostr_group_id": .string(scene.chat.rawValue), "peer_pubkey": .string(scene.bob.publicKey.hex),
                 "moq_url": "https://moq.example",
             ]
             for change in changes.members { fields[change.name] = change.value }

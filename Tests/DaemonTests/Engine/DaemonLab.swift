@@ -164,3 +164,8 @@ final class DaemonLab: Sendable {
         return try await self.read(client)
     }
 }
+
+extension JSONValue {
+    /// The id, or nostrGroupID, of a chat; nil for a value that is not a string.
+    var chatID: ChatID? { self.string.map(ChatID.init(rawValue:)) }
+}

@@ -11,7 +11,7 @@ import Testing
     private struct Scene {
         let daemon: DaemonLab
         let bob: LabMember
-        let chat: String
+        let chat: ChatID
     }
 
     /// Returns a daemon in a chat that it has created with Bob.
@@ -19,7 +19,7 @@ import Testing
         let daemon = try await DaemonLab.make(seed: seed)
         let bob = try await daemon.lab.member("bob")
         let made = try await daemon.result("init_group", ["peer_pubkey": .string(bob.publicKey.npub)])
-        return Scene(daemon: daemon, bob: bob, chat: try #require(made["nostr_group_id"]?.string))
+        return Scene(daemon: daemon, bob: bob, chat: try #require(made["nostr_group_id"]?.chatID))
     }
 
     @Test func readyComesFirst() async throws {
@@ -131,8 +131,8 @@ import Testing
         #expect(update["profile"]?["name"] == "DM" && update["profile"]?["picture_url"] == .null)
         #expect(scene.daemon.lines[3]["peer_pubkey"]?.string == scene.bob.publicKey.hex)
         let listed = try await scene.daemon.result("list_groups")["groups"]?.array
-        #expect(listed?.count == 1 && listed?.first?["nostr_group_id"]?.string == scene.chat)
-        let members = try await scene.daemon.result("list_members", ["nostr_group_id": .string(scene.chat)])
+        #expect(listed?.count == 1 && listed?.first?["nostr_group_id"]?.chatID == scene.chat)
+        let members = try await scene.daemon.result("list_members", ["nostr_group_id": .string(scene.chat.rawValue)])
         let admins = members["members"]?.array?.filter { $0["is_admin"] == true }
         #expect(members["member_count"] == 2 && admins?.count == 2)
         let keys = members["members"]?.array?.compactMap { $0["pubkey"]?.string } ?? []
@@ -144,7 +144,7 @@ import Testing
 
     @Test func sendsAndReceivesMessages() async throws {
         let scene = try await Self.scene()
-        let group = JSONValue.string(scene.chat)
+        let group = JSONValue.string(scene.chat.rawValue)
         let sent = try await scene.daemon.result("send_message", ["nostr_group_id": group, "content": "hello"])
         #expect(scene.bob.heard() == ["hello"])
         let answer = try await scene.bob.say("hi", in: scene.chat)
@@ -167,7 +167,7 @@ import Testing
 
     @Test func refusesInvalidMessageCommands() async throws {
         let scene = try await Self.scene()
-        let group = JSONValue.string(scene.chat)
+        let group = JSONValue.string(scene.chat.rawValue)
         let id = JSONValue.string(String(repeating: "0", count: 64))
         let cases: [(String, JSONObject, String)] = [
             ("send_message", ["nostr_group_id": id, "content": "x"], "bad_group_id"),
@@ -209,7 +209,7 @@ import Testing
         let scene = try await Self.scene()
         let carol = try await scene.daemon.lab.member("carol")
         let peers: JSONObject = [
-            "nostr_group_id": .string(scene.chat), "peer_pubkeys": [.string(carol.publicKey.hex)],
+            "nostr_group_id": .string(scene.chat.rawValue), "peer_pubkeys": [.string(carol.publicKey.hex)],
         ]
         let first = scene.daemon.lines.count
         let added = try await scene.daemon.result("add_members", peers)
@@ -220,19 +220,19 @@ import Testing
         #expect(scene.daemon.types(from: first) == ["group_updated", "ok", "group_updated", "ok"])
         let kinds = scene.daemon.events("group_updated").compactMap { $0["update"]?["kind"]?.string }
         #expect(kinds == ["created", "members_added", "members_removed"])
-        let reply = try await scene.daemon.result("leave_group", ["nostr_group_id": .string(scene.chat)])
-        #expect(reply == ["nostr_group_id": .string(scene.chat)])
+        let reply = try await scene.daemon.result("leave_group", ["nostr_group_id": .string(scene.chat.rawValue)])
+        #expect(reply == ["nostr_group_id": .string(scene.chat.rawValue)])
         // The chat is left at once, not only when the peer has removed the account.
         _ = try await scene.bob.say("between ourselves", in: scene.chat)
         #expect(scene.daemon.events("message_received").isEmpty)
-        let id: JSONObject = ["nostr_group_id": .string(scene.chat)]
+        let id: JSONObject = ["nostr_group_id": .string(scene.chat.rawValue)]
         #expect(try await scene.daemon.result("list_groups") == ["groups": []])
         for name in ["list_members", "leave_group", "get_group_profile"] {
             #expect(try await scene.daemon.failure(name, id) == "bad_group_id", "\(name)")
         }
         #expect(
-            try await scene.daemon.failure("send_message", ["nostr_group_id": .string(scene.chat), "content": "x"])
-                == "bad_group_id")
+            try await scene.daemon.failure(
+                "send_message", ["nostr_group_id": .string(scene.chat.rawValue), "content": "x"]) == "bad_group_id")
         try await scene.daemon.lab.advance(by: .seconds(60))
         let last = scene.daemon.events("group_updated").compactMap { $0["update"]?["kind"]?.string }
         #expect(last == kinds + ["left"], "the subsequent removal must not be reported")
@@ -250,13 +250,13 @@ import Testing
         let updates = scene.daemon.lines.dropFirst(first)
         #expect(
             updates.compactMap { $0["update"]?["kind"]?.string } == ["members_added", "members_removed", "left"])
-        #expect(updates.last?["update"] == ["kind": "left", "nostr_group_id": .string(scene.chat)])
+        #expect(updates.last?["update"] == ["kind": "left", "nostr_group_id": .string(scene.chat.rawValue)])
         #expect(try await scene.daemon.result("list_groups") == ["groups": []])
     }
 
     @Test func setsGroupProfiles() async throws {
         let scene = try await Self.scene(5)
-        let group = JSONValue.string(scene.chat)
+        let group = JSONValue.string(scene.chat.rawValue)
         let none = try await scene.daemon.result("get_group_profile", ["nostr_group_id": group])
         #expect(none["name"] == "DM" && none["about"] == "" && none["picture_url"] == .null)
         #expect(none["owner_pubkey"]?.string == scene.daemon.account.publicKey.hex)
@@ -288,7 +288,7 @@ import Testing
 
     @Test func runsCommandsInOrder() async throws {
         let scene = try await Self.scene()
-        let group = JSONValue.string(scene.chat)
+        let group = JSONValue.string(scene.chat.rawValue)
         let client = try await scene.daemon.connect()
         let engine = scene.daemon.engine
         let standard = scene.daemon.standard

@@ -112,7 +112,7 @@ import Testing
             try await revive()
         }
         for number in 0..<4 {
-            try await bob.say("\(number)", in: group.string)
+            try await bob.say("\(number)", in: group.chatID)
             try await revive()
             let answer: JSONObject = [
                 "nostr_group_id": group, "content": .string("re: \(number)"), "idempotency_key": .string("k\(number)"),

@@ -9,7 +9,7 @@ import Testing
     /// - Returns: the inviter, the chat, and the group's nostrGroupID.
     private static func invite(
         _ daemon: DaemonLab
-    ) async throws -> (alice: LabMember, chat: String, nostrGroupID: String) {
+    ) async throws -> (alice: LabMember, chat: ChatID, nostrGroupID: String) {
         let alice = try await daemon.lab.member("alice")
         let chat = try await alice.create("Lab", inviting: [daemon.account])
         return (alice, chat, try #require(try await alice.summary(of: chat)).nostrGroupID)
@@ -29,7 +29,7 @@ import Testing
             let first = daemon.lines.count
             let accepted = try await daemon.result("accept_welcome", ["wrapper_event_id": id])
             #expect(accepted["nostr_group_id"]?.string == nostrGroupID)
-            #expect(accepted["mls_group_id"]?.string == chat)
+            #expect(accepted["mls_group_id"]?.chatID == chat)
             #expect(daemon.types(from: first) == ["message_received", "ok", "group_joined"])
             #expect(daemon.lines[first]["content"] == "before")
             #expect(daemon.lines.last?["member_count"] == 2)

@@ -31,7 +31,7 @@ import Testing
         let daemon = try await DaemonLab.make(seed: 2)
         let client = try await daemon.connect()
         let (bob, chat) = try await Self.chat(daemon)
-        try await bob.say("hi", in: chat.string)
+        try await bob.say("hi", in: chat.chatID)
         #expect(try await daemon.read(client).map { $0["type"] } == ["group_updated"])
         #expect(try await daemon.reply(client, "send_typing", ["nostr_group_id": chat]).isEmpty)
         #expect(daemon.lines.last == ["type": "ok", "request_id": "s"])
@@ -76,7 +76,7 @@ import Testing
         let greeting = try await daemon.result("hello", ["protocol": 2, "client": "test"])
         #expect(greeting["protocol"] == 2 && greeting["cursor"] == 2 && greeting["oldest_cursor"] == 1)
         #expect(greeting["scope"] == "full" && greeting["subscribed"] == true && greeting["replay"] == nil)
-        try await bob.say("hi", in: chat.string)
+        try await bob.say("hi", in: chat.chatID)
         #expect(daemon.lines.last?["content"] == "hi" && daemon.lines.last?["cursor"] == 3)
         #expect(try await daemon.failure("hello", ["protocol": 1]) == "bad_request")
         #expect(try await daemon.failure("hello", ["protocol": 2, "cursor": 4]) == "bad_cursor")
@@ -86,22 +86,22 @@ import Testing
     @Test func replaysMissedEventsThenGoesLive() async throws {
         let daemon = try await DaemonLab.make(seed: 6)
         let (bob, chat) = try await Self.chat(daemon)
-        try await bob.say("one", in: chat.string)
-        try await bob.say("two", in: chat.string)
+        try await bob.say("one", in: chat.chatID)
+        try await bob.say("two", in: chat.chatID)
         let client = try await daemon.connect()
         let lines = try await daemon.reply(client, "hello", ["protocol": 2, "cursor": 2])
         #expect(lines.first?["result"]?["replay"] == 2 && lines.first?["result"]?["gap"] == false)
         let rest = lines.count > 1 ? Array(lines.dropFirst()) : try await daemon.read(client)
         #expect(rest.map { $0["content"] } == ["one", "two"] && rest.map { $0["cursor"] } == [3, 4])
         #expect(rest.map { $0["message_id"] } == daemon.events("message_received").map { $0["message_id"] })
-        try await bob.say("three", in: chat.string)
+        try await bob.say("three", in: chat.chatID)
         #expect(try await daemon.read(client).map { $0["cursor"] } == [5])
     }
 
     @Test func reportsGapsInTheReplay() async throws {
         let daemon = try await DaemonLab.make(seed: 7, keptEvents: 3)
         let (bob, chat) = try await Self.chat(daemon)
-        for number in 0..<6 { try await bob.say("\(number)", in: chat.string) }
+        for number in 0..<6 { try await bob.say("\(number)", in: chat.chatID) }
         let client = try await daemon.connect()
         let lines = try await daemon.reply(client, "hello", ["protocol": 2, "cursor": 1])
         let result = try #require(lines.first?["result"])

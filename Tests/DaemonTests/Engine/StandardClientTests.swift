@@ -49,7 +49,7 @@ import Testing
         let client = try await daemon.connect()
         _ = try await daemon.reply(client, "hello", ["protocol": 2])
         daemon.standard.lines.close(dropping: true)
-        for number in 0..<45 { try await bob.say("\(number)", in: chat.string) }
+        for number in 0..<45 { try await bob.say("\(number)", in: chat.chatID) }
         #expect(daemon.account.store.inbox.isEmpty)
 
         // A wait for the delivery of all events ends before its timeout.
@@ -58,7 +58,7 @@ import Testing
         #expect(try await daemon.reply(client, "add_members", peers).contains { $0["type"] == "ok" })
 
         daemon.account.crash(.before(commit: daemon.account.store.commitCount + 1))
-        try await bob.say("last", in: chat.string)
+        try await bob.say("last", in: chat.chatID)
         try #require(daemon.account.hasCrashed)
         try await daemon.account.restart()
         let again = try await daemon.connect()
@@ -94,7 +94,7 @@ import Testing
         let daemon = try await DaemonLab.make(seed: 32, mediaDirectory: "/nonexistent/daemon-media")
         let bob = try await daemon.lab.member("bob")
         let made = try await daemon.result("init_group", ["peer_pubkey": .string(bob.publicKey.hex)])
-        let chat = try #require(made["nostr_group_id"]?.string)
+        let chat = try #require(made["nostr_group_id"]?.chatID)
         daemon.lab.media.holdDownloads()
         let files = (0..<3).map { OutgoingFile(bytes: [1, UInt8($0)], filename: "\($0).txt", mediaType: "text/plain") }
         try await bob.perform(.sendMedia(chatID: chat, OutgoingMedia(files: files, caption: "look")))

@@ -9,7 +9,7 @@ enum MachineFixtures {
         return KeyPair.generate(using: &generator).publicKey
     }()
 
-    static func join(_ inboxID: Int64, _ chatID: String) -> CoreEvent {
+    static func join(_ inboxID: Int64, _ chatID: ChatID) -> CoreEvent {
         CoreEvent(
             inboxID: inboxID, chatID: chatID, receivedAt: 0,
             content: .joined(JoinEvent(inviter: self.peer, name: "n", epoch: 1, memberCount: 2)))

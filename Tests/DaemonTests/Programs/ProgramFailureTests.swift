@@ -55,7 +55,7 @@ import Testing
     @Test func expiredEventsDoNotStallTheProgram() async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 37)
         let first = try await world.start()
-        try await world.command("send_typing", ["nostr_group_id": .string(chat)], first)
+        try await world.command("send_typing", ["nostr_group_id": .string(chat.rawValue)], first)
         _ = try await world.finish(first, because: nil)
         try await bob.say("too old by then", in: chat)
         let engine = world.engine
@@ -121,7 +121,7 @@ import Testing
     @Test func consumesEventsBeforeALateHelloOnce() async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 36)
         let first = try await world.start()
-        try await world.command("send_typing", ["nostr_group_id": .string(chat)], first)
+        try await world.command("send_typing", ["nostr_group_id": .string(chat.rawValue)], first)
         _ = try await world.finish(first, because: nil)
         try await bob.say("a", in: chat)
         let second = try await world.start()

@@ -37,7 +37,7 @@ final class ProgramLab: Sendable {
     /// Returns a program's daemon, and Bob, who has created a group with it.
     static func make(
         seed: UInt64, keptEvents: Int64 = 1000, rules: ProgramRules? = nil
-    ) async throws -> (ProgramLab, bob: LabMember, chat: String) {
+    ) async throws -> (ProgramLab, bob: LabMember, chat: ChatID) {
         let lab = try GroupLab(seed: seed)
         let world = ProgramLab(lab)
         let configuration = CoreConfiguration(relays: lab.relays, invites: .anyone, selfUpdate: .never)

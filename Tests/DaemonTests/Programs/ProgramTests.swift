@@ -25,7 +25,7 @@ import Testing
         let (world, bob, chat) = try await ProgramLab.make(seed: 2)
         let first = try await world.start()
         let sent = try await world.command(
-            "send_message", ["nostr_group_id": .string(chat), "content": "here"], first)
+            "send_message", ["nostr_group_id": .string(chat.rawValue), "content": "here"], first)
         #expect(sent?["type"] == "ok" && bob.heard() == ["here"])
         #expect(first.types == ["ready", "group_joined", "ok"] && first.cursors.isEmpty)
         _ = try await world.finish(first, because: nil)
@@ -87,7 +87,7 @@ import Testing
     @Test func programFailingAtStartConsumesNothing() async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 14)
         let first = try await world.start()
-        try await world.command("send_typing", ["nostr_group_id": .string(chat)], first)
+        try await world.command("send_typing", ["nostr_group_id": .string(chat.rawValue)], first)
         _ = try await world.finish(first, because: nil)
         try await bob.say("kept", in: chat)
         for _ in 0..<4 {
@@ -97,7 +97,7 @@ import Testing
         }
         let repaired = try await world.start()
         try await world.say("anything", repaired)
-        try await world.command("send_typing", ["nostr_group_id": .string(chat)], repaired)
+        try await world.command("send_typing", ["nostr_group_id": .string(chat.rawValue)], repaired)
         _ = try await world.finish(repaired, because: .ended)
         #expect(try await world.start().contents.isEmpty)
     }
@@ -204,13 +204,13 @@ import Testing
 
     @Test func gateDecidesOnAllButLifecycleCommands() async throws {
         let rules = ProgramRules(name: "test") { command, name throws(DaemonFailure) in
-            throw DaemonFailure(.notAllowed, "\(name) \(command.chatID ?? "-")")
+            throw DaemonFailure(.notAllowed, "\(name) \(command.groupReference ?? "-")")
         }
         let (world, _, chat) = try await ProgramLab.make(seed: 12, rules: rules)
         let program = try await world.start()
         #expect(try await world.hello(program)?["type"] == "ok")
         #expect(try await world.command("ack", ["cursor": 1], program)?["type"] == "ok")
-        let refused = try await world.command("send_typing", ["nostr_group_id": .string(chat)], program)
+        let refused = try await world.command("send_typing", ["nostr_group_id": .string(chat.rawValue)], program)
         #expect(refused?["code"] == "not_allowed" && refused?["message"]?.string == "send_typing \(chat)")
         #expect(try await world.command("set_relays", ["relays": []], program)?["code"] == "not_allowed")
         #expect(try await world.command("shutdown", [:], program)?["type"] == "ok")
@@ -247,7 +247,7 @@ import Testing
         #expect(bob.heard().sorted() == (0..<12).map { "re \($0)" }.sorted())
     }
 
-    private func answerAll(_ world: ProgramLab, _ chat: String) async throws {
+    private func answerAll(_ world: ProgramLab, _ chat: ChatID) async throws {
         let program = try await world.start()
         try await world.hello(program)
         for line in program.lines where line["cursor"] != nil {
@@ -255,7 +255,7 @@ import Testing
                 try await world.command(
                     "send_message",
                     [
-                        "nostr_group_id": .string(chat), "content": .string("re \(text)"),
+                        "nostr_group_id": .string(chat.rawValue), "content": .string("re \(text)"),
                         "idempotency_key": .string(id),
                     ], program)
             }

@@ -9,23 +9,23 @@ import Synchronization
 /// An account's core in memory: changes are durable at once, and sent messages can be awaited.
 final class FakeAccount: DaemonCore {
     struct Sent: Sendable, Hashable {
-        let chatID: String
+        let chatID: ChatID
         let text: String
     }
 
     private struct Content {
         var state = AppState()
         var values: [String: [UInt8]] = [:]
-        var messages: [String: [StoredMessage]] = [:]
+        var messages: [ChatID: [StoredMessage]] = [:]
         var done: [String: ActionOutcome] = [:]
         var sent: [Sent] = []
         var count = 0
         var readers: [AsyncStream<AppUpdate>.Continuation] = []
     }
 
-    static let group = String(repeating: "aa", count: 32)
-    static let otherGroup = String(repeating: "bb", count: 32)
-    static let direct = String(repeating: "cc", count: 32)
+    static let group = ChatID(rawValue: String(repeating: "aa", count: 32))
+    static let otherGroup = ChatID(rawValue: String(repeating: "bb", count: 32))
+    static let direct = ChatID(rawValue: String(repeating: "cc", count: 32))
 
     let account: PublicKey
     let peer: PublicKey
@@ -48,9 +48,9 @@ final class FakeAccount: DaemonCore {
         self.content = Mutex(content)
     }
 
-    private static func chat(_ id: String, isGroup: Bool) -> AppState.ChatSummary {
+    private static func chat(_ id: ChatID, isGroup: Bool) -> AppState.ChatSummary {
         AppState.ChatSummary(
-            chatID: id, routingIDs: [id], name: "", description: "", relays: [], isGroup: isGroup, members: [],
+            chatID: id, routingIDs: [id.rawValue], name: "", description: "", relays: [], isGroup: isGroup, members: [],
             isAdmin: false, epoch: 1, isActive: true, lastMessage: nil, lastMessageAt: nil, lastMessageExpiresAt: nil,
             unreadCount: 0, imageHash: nil)
     }
@@ -67,7 +67,7 @@ final class FakeAccount: DaemonCore {
     }
 
     /// A message of the peer, stored and ready for delivery.
-    func message(_ text: String, in chatID: String = FakeAccount.group) throws -> CoreEvent {
+    func message(_ text: String, in chatID: ChatID = FakeAccount.group) throws -> CoreEvent {
         let number = content.withLock { content in
             content.count += 1
             return content.count
@@ -88,7 +88,7 @@ final class FakeAccount: DaemonCore {
     }
 
     /// A call of the peer that is already in the account's state.
-    func call(_ id: String, in chatID: String) throws -> CoreEvent {
+    func call(_ id: String, in chatID: ChatID) throws -> CoreEvent {
         let session = CallSession(moqURL: "https://moq.example", broadcastBase: "pika/calls", tracks: [.audio])
         let (number, state, readers) = content.withLock { content in
             content.count += 1
@@ -158,15 +158,15 @@ final class FakeAccount: DaemonCore {
         content.withLock { $0.values["\(scope) \(key)"] }
     }
 
-    func messages(chatID: String, before: StoredMessage.Position?, limit: Int) async throws -> [StoredMessage] {
+    func messages(chatID: ChatID, before: StoredMessage.Position?, limit: Int) async throws -> [StoredMessage] {
         content.withLock { content in
             let all = (content.messages[chatID] ?? []).sorted { $0.position > $1.position }
             return Array(all.filter { message in before.map { message.position < $0 } ?? true }.prefix(limit))
         }
     }
 
-    func media(chatID: String, messageID: EventID, index: Int) async throws -> [UInt8] { [] }
-    func groupProfiles(chatID: String) async throws -> [AppState.Profile] { [] }
+    func media(chatID: ChatID, messageID: EventID, index: Int) async throws -> [UInt8] { [] }
+    func groupProfiles(chatID: ChatID) async throws -> [AppState.Profile] { [] }
     func callSession(callID: String) async -> CallSession? { nil }
     func callMedia(callID: String) -> CallMediaSession? { nil }
 }

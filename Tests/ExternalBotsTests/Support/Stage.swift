@@ -22,7 +22,7 @@ final class Stage: Sendable {
     ///   - intensity: tolerated restarts per minute.
     init(
         _ script: String = "", command: [String] = ["python3", "bot.py"], commands: Set<String>? = nil,
-        groups: Set<String>? = nil, policy: BotPolicy = BotPolicy(timeout: .seconds(300)),
+        groups: Set<ChatID>? = nil, policy: BotPolicy = BotPolicy(timeout: .seconds(300)),
         environment: [String: String] = [:],
         restart: RestartKind = .permanent, intensity: Int = 100, account: FakeAccount = FakeAccount()
     ) throws {
@@ -71,12 +71,12 @@ final class Stage: Sendable {
     }
 
     /// Delivers a message of another member; returns when the program's daemon has received it.
-    func say(_ text: String, in chatID: String = FakeAccount.group) async throws {
+    func say(_ text: String, in chatID: ChatID = FakeAccount.group) async throws {
         try await bot.intake.deliver(account.message(text, in: chatID))
     }
 
     /// Delivers a message and returns the next sent one.
-    func ask(_ text: String, in chatID: String = FakeAccount.group) async throws -> String {
+    func ask(_ text: String, in chatID: ChatID = FakeAccount.group) async throws -> String {
         try await say(text, in: chatID)
         return await account.nextSent()
     }

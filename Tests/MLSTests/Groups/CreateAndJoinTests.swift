@@ -10,7 +10,7 @@ import Testing
         let alicePackage = try newKeyPackage(identity: Array("alice".utf8), now: now)
 
         var random = SystemRandomNumberGenerator()
-        let groupID = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        let groupID = GroupID((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) })
         var alice = try MLSGroup.create(groupID: groupID, member: alicePackage, using: &random)
 
         let bobPackage = try newKeyPackage(identity: Array("bob".utf8), now: now)

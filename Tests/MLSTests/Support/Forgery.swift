@@ -7,7 +7,7 @@ extension MLSGroup {
     struct Forgery {
         var sender: Sender?
         var epoch: Epoch?
-        var groupID: [UInt8]?
+        var groupID: GroupID?
         var signatureKey: SignaturePrivateKey?
         var membershipKey: Secret?
         var confirmationTag: [UInt8] = Array(repeating: 0, count: 32)

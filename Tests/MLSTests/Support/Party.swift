@@ -25,7 +25,7 @@ struct Party {
         let first = try self.bundle("member 0")
         self.members = [
             try MLSGroup.create(
-                groupID: Array("the group".utf8), member: first, extensions: extensions, configuration: configuration,
+                groupID: GroupID("the group".utf8), member: first, extensions: extensions, configuration: configuration,
                 using: &self.rng)
         ]
         if count > 1 { try self.add(count - 1, configuration: configuration) }

@@ -102,7 +102,7 @@ import Testing
             var initSecret = vector.initialInitSecret.secret
             for (number, epoch) in vector.epochs.enumerated() {
                 let context = GroupContext(
-                    cipherSuite: suite, groupID: vector.groupId.bytes, epoch: Epoch(rawValue: UInt64(number)),
+                    cipherSuite: suite, groupID: GroupID(vector.groupId.bytes), epoch: Epoch(rawValue: UInt64(number)),
                     treeHash: epoch.treeHash.bytes, confirmedTranscriptHash: epoch.confirmedTranscriptHash.bytes,
                     extensions: [])
                 #expect(context.tlsEncoded() == epoch.groupContext.bytes)

@@ -73,7 +73,7 @@ import Testing
 
     private func context(_ vector: MessageVector, _ suite: CipherSuite) -> [UInt8] {
         GroupContext(
-            cipherSuite: suite, groupID: vector.groupId.bytes, epoch: Epoch(rawValue: vector.epoch),
+            cipherSuite: suite, groupID: GroupID(vector.groupId.bytes), epoch: Epoch(rawValue: vector.epoch),
             treeHash: vector.treeHash.bytes,
             confirmedTranscriptHash: vector.confirmedTranscriptHash.bytes, extensions: []
         ).tlsEncoded()

@@ -21,7 +21,7 @@ import Testing
                 #expect(tree.hash(of: NodeIndex(position)) == vector.treeHashes[position].bytes)
                 #expect(tree.resolution(of: NodeIndex(position)).map(\.value) == vector.resolutions[position])
             }
-            try tree.validate(groupID: vector.groupId.bytes, extensions: [])
+            try tree.validate(groupID: GroupID(vector.groupId.bytes), extensions: [])
             #expect(tree.encoded() == vector.tree.bytes)
         }
         #expect(run == 70)
@@ -105,7 +105,7 @@ import Testing
         _ vector: TreeKEMVector, _ suite: CipherSuite, _ tree: inout RatchetTree
     ) -> [UInt8] {
         GroupContext(
-            cipherSuite: suite, groupID: vector.groupId.bytes, epoch: Epoch(rawValue: vector.epoch),
+            cipherSuite: suite, groupID: GroupID(vector.groupId.bytes), epoch: Epoch(rawValue: vector.epoch),
             treeHash: tree.rootHash(),
             confirmedTranscriptHash: vector.confirmedTranscriptHash.bytes, extensions: []
         ).tlsEncoded()
@@ -141,7 +141,7 @@ import Testing
         let new = try created.setNewPath(
             of: sender,
             leaf: .init(
-                groupID: vector.groupId.bytes, credential: leaf.credential, capabilities: leaf.capabilities,
+                groupID: GroupID(vector.groupId.bytes), credential: leaf.credential, capabilities: leaf.capabilities,
                 extensions: leaf.extensions, signatureKey: signature,
                 encryptionKey: .generate(suite, using: &rng)), using: &rng)
         #expect(own.leafIndex == sender)

@@ -33,14 +33,14 @@ import Testing
         }
     }
 
-    private func check(_ chat: String, _ run: RandomRun) async throws {
+    private func check(_ chat: ChatID, _ run: RandomRun) async throws {
         var isReported = false
         func fail(_ text: String) {
             Issue.record("seed \(run.lab.seed): \(text)\(isReported ? "" : run.story(of: chat))")
             isReported = true
         }
         let founder = run.founder(of: chat)
-        guard let reference = try await founder.storedGroups().first(where: { $0.groupID.hex == chat }) else {
+        guard let reference = try await founder.storedGroups().first(where: { ChatID($0.groupID) == chat }) else {
             return fail("\(founder.name) must have the group")
         }
         let expected = Set(reference.members)
@@ -50,12 +50,12 @@ import Testing
                 // A newcomer is alone if the commit that added it lost a race and the committer then lost its admin
                 // role: no other member is in that state of the group, and the protocol cannot detect it.
                 if let group, try await run.isShared(group) {
-                    fail("\(member.name) must not be in \(chat.prefix(4)), epoch \(group.epoch)")
+                    fail("\(member.name) must not be in \(chat.rawValue.prefix(4)), epoch \(group.epoch)")
                 }
                 continue
             }
             guard let group else {
-                fail("\(member.name) must be in \(chat.prefix(4)), as the others state")
+                fail("\(member.name) must be in \(chat.rawValue.prefix(4)), as the others state")
                 continue
             }
             if group.mls.epochAuthenticator != reference.mls.epochAuthenticator
@@ -100,7 +100,7 @@ struct MembershipHistory {
     private var epochs: [Epoch: Set<PublicKey>] = [:]
 
     /// - Parameter founded: the members of the group at its founding, at epoch 1.
-    init(of member: LabMember, in chat: String, founded: Set<PublicKey>) {
+    init(of member: LabMember, in chat: ChatID, founded: Set<PublicKey>) {
         var commits: [CommitEvent] = []
         var ids: Set<Int64> = []
         for event in member.events where event.chatID == chat && ids.insert(event.inboxID).inserted {
@@ -123,7 +123,7 @@ extension LabMember {
     /// The groups in its store, read back as after a restart.
     func storedGroups() async throws -> [MarmotGroup] {
         try await self.store.load().groups.compactMap { stored in
-            guard let key = StoredGroupKey(stored: stored.groupID), key.part == nil else { return nil }
+            guard let key = StoredGroupKey(stored: stored.key), key.part == nil else { return nil }
             return try MarmotGroup(header: stored.header, records: stored.records, account: self.publicKey)
         }
     }
@@ -141,7 +141,7 @@ extension LabMember {
     }
 
     /// Returns the number of times that the handlers received a message; a redelivery after a crash does not count.
-    func deliveryCount(of id: EventID, in chat: String) -> Int {
+    func deliveryCount(of id: EventID, in chat: ChatID) -> Int {
         var ids: Set<Int64> = []
         for event in self.events where event.chatID == chat {
             if case .message(let message) = event.content, message.id == id { ids.insert(event.inboxID) }

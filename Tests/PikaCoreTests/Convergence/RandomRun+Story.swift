@@ -5,7 +5,7 @@ import PikaCore
 /// The printed report of a failed run.
 extension RandomRun {
     /// The operations, and each member's view of a chat.
-    func story(of chat: String) -> String {
+    func story(of chat: ChatID) -> String {
         let views = self.members.map { member in
             "\(member.name): " + member.events.filter { $0.chatID == chat }.map(self.line).joined(separator: " ")
         }

@@ -8,9 +8,9 @@ import Nostr
 final class RandomRun {
     let lab: GroupLab
     private(set) var members: [LabMember] = []
-    private(set) var chats: [String] = []
+    private(set) var chats: [ChatID] = []
     /// The members of a chat at its founding.
-    private(set) var founded: [String: Set<PublicKey>] = [:]
+    private(set) var founded: [ChatID: Set<PublicKey>] = [:]
     private(set) var trace: [String] = []
     private var random: SeededGenerator
     private var textCount = 0
@@ -33,7 +33,7 @@ final class RandomRun {
     }
 
     /// The account that founded a chat; it is never removed.
-    func founder(of chat: String) -> LabMember { self.members[chat == self.chats[0] ? 0 : 1] }
+    func founder(of chat: ChatID) -> LabMember { self.members[chat == self.chats[0] ? 0 : 1] }
 
     func run(operations: Int) async throws {
         self.lab.network.setFaults(.rough, seed: self.lab.seed)
@@ -65,7 +65,7 @@ final class RandomRun {
         } while self.members.contains(where: \.hasCrashed)
     }
 
-    func present(in chat: String) async throws -> [LabMember] {
+    func present(in chat: ChatID) async throws -> [LabMember] {
         var present: [LabMember] = []
         for member in self.members where !member.hasCrashed {
             if try await member.summary(of: chat)?.isActive == true { present.append(member) }
@@ -139,7 +139,7 @@ final class RandomRun {
         }
     }
 
-    private func say(_ member: LabMember, _ chat: String) {
+    private func say(_ member: LabMember, _ chat: ChatID) {
         self.textCount += 1
         self.begin(member, .sendMessage(chatID: chat, .text("\(self.textCount)")), "says \(self.textCount) in")
     }
@@ -154,7 +154,7 @@ final class RandomRun {
 }
 
 extension AppAction {
-    fileprivate var chat: String? {
+    fileprivate var chat: ChatID? {
         switch self {
         case .sendMessage(let chat, _), .renameGroup(let chat, _), .addGroupMembers(let chat, _, _),
             .removeGroupMembers(let chat, _), .leaveGroup(let chat), .updateGroupKeys(let chat),

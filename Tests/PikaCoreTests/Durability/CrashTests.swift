@@ -74,7 +74,7 @@ import Testing
         let store = alice.store
         let before = store.commitCount
         if let point { alice.crash(point.stopPoint(after: before)) }
-        var chats: [String] = []
+        var chats: [ChatID] = []
         for _ in 0..<2 where chats.isEmpty {
             alice.begin(.createGroupChat(name: "friends", peers: [bob.publicKey]))
             try await lab.settle()

@@ -95,7 +95,7 @@ import Testing
         #expect(try await alice.messages(in: chats[0]).map(\.content) == Array(before.suffix(50)))
         try await alice.perform(.loadOlderMessages(chatID: chats[0]))
         #expect(try await alice.messages(in: chats[0]).map(\.content) == before)
-        var queued: [String: [EventID]] = [:]
+        var queued: [ChatID: [EventID]] = [:]
         for number in 0..<40 {
             for chat in chats {
                 let action = AppAction.sendMessage(chatID: chat, .text("\(number)"))

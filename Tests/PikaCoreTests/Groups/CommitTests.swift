@@ -10,7 +10,7 @@ import Testing
         let alice: LabMember
         let bob: LabMember
         let carol: LabMember
-        let chat: String
+        let chat: ChatID
     }
 
     /// Alice and Bob in a group; Carol outside.

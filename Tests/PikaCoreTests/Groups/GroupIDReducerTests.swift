@@ -26,7 +26,7 @@ import Testing
             entry.type == MarmotProfile.mip.groupDataExtension
                 ? Extension(type: entry.type, data: data.encoded()) : entry
         }
-        for groupID in [known.groupID.bytes, [UInt8](repeating: 9, count: 16)] {
+        for groupID in [known.groupID, GroupID([UInt8](repeating: 9, count: 16))] {
             var group = try MLSGroup.create(
                 groupID: groupID, member: founder, extensions: extensions, using: &world.random)
             var request = CommitRequest()

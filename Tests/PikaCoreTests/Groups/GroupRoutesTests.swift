@@ -46,12 +46,13 @@ import Testing
         _ = routes.set([one], of: self.a, enteredAt: 0)
         _ = routes.set([two], of: self.b, enteredAt: 0)
         #expect(try routes.group(named: "01") == self.a && routes.group(named: one.hex.uppercased()) == self.a)
-        #expect(routes.chatID(stored: two.hex) == "02" && routes.chatID(stored: "02") == "02")
+        let claimed = ChatID(rawValue: two.hex)
+        #expect(routes.chatID(stored: claimed) == "02" && routes.chatID(stored: "02") == "02")
         _ = routes.set([two, one], of: self.a, enteredAt: 0)
         let error = #expect(throws: AppCoreError.self) { try routes.group(named: two.hex) }
         #expect(error?.code == .ambiguousChat && error?.message.hasSuffix("mls_group_id: 01 or 02") == true)
         #expect(try routes.group(named: one.hex) == self.a && routes.group(named: "02") == self.b)
-        #expect(routes.chatID(stored: two.hex) == two.hex)
+        #expect(routes.chatID(stored: claimed) == claimed)
         for unknown in ["", "03", "x", String(repeating: "7", count: 64)] {
             #expect(throws: AppCoreError(.unknownChat, "no chat has the id \(unknown)")) {
                 try routes.group(named: unknown)

@@ -15,7 +15,7 @@ import Testing
         let bob: LabMember
         let carol: LabMember
         let mallory: PublicKey
-        let chat: String
+        let chat: ChatID
         var attacker: BackDater
 
         init(seed: UInt64, depth: Int = 1) async throws {
@@ -58,7 +58,7 @@ import Testing
             var states: Set<[UInt8]> = []
             for member in [self.alice, self.bob, self.carol] {
                 let group = try #require(try await member.storedGroups().first)
-                states.insert(group.mls.epochAuthenticator.copyBytes() + group.mls.groupID)
+                states.insert(group.mls.epochAuthenticator.copyBytes() + group.mls.groupID.bytes)
                 #expect(group.isActive)
             }
             #expect(states.count == 1)

@@ -69,9 +69,9 @@ import Testing
                 guard case .message(let message) = event.content else { continue }
                 let group =
                     switch event.chatID {
-                    case self.mallorys.hex: "mallory"
-                    case self.bobs.hex: "bob"
-                    default: event.chatID
+                    case ChatID(self.mallorys): "mallory"
+                    case ChatID(self.bobs): "bob"
+                    default: event.chatID.rawValue
                     }
                 let known = received[message.content]
                 received[message.content] =
@@ -82,7 +82,7 @@ import Testing
 
         var collisions: Int {
             let note = CoreNote.routingCollision(
-                nostrGroupID: self.bobsID.hex, chatIDs: [self.mallorys.hex, self.bobs.hex])
+                nostrGroupID: self.bobsID.hex, chatIDs: [ChatID(self.mallorys), ChatID(self.bobs)])
             return self.world[Self.bot].notes.count { $0 == note }
         }
     }
@@ -126,7 +126,7 @@ import Testing
         try scene.attack()
         scene.world.receive(Scene.bot, late)
         for text in ["one", "two"] {
-            let event = try #require(scene.world[Scene.bot].delivered.last { $0.chatID == scene.mallorys.hex })
+            let event = try #require(scene.world[Scene.bot].delivered.last { $0.chatID == ChatID(scene.mallorys) })
             scene.world.now += 1000
             scene.world.reduce(
                 Scene.bot,
@@ -148,28 +148,29 @@ import Testing
 
     @Test func ambiguousIDNamesNoChat() throws {
         var scene = try Scene()
-        scene.world.act(Scene.bot, .sendMessage(chatID: scene.bobsID.hex, .text("before")), "before")
+        scene.world.act(Scene.bot, .sendMessage(chatID: ChatID(rawValue: scene.bobsID.hex), .text("before")), "before")
         scene.world.settle()
         #expect(scene.world[Scene.bob].texts == ["before"], "a single claim must identify the chat")
         try scene.attack()
-        scene.world.act(Scene.bot, .sendMessage(chatID: scene.bobsID.hex, .text("x")), "x")
+        scene.world.act(Scene.bot, .sendMessage(chatID: ChatID(rawValue: scene.bobsID.hex), .text("x")), "x")
         guard case .failed(let error)? = scene.world[Scene.bot].outcomes["x"] else {
             Issue.record("expected an ambiguous reference to be refused")
             return
         }
         #expect(error.code == .ambiguousChat)
         #expect(error.message.contains(scene.mallorys.hex) && error.message.contains(scene.bobs.hex))
-        scene.world.act(Scene.bot, .sendMessage(chatID: scene.oldID.hex, .text("former")), "former")
+        scene.world.act(Scene.bot, .sendMessage(chatID: ChatID(rawValue: scene.oldID.hex), .text("former")), "former")
         scene.world.settle()
         #expect(scene.world[Scene.mallory].texts == ["former"], "a former id must still identify the chat")
 
         let state = scene.world[Scene.bot].model.state
         #expect(throws: AppCoreError.self) { try state.chat(named: scene.bobsID.hex.uppercased()) }
         #expect(try state.chat(named: scene.bobs.hex)?.nostrGroupID == scene.bobs.hex)
-        #expect(try state.chat(named: scene.oldID.hex)?.chatID == scene.mallorys.hex)
+        #expect(try state.chat(named: scene.oldID.hex)?.chatID == ChatID(scene.mallorys))
         let chat = try #require(try state.chat(named: scene.bobs.hex))
-        #expect(!state.matches([scene.bobsID.hex], chat) && !state.matches([scene.oldID.hex], chat))
-        #expect(state.matches([scene.bobs.hex, scene.bobsID.hex], chat))
+        let claimed = ChatID(rawValue: scene.bobsID.hex)
+        #expect(!state.matches([claimed], chat) && !state.matches([ChatID(rawValue: scene.oldID.hex)], chat))
+        #expect(state.matches([ChatID(scene.bobs), claimed], chat))
     }
 
     @Test func eventWaitsOnceForAllCandidates() throws {

@@ -48,7 +48,7 @@ struct CampaignLedger {
     private mutating func measureMemory(_ member: LabMember) async throws {
         let state = try await member.store.load()
         let bytes = state.waiting.reduce(0) { $0 + $1.event.parkedBytes }
-        let groups = Set(state.groups.compactMap { StoredGroupKey(stored: $0.groupID)?.groupID }).count
+        let groups = Set(state.groups.compactMap { StoredGroupKey(stored: $0.key)?.groupID }).count
         self.check("waiting", state.waiting.count, PendingEvents.standardAccount.events, member)
         self.check("waiting bytes", bytes, PendingEvents.standardAccount.bytes, member)
         self.check("invites", state.invites.count, InviteBudget.standard.events, member)

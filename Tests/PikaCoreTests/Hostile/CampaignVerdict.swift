@@ -23,17 +23,17 @@ struct CampaignVerdict {
         self.faults += run.ledger.violations
     }
 
-    private func reference(of chat: String) -> LabMember {
+    private func reference(of chat: ChatID) -> LabMember {
         chat == self.run.quiet ? self.run.honest[1] : self.run.founder
     }
 
     /// Whether the hostile admin has removed a member from a group or lured it away.
-    private func isHarmed(_ member: LabMember, in chat: String) -> Bool {
+    private func isHarmed(_ member: LabMember, in chat: ChatID) -> Bool {
         chat == self.run.attacked && self.run.harmed.contains(member.publicKey)
     }
 
     /// All members have the same state. A member that the hostile admin removed or lured away may have its own.
-    private mutating func judgeState(of chat: String) async throws {
+    private mutating func judgeState(of chat: ChatID) async throws {
         let founder = self.reference(of: chat)
         guard let reference = try await self.run.group(chat, of: founder) else {
             self.faults.append("\(founder.name) has lost \(self.name(of: chat))")
@@ -62,7 +62,7 @@ struct CampaignVerdict {
     }
 
     /// Every message of a surviving epoch has reached every honest member of that epoch once.
-    private mutating func judgeMessages(of chat: String) async throws {
+    private mutating func judgeMessages(of chat: ChatID) async throws {
         let founder = self.reference(of: chat)
         guard let reference = try await self.run.group(chat, of: founder) else { return }
         let honest = self.run.honestMembers(of: chat)
@@ -133,5 +133,5 @@ struct CampaignVerdict {
         }
     }
 
-    private func name(of chat: String) -> String { chat == self.run.quiet ? "the quiet group" : "the attacked group" }
+    private func name(of chat: ChatID) -> String { chat == self.run.quiet ? "the quiet group" : "the attacked group" }
 }

@@ -73,7 +73,7 @@ struct HostileAccount {
     mutating func rumor(in id: GroupID, isAdmin: Bool, createdAt: Int64, padding: Int = 0) -> UnsignedEvent {
         self.textCount += 1
         let text = HostileText(
-            chatID: id.hex, role: isAdmin ? "admin" : "member", number: "\(self.name) \(self.textCount)"
+            chatID: ChatID(id), role: isAdmin ? "admin" : "member", number: "\(self.name) \(self.textCount)"
         )
         .content
         return UnsignedEvent(
@@ -84,11 +84,11 @@ struct HostileAccount {
 
 /// The content of an adversary's message.
 struct HostileText {
-    let chatID: String
+    let chatID: ChatID
     let role: String
     let number: String
 
-    init(chatID: String, role: String, number: String) {
+    init(chatID: ChatID, role: String, number: String) {
         self.chatID = chatID
         self.role = role
         self.number = number
@@ -98,7 +98,7 @@ struct HostileText {
     init?(_ content: String) {
         let fields = content.split(separator: "|", maxSplits: 4, omittingEmptySubsequences: false).map(String.init)
         guard fields.count == 5, fields[0] == "hostile" else { return nil }
-        self.init(chatID: fields[1], role: fields[2], number: fields[3])
+        self.init(chatID: ChatID(rawValue: fields[1]), role: fields[2], number: fields[3])
     }
 
     var content: String { "hostile|\(self.chatID)|\(self.role)|\(self.number)|" }

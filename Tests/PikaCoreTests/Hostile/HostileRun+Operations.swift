@@ -70,14 +70,14 @@ extension HostileRun {
         }
     }
 
-    func say(_ member: LabMember, _ chat: String) {
+    func say(_ member: LabMember, _ chat: ChatID) {
         guard !member.hasCrashed else { return }
         let text = "\(self.sent.count)"
         self.sent[text] = (chat, member.publicKey)
         self.begin(member, chat, .sendMessage(chatID: chat, .text(text)), "says \(text) in")
     }
 
-    private func begin(_ member: LabMember, _ chat: String, _ action: AppAction, _ what: String) {
+    private func begin(_ member: LabMember, _ chat: ChatID, _ action: AppAction, _ what: String) {
         self.note("\(member.name) \(what) \(chat == self.quiet ? "quiet" : "attacked")")
         self.actions[member.name, default: 0] += 1
         member.begin(action)
@@ -117,7 +117,7 @@ extension HostileRun {
         if isHarmful, self.away != nil || !self.harmed.isEmpty { return }
         let depth = try await self.maximumDepth(act.needsLevelGroup)
         var view = self.view(of: &self.admin)
-        guard let id = GroupID(hex: self.attacked) else { return }
+        guard let id = self.attacked.groupID else { return }
         let victim = view.victims.randomElement(using: &self.random)
         if isHarmful { view.victims = victim.map { [$0] } ?? [] }
         let events = try? act.perform(by: &self.admin, in: id, view, maximumDepth: depth)

@@ -27,9 +27,9 @@ final class HostileRun {
 
     let lab: GroupLab
     private(set) var honest: [LabMember] = []
-    /// The hex ids of the groups with and without adversaries.
-    private(set) var attacked = ""
-    private(set) var quiet = ""
+    /// The chats with and without adversaries.
+    private(set) var attacked: ChatID = ""
+    private(set) var quiet: ChatID = ""
     var member: HostileAccount
     var admin: HostileAccount
     var stranger: HostileAccount
@@ -43,7 +43,7 @@ final class HostileRun {
     /// Events that only the hostile relay has, with the number of the operation that discloses them.
     var withheld: [(event: Event, until: Int)] = []
     /// Messages of honest accounts: the chat and the sender of each text.
-    var sent: [String: (chat: String, sender: PublicKey)] = [:]
+    var sent: [String: (chat: ChatID, sender: PublicKey)] = [:]
     /// Dispatched actions of each honest account.
     var actions: [String: Int] = [:]
     private(set) var operations = 0
@@ -97,12 +97,12 @@ final class HostileRun {
     }
 
     /// The active state of a group at an honest member.
-    func group(_ chat: String, of member: LabMember) async throws -> MarmotGroup? {
-        try await member.storedGroups().first { $0.groupID.hex == chat && $0.isActive }
+    func group(_ chat: ChatID, of member: LabMember) async throws -> MarmotGroup? {
+        try await member.storedGroups().first { ChatID($0.groupID) == chat && $0.isActive }
     }
 
     /// The honest members of a group at its founding.
-    func honestMembers(of chat: String) -> [LabMember] { chat == self.quiet ? Array(self.honest[1...]) : self.honest }
+    func honestMembers(of chat: ChatID) -> [LabMember] { chat == self.quiet ? Array(self.honest[1...]) : self.honest }
 
     func note(_ what: String) { self.trace.append(what) }
 

@@ -41,7 +41,7 @@ import Testing
     @Test func dropsOldestOutcomeBeyondCapacity() {
         var (outcomes, step) = (IdempotentOutcomes(), CoreStep.at(0))
         for number in 0...IdempotentOutcomes.capacity {
-            outcomes.record(.done(chatID: "\(number)"), of: .once("\(number)"), &step)
+            outcomes.record(.done(chatID: ChatID(rawValue: "\(number)")), of: .once("\(number)"), &step)
         }
         #expect(outcomes.stored.count == IdempotentOutcomes.capacity)
         let status = outcomes.begin(.once("0"))

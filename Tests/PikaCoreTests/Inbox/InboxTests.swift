@@ -6,14 +6,14 @@ import Testing
 @Suite struct InboxTests {
     private static let window = Inbox.Window(count: 4, bytes: 100, countOfChat: 2, bytesOfChat: 60)
 
-    private func event(_ id: Int64, _ chat: String = "a", at time: Int64 = 10) throws -> CoreEvent {
+    private func event(_ id: Int64, _ chat: ChatID = "a", at time: Int64 = 10) throws -> CoreEvent {
         let key = try PublicKey(hex: String(repeating: "b", count: 64))
         return CoreEvent(
             inboxID: id, chatID: chat, receivedAt: time,
             content: .joined(JoinEvent(inviter: key, name: "", epoch: 1, memberCount: 2)))
     }
 
-    private func inbox(_ rows: (id: Int64, chat: String, bytes: Int)...) throws -> Inbox {
+    private func inbox(_ rows: (id: Int64, chat: ChatID, bytes: Int)...) throws -> Inbox {
         var inbox = Inbox()
         for row in rows { inbox.add(try self.event(row.id, row.chat), bytes: row.bytes) }
         return inbox

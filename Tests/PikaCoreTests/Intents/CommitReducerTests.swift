@@ -138,7 +138,7 @@ import Testing
         #expect(world[1].group?.data.name == "earlier")
         #expect(!world[1].durable.state.outbox.contains { $0.id == worse.row })
         // It is kept, because in another wrapper with an earlier time it would win.
-        #expect(world[1].durable.state.groups.count { $0.groupID.first == 1 } == 1)
+        #expect(world[1].durable.state.groups.count { $0.key.first == 1 } == 1)
         #expect(!world[1].durable.state.memos.keys.contains { $0.kind == .groupIntent })
         // The worse commit waits at the other member until that member's own is confirmed, and then loses.
         world.receive(0, worse.event)

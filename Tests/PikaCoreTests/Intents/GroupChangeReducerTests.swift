@@ -9,7 +9,7 @@ import Testing
 /// Changes of a group's data and requirements (MIP-01).
 @Suite struct GroupChangeReducerTests {
     private func perform(
-        _ world: inout ReducerWorld, _ index: Int, _ action: (String) -> AppAction
+        _ world: inout ReducerWorld, _ index: Int, _ action: (ChatID) -> AppAction
     ) -> ActionOutcome? {
         world.act(index, action(world[index].chatID), "change")
         world.settle()
@@ -59,7 +59,7 @@ import Testing
     @Test func explainsRefusedChanges() throws {
         var world = try ReducerWorld.group(2)
         let stranger = KeyPair.generate(using: &world.random).publicKey
-        let refused: [(Int, (String) -> AppAction)] = [
+        let refused: [(Int, (ChatID) -> AppAction)] = [
             (1, { .setGroupDescription(chatID: $0, description: "mine") }),
             (1, { .selfDemote(chatID: $0) }),
             (0, { .selfDemote(chatID: $0) }),
@@ -73,9 +73,8 @@ import Testing
             #expect(world[0].group?.epoch == 1 && world[0].group?.pending == nil)
             #expect(world[index].model.intents.all.allSatisfy { !$0.isOpen })
         }
-        #expect(
-            self.perform(&world, 0) { _ in .leaveGroup(chatID: String(repeating: "0", count: 64)) }?.failure
-                == .unknownChat)
+        let unknown = ChatID(rawValue: String(repeating: "0", count: 64))
+        #expect(self.perform(&world, 0) { _ in .leaveGroup(chatID: unknown) }?.failure == .unknownChat)
     }
 
     @Test func refusesOversizedGroupNamingLimit() throws {

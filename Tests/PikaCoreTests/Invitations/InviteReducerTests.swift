@@ -98,12 +98,12 @@ import Testing
         #expect(
             world[1].notes.contains {
                 guard case .routingCollision(chat.data.nostrGroupIDHex, let chatIDs) = $0 else { return false }
-                return Set(chatIDs) == [chat.groupID.hex, group.groupID.hex]
+                return Set(chatIDs) == [ChatID(chat.groupID), ChatID(group.groupID)]
             })
         world.say(0, "still ours")
         world.settle()
         #expect(world[1].texts == ["still ours"])
-        #expect(world[1].delivered.last?.chatID == chat.groupID.hex)
+        #expect(world[1].delivered.last?.chatID == ChatID(chat.groupID))
     }
 
     @Test func picksNewestUsableKeyPackage() throws {

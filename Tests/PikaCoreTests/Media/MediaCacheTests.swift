@@ -4,7 +4,7 @@ import Testing
 
 /// Files in the host's cache, and their progress in the state.
 @Suite struct MediaCacheTests {
-    private func pair(_ seed: UInt64) async throws -> (lab: GroupLab, alice: LabMember, bob: LabMember, chat: String) {
+    private func pair(_ seed: UInt64) async throws -> (lab: GroupLab, alice: LabMember, bob: LabMember, chat: ChatID) {
         let lab = try GroupLab(seed: seed)
         let alice = try await lab.member("alice")
         let bob = try await lab.member("bob")
@@ -58,8 +58,8 @@ import Testing
         let (_, alice, bob, chat) = try await self.pair(212)
         let id = try await alice.send([self.file])
         for (chat, index, code) in [
-            (chat, 1, AppCoreError.Code.unknownMedia), (chat, -1, .unknownMedia), ("none", 0, .unknownChat),
-        ] {
+            (chat, 1, .unknownMedia), (chat, -1, .unknownMedia), ("none", 0, .unknownChat),
+        ] as [(ChatID, Int, AppCoreError.Code)] {
             let outcome = try await bob.attempt(.downloadChatMedia(chatID: chat, messageID: id, index: index))
             guard case .failed(let error) = outcome else { return #expect(Bool(false), "\(chat) \(index)") }
             #expect(error.code == code)

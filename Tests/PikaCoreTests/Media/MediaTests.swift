@@ -30,7 +30,7 @@ private struct MirrorBot: Bot {
         let lab: GroupLab
         let alice: LabMember
         let bob: LabMember
-        let chat: String
+        let chat: ChatID
     }
 
     private func pair(_ seed: UInt64) async throws -> Pair {

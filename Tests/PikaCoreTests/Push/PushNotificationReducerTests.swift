@@ -129,7 +129,9 @@ import Testing
         world.act(0, .setPushNotifications(true))
         let chats = world[0].model.state.chatList.map(\.chatID)
         #expect(chats.count == 2)
-        for chatID in chats { world.act(0, .sendMessage(chatID: chatID, OutgoingMessage(content: "hi")), chatID) }
+        for chatID in chats {
+            world.act(0, .sendMessage(chatID: chatID, OutgoingMessage(content: "hi")), chatID.rawValue)
+        }
         world.settle()
         world.postInbox(of: server)
         world.now += 2000

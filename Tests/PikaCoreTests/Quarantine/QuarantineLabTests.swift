@@ -13,8 +13,8 @@ struct QuarantineLabTests {
         let lab: GroupLab
         let alice: LabMember
         let bob: LabMember
-        let chat: String
-        let other: String
+        let chat: ChatID
+        let other: ChatID
 
         init(seed: UInt64) async throws {
             lab = try GroupLab(seed: seed)
@@ -34,7 +34,7 @@ struct QuarantineLabTests {
             try await lab.settle()
         }
 
-        func answers(_ chat: String) -> [String] { alice.heard(in: chat, from: bob) }
+        func answers(_ chat: ChatID) -> [String] { alice.heard(in: chat, from: bob) }
     }
 
     /// The id of the event with Alice's latest message, as stored on relays.
@@ -52,9 +52,9 @@ struct QuarantineLabTests {
         try await world.bob.restart()
         #expect(try await world.bob.heal() == 2)
         #expect(world.bob.core.quarantine.map(\.subject.description) == ["event/\(id)"])
-        for chat in [world.chat, world.other] { try await world.alice.say("ask \(chat.prefix(2))", in: chat) }
-        #expect(world.answers(world.chat) == ["answer to ask \(world.chat.prefix(2))"])
-        #expect(world.answers(world.other) == ["answer to ask \(world.other.prefix(2))"])
+        for chat in [world.chat, world.other] { try await world.alice.say("ask \(chat.rawValue.prefix(2))", in: chat) }
+        #expect(world.answers(world.chat) == ["answer to ask \(world.chat.rawValue.prefix(2))"])
+        #expect(world.answers(world.other) == ["answer to ask \(world.other.rawValue.prefix(2))"])
         // The quarantine survives a restart, and the event is kept for a release.
         world.bob.crash()
         try await world.bob.restart()

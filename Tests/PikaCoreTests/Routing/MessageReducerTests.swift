@@ -268,7 +268,7 @@ import Testing
     @Test func readsRotatedGroupIDFromItsStart() throws {
         var world = try ReducerWorld.group(2)
         let chatID = world[1].chatID
-        let old = try #require(world[1].group?.data.nostrGroupIDHex)
+        let old = ChatID(rawValue: try #require(world[1].group?.data.nostrGroupIDHex))
         world.act(1, .openChat(chatID: old))
         world.settle()
         var data = try #require(world[0].group?.data)

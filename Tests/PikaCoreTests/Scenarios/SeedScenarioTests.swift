@@ -29,7 +29,7 @@ import Testing
     }
 
     private func expectMembers(
-        _ expected: [PublicKey], admins: [PublicKey], isGroup: Bool, of chat: String, seenBy members: [LabMember],
+        _ expected: [PublicKey], admins: [PublicKey], isGroup: Bool, of chat: ChatID, seenBy members: [LabMember],
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         for member in members {

@@ -7,7 +7,7 @@ import Testing
         for run in member.snapshots {
             #expect(zip(run, run.dropFirst()).allSatisfy { $0.rev < $1.rev }, "revs must increase")
             for state in run {
-                let open: String? = if case .chat(let chatID) = state.router.top { chatID } else { nil }
+                let open: ChatID? = if case .chat(let chatID) = state.router.top { chatID } else { nil }
                 #expect(state.currentChat?.chatID == open, "the open chat must be filled, and no other")
             }
         }
@@ -43,8 +43,9 @@ import Testing
     @Test func reportsUnknownChat() async throws {
         let lab = try GroupLab(seed: 61)
         let alice = try await lab.member("alice")
+        let unknown = ChatID(rawValue: String(repeating: "0", count: 64))
         for action in [
-            AppAction.openChat(chatID: "nowhere"), .sendMessage(chatID: String(repeating: "0", count: 64), .text("x")),
+            AppAction.openChat(chatID: "nowhere"), .sendMessage(chatID: unknown, .text("x")),
             .renameGroup(chatID: "", name: "x"), .endCall(chatID: "x", callID: "y", reason: "z"),
         ] {
             guard case .failed(let error) = try await alice.attempt(action) else {

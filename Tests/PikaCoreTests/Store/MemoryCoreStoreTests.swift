@@ -36,20 +36,20 @@ import Testing
         let store = MemoryCoreStore()
         let records: [GroupRecord: Secret?] = [.core: Secret([1]), .node(0): Secret([2]), .epoch(0): Secret([3])]
         try await store.commit([
-            .updateGroup(groupID: [1], GroupStorageChanges(replacesAll: true, records: records)),
-            .putGroupHeader(groupID: [1], header: Secret([4])),
+            .updateGroup(key: [1], GroupStorageChanges(replacesAll: true, records: records)),
+            .putGroupHeader(key: [1], header: Secret([4])),
             .updateGroup(
-                groupID: [1], GroupStorageChanges(replacesAll: false, records: [.core: Secret([5]), .node(0): nil])),
+                key: [1], GroupStorageChanges(replacesAll: false, records: [.core: Secret([5]), .node(0): nil])),
         ])
         var group = try #require(try await store.load().groups.first)
         #expect(group.header == Secret([4]))
         #expect(group.records == [.core: Secret([5]), .epoch(0): Secret([3])])
         try await store.commit([
-            .updateGroup(groupID: [1], GroupStorageChanges(replacesAll: true, records: [.epoch(1): Secret([6])]))
+            .updateGroup(key: [1], GroupStorageChanges(replacesAll: true, records: [.epoch(1): Secret([6])]))
         ])
         group = try #require(try await store.load().groups.first)
         #expect(group.records == [.epoch(1): Secret([6])])
-        try await store.commit([.putMessage(Self.message("x")), .deleteGroup(groupID: [1])])
+        try await store.commit([.putMessage(Self.message("x")), .deleteGroup(key: [1])])
         #expect(try await store.load().groups.isEmpty)
         #expect(try await store.messages(in: [1], before: nil, limit: 9).isEmpty)
     }

@@ -22,7 +22,7 @@ struct DurableState {
                 if changes.replacesAll { group.records = [:] }
                 for (record, value) in changes.records { group.records[record] = value }
             }
-        case .deleteGroup(let id): self.state.groups.removeAll { $0.groupID == id }
+        case .deleteGroup(let id): self.state.groups.removeAll { $0.key == id }
         case .putMessage(let message):
             if !self.messages.contains(where: { $0.groupID == message.groupID && $0.id == message.id }) {
                 self.messages.append(message)
@@ -77,9 +77,9 @@ struct DurableState {
 
     private mutating func change(_ id: [UInt8], _ body: (inout StoredGroup) -> Void) {
         var group =
-            self.state.groups.first { $0.groupID == id } ?? StoredGroup(groupID: id, header: Secret([]), records: [:])
+            self.state.groups.first { $0.key == id } ?? StoredGroup(key: id, header: Secret([]), records: [:])
         body(&group)
-        self.state.groups.removeAll { $0.groupID == id }
+        self.state.groups.removeAll { $0.key == id }
         self.state.groups.append(group)
     }
 }
@@ -111,7 +111,7 @@ struct ReducerWorld {
         var signerAnswer: SignerError?
         var ownKey: OwnKey { self.isRemote ? .remote(self.key) : .local(self.keys) }
         var key: PublicKey { self.keys.publicKey }
-        var chatID: String { self.model.state.chatList.first?.chatID ?? "" }
+        var chatID: ChatID { self.model.state.chatList.first?.chatID ?? "" }
         var group: MarmotGroup? { self.model.groups.values.first }
 
         var texts: [String] {

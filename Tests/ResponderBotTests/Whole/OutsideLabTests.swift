@@ -37,7 +37,7 @@ struct OutsideLabTests {
         #expect(event["arguments"] == "a \"b c\"")
         #expect(event["pieces"] == ["a", "b c"])
         #expect(event["sender"]?["npub"]?.string == room.bob.publicKey.npub)
-        let chat: JSONValue = ["id": .string(room.chat), "name": "the room", "group": true, "members": 3]
+        let chat: JSONValue = ["id": .string(room.chat.rawValue), "name": "the room", "group": true, "members": 3]
         #expect(document["chats"] == [chat])
     }
 

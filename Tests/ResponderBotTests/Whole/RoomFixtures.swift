@@ -9,7 +9,7 @@ struct Room {
     let ann: LabMember
     let bob: LabMember
     let bot: LabMember
-    let chat: String
+    let chat: ChatID
 
     init(_ rules: BotSettings..., world: FakeWorld = FakeWorld(), seed: UInt64 = 1) async throws {
         lab = try GroupLab(seed: seed)

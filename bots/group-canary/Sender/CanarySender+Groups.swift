@@ -18,20 +18,20 @@ extension CanarySender {
             chat.name == group.title && chat.isAdmin && everybody.isSubset(of: chat.members.map(\.publicKey))
         }
         guard let chat = own.min(by: { $0.chatID < $1.chatID }) else { return nil }
-        context.setText(chat.chatID, forKey: CanaryKey.chat(group).text)
+        context.setText(chat.chatID.rawValue, forKey: CanaryKey.chat(group).text)
         return chat
     }
 
     /// Returns the group of a chat; nil if the chat is not a group of the settings.
-    func group(of chatID: String, _ context: BotContext) async throws -> GroupSettings? {
+    func group(of chatID: ChatID, _ context: BotContext) async throws -> GroupSettings? {
         for group in settings.groups where try await self.chatID(of: group, context) == chatID { return group }
         return nil
     }
 
-    private func chatID(of group: GroupSettings, _ context: BotContext) async throws -> String? {
+    private func chatID(of group: GroupSettings, _ context: BotContext) async throws -> ChatID? {
         let stored = try await context.text(CanaryKey.chat(group).text)
-        guard let reference = group.chatID ?? stored else { return nil }
-        return try context.snapshot.chat(named: reference)?.chatID ?? reference
+        guard let reference = group.chatID ?? stored.map(ChatID.init(rawValue:)) else { return nil }
+        return try context.snapshot.chat(named: reference.rawValue)?.chatID ?? reference
     }
 
     enum CreationAttempt: Sendable {

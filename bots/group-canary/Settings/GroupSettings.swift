@@ -12,7 +12,7 @@ struct GroupSettings: Sendable {
     /// The name in the settings, used by metrics and logs.
     let name: String
     /// The existing group; nil creates one with the peers.
-    let chatID: String?
+    let chatID: ChatID?
     /// The title of the created group, by which it is found again.
     let title: String
     let peers: [Peer]
@@ -23,7 +23,7 @@ struct GroupSettings: Sendable {
     init(_ name: String, _ reader: SettingsReader, checksEvery: Duration) {
         self.name = name
         chatID = reader.parsed("chat", expected: "a chat id", fix: "write its hex digits") { value in
-            value.stringValue.flatMap { ChatReference.parse($0) }
+            value.stringValue.flatMap { ChatID(reference: $0) }
         }
         title = reader.string("title", default: "canary \(name)")
         let peers = Self.peers(reader)

@@ -5,7 +5,7 @@ enum Action: Sendable {
     /// Replies to the message with one of the texts, chosen at random; sends it to the chat if there is no message.
     case reply([Template])
     /// Sends one of the texts, chosen at random, to other chats or, if none are given, to the chat of the event.
-    case send([Template], to: [String])
+    case send([Template], to: [ChatID])
     /// Reacts with one of the emojis, chosen at random.
     case react([String])
     case media(MediaAction)

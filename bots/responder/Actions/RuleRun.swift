@@ -53,7 +53,7 @@ struct RuleRun {
 
     // MARK: Messages
 
-    private func deliver(_ texts: [Template], to chats: [String]?, _ use: AnswerUse) {
+    private func deliver(_ texts: [Template], to chats: [ChatID]?, _ use: AnswerUse) {
         guard let template = environment.choose(texts) else { return }
         for chatID in chats ?? triggerContext.chats {
             sendText(values.fill(template, in: chatID), in: chatID, isReply: use == .reply && chats == nil)
@@ -64,7 +64,7 @@ struct RuleRun {
         for chatID in triggerContext.chats { sendText(text, in: chatID, isReply: use == .reply) }
     }
 
-    private func sendText(_ text: String, in chatID: String, isReply: Bool) {
+    private func sendText(_ text: String, in chatID: ChatID, isReply: Bool) {
         let text = Answer.text(text)
         guard !text.isEmpty else { return }
         if isReply, triggerContext.message != nil { context.reply(text) } else { context.send(text, to: chatID) }
@@ -130,12 +130,12 @@ struct RuleRun {
 
     // MARK: Cooldown
 
-    private static func cooldownKey(_ rule: Rule, _ chatID: String) -> String { "cooldown/\(rule.name)/\(chatID)" }
+    private static func cooldownKey(_ rule: Rule, _ chat: String) -> String { "cooldown/\(rule.name)/\(chat)" }
 
     /// Returns whether the rule may run, and starts its cooldown.
     private func mayRun() async throws -> Bool {
         guard let cooldown = rule.cooldown, let chatID = triggerContext.chats.first else { return true }
-        let key = Self.cooldownKey(rule, chatID)
+        let key = Self.cooldownKey(rule, chatID.rawValue)
         var stored = try await context.text(key)
         if stored == nil, let chat = values.names.summary(of: chatID), !chat.sharesNostrGroupID {
             // Earlier versions stored it under this key.

@@ -71,8 +71,8 @@ struct AgentRun: Sendable {
     }
 
     /// Returns the chat's messages before the one that is answered.
-    private func history(of chatID: String) async throws -> [ChatCompletion.Turn] {
-        guard agent.history > 0, !chatID.isEmpty else { return [] }
+    private func history(of chatID: ChatID) async throws -> [ChatCompletion.Turn] {
+        guard agent.history > 0, !chatID.rawValue.isEmpty else { return [] }
         let recent = try await context.services.chats.recentMessages(in: chatID, limit: agent.history + 1)
         return recent.filter { $0.kind == .chatMessage && $0.id != triggerContext.message?.id }.suffix(agent.history)
             .map {
@@ -83,7 +83,7 @@ struct AgentRun: Sendable {
             }
     }
 
-    private func spoken(_ text: String, in chatID: String) -> String {
+    private func spoken(_ text: String, in chatID: ChatID) -> String {
         triggerContext.sender.map { "\(values.names.name(of: $0, in: chatID)): \(text)" } ?? text
     }
 

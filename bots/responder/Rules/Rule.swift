@@ -8,7 +8,7 @@ struct Rule: Sendable {
     /// The accounts that may trigger it; nil for everyone.
     let only: Audience?
     /// The chats in which it applies; nil for all.
-    let chats: Set<String>?
+    let chats: Set<ChatID>?
     let cooldown: Cooldown?
     /// Whether later rules are skipped once this one has applied.
     let stops: Bool

@@ -11,7 +11,7 @@ struct TriggerContext: Sendable, Hashable {
     /// An id of the event that is the same in every process.
     var id: String
     /// The chats that receive the answers: the event's chat, or those of a scheduled rule.
-    var chats: [String]
+    var chats: [ChatID]
     /// The time of the event, in Unix seconds.
     var at: Int64
     var sender: PublicKey?

@@ -34,9 +34,9 @@ extension Trigger {
 
 extension SettingsReader {
     /// Parses chat ids or nostrGroupIDs.
-    func chatIDs(_ key: String) -> [String]? {
+    func chatIDs(_ key: String) -> [ChatID]? {
         values(key, of: "chat ids (hexadecimal digits)") { value in
-            value.stringValue.flatMap { ChatReference.parse($0) }
+            value.stringValue.flatMap { ChatID(reference: $0) }
         }
     }
 

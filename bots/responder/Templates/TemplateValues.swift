@@ -10,7 +10,7 @@ struct TemplateValues: Sendable {
     let timeZone: TimeZone
     var answer = ""
 
-    func value(of placeholder: Placeholder, in chatID: String) -> String {
+    func value(of placeholder: Placeholder, in chatID: ChatID) -> String {
         switch placeholder {
         case .sender: triggerContext.sender?.npub ?? ""
         case .name: triggerContext.sender.map { names.name(of: $0, in: chatID) } ?? ""
@@ -20,7 +20,7 @@ struct TemplateValues: Sendable {
         case .match: triggerContext.match
         case .who: triggerContext.subjects.map { names.name(of: $0, in: chatID) }.joined(separator: ", ")
         case .chat: names.chat(chatID)
-        case .chatID: chatID
+        case .chatID: chatID.rawValue
         case .members: names.summary(of: chatID).map { String($0.members.count) } ?? ""
         case .me: names.accountName
         case .date: formatted { [$0.year ?? 0, $0.month ?? 0, $0.day ?? 0] }.joined(separator: "-")
@@ -29,7 +29,7 @@ struct TemplateValues: Sendable {
         }
     }
 
-    func fill(_ template: Template, in chatID: String) -> String {
+    func fill(_ template: Template, in chatID: ChatID) -> String {
         template.filled { value(of: $0, in: chatID) }
     }
 

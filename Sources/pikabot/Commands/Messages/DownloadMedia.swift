@@ -70,7 +70,7 @@ extension Pikabot {
 
 extension Client {
     /// Returns the first file of a message, and the message's chat.
-    fileprivate func file(of messageID: EventID) async throws -> (chatID: String, MediaAttachment)? {
+    fileprivate func file(of messageID: EventID) async throws -> (chatID: ChatID, MediaAttachment)? {
         for chat in await account.core.state.chatList {
             let files = try await account.core.attachments(chatID: chat.chatID, messageID: messageID)
             if let file = files.first { return (chat.chatID, file) }

@@ -40,7 +40,7 @@ extension Pikabot {
 
 extension Client {
     /// Returns the newest readable messages, newest first.
-    func readableMessages(of chatID: String, limit: Int) async throws -> [StoredMessage] {
+    func readableMessages(of chatID: ChatID, limit: Int) async throws -> [StoredMessage] {
         let page = 200
         var found: [StoredMessage] = []
         var before: StoredMessage.Position?

@@ -68,7 +68,7 @@ extension Pikabot {
             }
         }
 
-        private func action(_ file: LocalFile?, _ chatID: String) -> AppAction {
+        private func action(_ file: LocalFile?, _ chatID: ChatID) -> AppAction {
             guard let file else { return .sendMessage(chatID: chatID, .text(content)) }
             Console.progress("encrypting and uploading \(file.filename) (\(file.bytes.count) bytes)…")
             return .sendMedia(
@@ -90,7 +90,7 @@ struct MediaServerArgument: ExpressibleByArgument {
 
 extension Client {
     /// Returns the upload of a message that was just sent.
-    fileprivate func uploaded(_ file: LocalFile, chatID: String, messageID: EventID) async throws -> JSONValue {
+    fileprivate func uploaded(_ file: LocalFile, chatID: ChatID, messageID: EventID) async throws -> JSONValue {
         let attachment = try await account.core.attachments(chatID: chatID, messageID: messageID).first
         guard let attachment, let upload = account.media.uploads.last(where: { $0.url == attachment.url }) else {
             throw CommandError("the message was sent without its file")

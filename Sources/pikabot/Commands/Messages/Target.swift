@@ -27,7 +27,7 @@ struct TargetOptions: ParsableArguments {
 }
 
 extension Client {
-    func chat(_ target: TargetOptions) async throws -> (chatID: String, isNew: Bool) {
+    func chat(_ target: TargetOptions) async throws -> (chatID: ChatID, isNew: Bool) {
         if let peer = target.to { return try await directChat(with: peer.key) }
         return (try await activeChat(target.group ?? "").chatID, false)
     }

@@ -110,7 +110,7 @@ private struct Account: Sendable {
         }
     }
 
-    func createGroup(with peer: PublicKey) async throws -> String {
+    func createGroup(with peer: PublicKey) async throws -> ChatID {
         let request = RequestID(rawValue: "create")
         let updates = self.core.updates()
         self.core.dispatch(.createGroupChat(name: "latency", peers: [peer]), request: request)

@@ -165,13 +165,13 @@ struct Account {
         guard let state = try await self.store?.load() else { return }
         var parts: [GroupID: [GroupPart: StoredGroupPart]] = [:]
         for stored in state.groups {
-            guard let (groupID, part) = try GroupKey.read(stored.groupID) else { continue }
+            guard let (groupID, part) = try GroupKey.read(stored.key) else { continue }
             parts[groupID, default: [:]][part] = StoredGroupPart(header: stored.header, records: stored.records)
         }
-        for stored in state.groups where try GroupKey.read(stored.groupID) == nil {
+        for stored in state.groups where try GroupKey.read(stored.key) == nil {
             let group = try MarmotGroup(
                 header: stored.header, records: stored.records,
-                parts: parts[GroupID(stored.groupID.dropFirst())] ?? [:],
+                parts: parts[GroupID(stored.key.dropFirst())] ?? [:],
                 account: self.publicKey)
             self.keep(group)
         }
@@ -192,17 +192,17 @@ struct Account {
         for groupID in groupIDs {
             guard let changed = self.groups[groupID]?.drainChanges() else { continue }
             let key = GroupKey.bytes(groupID)
-            if let header = changed.header { changes.append(.putGroupHeader(groupID: key, header: header)) }
-            changes.append(.updateGroup(groupID: key, changed.mls))
+            if let header = changed.header { changes.append(.putGroupHeader(key: key, header: header)) }
+            changes.append(.updateGroup(key: key, changed.mls))
             for (part, content) in changed.parts {
                 let key = GroupKey.bytes(groupID, part)
                 guard let content else {
-                    changes.append(.deleteGroup(groupID: key))
+                    changes.append(.deleteGroup(key: key))
                     continue
                 }
-                changes.append(.putGroupHeader(groupID: key, header: content.header))
+                changes.append(.putGroupHeader(key: key, header: content.header))
                 let records = content.records.mapValues(Optional.some)
-                changes.append(.updateGroup(groupID: key, GroupStorageChanges(replacesAll: true, records: records)))
+                changes.append(.updateGroup(key: key, GroupStorageChanges(replacesAll: true, records: records)))
             }
         }
         for welcome in welcomes {

@@ -50,7 +50,7 @@ struct Measurements {
         let own = try self.world.bundle(0)
         let timing = try self.watch.measure {
             var group = try MLSGroup.create(
-                groupID: Array(repeating: 5, count: 32), member: own, using: &self.world.rng)
+                groupID: World.groupID, member: own, using: &self.world.rng)
             let verified = try packages.map { try KeyPackage(tlsEncoded: $0).verified(now: 1) }
             consume(try group.commit(World.request(adding: verified, path: false), using: &self.world.rng))
         }

@@ -3,6 +3,7 @@ import MLS
 /// Clients and groups to measure: suite 0x0001, 32-byte identities, handshakes as public messages.
 struct World {
     static let suite = CipherSuite.x25519AES128GCM
+    static let groupID = GroupID([UInt8](repeating: 5, count: 32))
     var rng = SystemRandomNumberGenerator()
 
     mutating func bundle(_ number: Int, signatureKey: SignaturePrivateKey? = nil) throws -> KeyPackageBundle {
@@ -15,7 +16,7 @@ struct World {
     }
 
     mutating func create() throws -> MLSGroup {
-        try .create(groupID: Array(repeating: 5, count: 32), member: self.bundle(0), using: &self.rng)
+        try .create(groupID: Self.groupID, member: self.bundle(0), using: &self.rng)
     }
 
     static func request(adding packages: [VerifiedKeyPackage] = [], path: Bool) -> CommitRequest {

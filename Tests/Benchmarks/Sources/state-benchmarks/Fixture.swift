@@ -32,8 +32,8 @@ struct Fixture {
                 client: "state-benchmarks", limits: .unlimited, now: start, using: &rng)
             let changes = group.drainChanges()
             let key = [0] + group.groupID.bytes
-            var stored: [StoreChange] = [.updateGroup(groupID: key, changes.mls)]
-            if let header = changes.header { stored.insert(.putGroupHeader(groupID: key, header: header), at: 0) }
+            var stored: [StoreChange] = [.updateGroup(key: key, changes.mls)]
+            if let header = changes.header { stored.insert(.putGroupHeader(key: key, header: header), at: 0) }
             for line in 0..<Self.messagesInEach {
                 let sender = line.isMultiple(of: 3) ? self.account.publicKey : invitees[line % 2].identity
                 let rumor = UnsignedEvent(

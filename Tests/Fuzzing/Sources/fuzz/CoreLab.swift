@@ -48,7 +48,7 @@ struct CoreLab {
             let group = world.groups[2].stored
             self.store.state.groups = [
                 StoredGroup(
-                    groupID: StoredGroupKey(world.groups[2].groupID).bytes, header: group.header,
+                    key: StoredGroupKey(world.groups[2].groupID).bytes, header: group.header,
                     records: group.records)
             ]
         case .newcomer:
@@ -165,7 +165,7 @@ struct CoreLab {
 
     private mutating func act(_ data: [UInt8]) {
         let text = String(decoding: data.dropFirst(), as: UTF8.self)
-        let chatID = self.model.state.chatList.first?.chatID ?? text
+        let chatID = self.model.state.chatList.first?.chatID ?? ChatID(rawValue: text)
         let peer = self.world.keys[3].publicKey
         let action: AppAction
         switch (data.first ?? 0) % 12 {

@@ -12,7 +12,7 @@ struct CoreRows {
         case .deleteKeyPackage(let reference): self.state.keyPackages.removeAll { $0.reference == reference }
         case .putGroupHeader(let id, let header): self.withGroup(id) { $0.header = header }
         case .updateGroup(let id, let changes): self.withGroup(id) { changes.apply(to: &$0.records) }
-        case .deleteGroup(let id): self.state.groups.removeAll { $0.groupID == id }
+        case .deleteGroup(let id): self.state.groups.removeAll { $0.key == id }
         case .putSeen(let id, _): self.state.seen.insert(id, at: 0)
         case .putRefused(let id, _): self.state.refused.insert(id, at: 0)
         case .putWaiting(let event): self.state.waiting.append(event)
@@ -38,9 +38,9 @@ struct CoreRows {
 
     private mutating func withGroup(_ id: [UInt8], _ body: (inout StoredGroup) -> Void) {
         var group =
-            self.state.groups.first { $0.groupID == id } ?? StoredGroup(groupID: id, header: Secret([]), records: [:])
+            self.state.groups.first { $0.key == id } ?? StoredGroup(key: id, header: Secret([]), records: [:])
         body(&group)
-        self.state.groups.removeAll { $0.groupID == id }
+        self.state.groups.removeAll { $0.key == id }
         self.state.groups.append(group)
     }
 
@@ -60,12 +60,12 @@ struct CoreRows {
         case 1:
             guard let at = pick(self.state.groups), let name = self.recordName(at, content) else { return }
             self.state.groups[at].records[name] = Self.changed(self.state.groups[at].records[name], content)
-        case 2: if let at = pick(self.state.groups) { self.state.groups[at].groupID = content }
+        case 2: if let at = pick(self.state.groups) { self.state.groups[at].key = content }
         case 3: if let at = pick(self.state.keyPackages) { self.state.keyPackages[at].bundle = Secret(content) }
         case 4: self.state.inbox.append(InboxRow(id: Self.number(content), payload: content))
         case 5:
             let kinds = MemoName.Kind.allCases
-            let key = self.state.groups.first.map { Array($0.groupID.dropFirst()) } ?? []
+            let key = self.state.groups.first.map { Array($0.key.dropFirst()) } ?? []
             self.state.memos[MemoName(kinds[row % kinds.count], key)] = Secret(content)
         case 6:
             let names = self.state.cursors.keys.sorted()
