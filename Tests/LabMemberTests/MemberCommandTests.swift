@@ -1,4 +1,5 @@
 import Nostr
+import PikaCore
 import Testing
 
 @testable import pikabot_lab

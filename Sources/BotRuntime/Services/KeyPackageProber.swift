@@ -1,5 +1,6 @@
 import BotKit
 import Diagnosis
+import Errors
 import Logging
 import NetworkAddresses
 import Nostr

@@ -2,6 +2,7 @@ import BotConfiguration
 import Errors
 import ExternalBots
 import Foundation
+import PikaCore
 import Testing
 
 @testable import BotRuntime

@@ -36,7 +36,8 @@ import Testing
         world.act(0, .createGroupChat(name: "other", peers: [world[1].key]))
         world.settle()
         for _ in 0..<60 {
-            let chats = world[1].model.state.chatList.map(\.chatID) + ["none", String(repeating: "7", count: 64)]
+            let unknown: [ChatID] = ["none", ChatID(rawValue: String(repeating: "7", count: 64))]
+            let chats = world[1].model.state.chatList.map(\.chatID) + unknown
             let chatID = try #require(chats.randomElement(using: &random))
             let other = try #require(chats.randomElement(using: &random))
             let screens: [AppState.Screen] = [
