@@ -6,8 +6,8 @@ public struct Event: Hashable, Sendable {
     public let id: EventID
     /// The author's key, which signs the id.
     public let pubkey: PublicKey
-    /// The time stated by the sender, in seconds since 1970.
-    public let createdAt: Int64
+    /// The time stated by the sender.
+    public let createdAt: UnixTime
     /// The type number, which defines the meaning of tags and content.
     public let kind: Kind
     /// The tags, whose order affects the id.
@@ -19,7 +19,7 @@ public struct Event: Hashable, Sendable {
 
     /// Creates an event from its fields without checking the id or signature.
     public init(
-        id: EventID, pubkey: PublicKey, createdAt: Int64, kind: Kind, tags: [Tag], content: String,
+        id: EventID, pubkey: PublicKey, createdAt: UnixTime, kind: Kind, tags: [Tag], content: String,
         signature: Signature
     ) {
         self.id = id

@@ -7,10 +7,10 @@ public struct Filter: Hashable, Sendable {
     public var authors: [PublicKey]?
     /// Accepted kinds.
     public var kinds: [Kind]?
-    /// The earliest `created_at`, in seconds since 1970, inclusive.
-    public var since: Int64?
-    /// The latest `created_at`, in seconds since 1970, inclusive.
-    public var until: Int64?
+    /// The earliest `created_at`, inclusive.
+    public var since: UnixTime?
+    /// The latest `created_at`, inclusive.
+    public var until: UnixTime?
     /// Maximum number of stored events to return, latest first. Not a condition: ``matches(_:)`` ignores it.
     public var limit: Int?
     /// Required tag values by single-letter tag name without `#`; the event must have at least one value for each name.
@@ -18,8 +18,8 @@ public struct Filter: Hashable, Sendable {
 
     /// Creates a filter; without arguments it matches every event.
     public init(
-        ids: [EventID]? = nil, authors: [PublicKey]? = nil, kinds: [Kind]? = nil, since: Int64? = nil,
-        until: Int64? = nil, limit: Int? = nil, tags: [String: [String]] = [:]
+        ids: [EventID]? = nil, authors: [PublicKey]? = nil, kinds: [Kind]? = nil, since: UnixTime? = nil,
+        until: UnixTime? = nil, limit: Int? = nil, tags: [String: [String]] = [:]
     ) {
         self.ids = ids
         self.authors = authors

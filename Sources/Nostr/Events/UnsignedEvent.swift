@@ -2,8 +2,8 @@
 public struct UnsignedEvent: Hashable, Sendable {
     /// The author's key.
     public var pubkey: PublicKey
-    /// The stated time, in seconds since 1970.
-    public var createdAt: Int64
+    /// The stated time.
+    public var createdAt: UnixTime
     /// The type number, which defines the meaning of tags and content.
     public var kind: Kind
     /// The tags, whose order affects the id.
@@ -11,8 +11,8 @@ public struct UnsignedEvent: Hashable, Sendable {
     /// Text whose format depends on the kind; empty for some.
     public var content: String
 
-    /// Creates an event; `createdAt` is in seconds since 1970.
-    public init(pubkey: PublicKey, createdAt: Int64, kind: Kind, tags: [Tag] = [], content: String) {
+    /// Creates an event.
+    public init(pubkey: PublicKey, createdAt: UnixTime, kind: Kind, tags: [Tag] = [], content: String) {
         self.pubkey = pubkey
         self.createdAt = createdAt
         self.kind = kind

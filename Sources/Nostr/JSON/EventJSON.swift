@@ -16,7 +16,7 @@ extension UnsignedEvent {
         writer.raw("[0,")
         writer.hex(pubkey.value)
         writer.raw(",")
-        writer.integer(createdAt)
+        writer.integer(createdAt.seconds)
         writer.raw(",")
         writer.integer(kind.rawValue)
         writer.raw(",")
@@ -88,7 +88,7 @@ extension JSONWriter {
         raw(",\"pubkey\":")
         hex(event.pubkey.value)
         raw(",\"created_at\":")
-        integer(event.createdAt)
+        integer(event.createdAt.seconds)
         raw(",\"kind\":")
         integer(event.kind.rawValue)
         raw(",\"tags\":")
@@ -102,7 +102,7 @@ extension JSONWriter {
 private struct EventFields {
     var id: Bytes32?
     var pubkey: Bytes32?
-    var createdAt: Int64?
+    var createdAt: UnixTime?
     var kind: UInt16?
     var tags: [Tag]?
     var content: String?
@@ -138,11 +138,11 @@ private struct EventFields {
     static func missing(_ name: String) -> NostrError { NostrError(.missingField, "the event lacks `\(name)`") }
 
     /// Reads a time; refuses negative ones, since most of the network stores unsigned times and would drop the event.
-    private static func timestamp(_ reader: inout JSONReader) throws(NostrError) -> Int64 {
+    private static func timestamp(_ reader: inout JSONReader) throws(NostrError) -> UnixTime {
         let start = reader.position
         let value = try reader.integer()
         guard value >= 0 else { throw reader.outOfRange(start) }
-        return value
+        return UnixTime(value)
     }
 
     private static func tags(_ reader: inout JSONReader) throws(NostrError) -> [Tag] {

@@ -27,8 +27,8 @@ extension Filter {
                 kinds = try Filter.list(&reader) { reader throws(NostrError) in
                     Kind(rawValue: try reader.integer(UInt16.self))
                 }
-            case "since" where since == nil: since = try reader.integer()
-            case "until" where until == nil: until = try reader.integer()
+            case "since" where since == nil: since = UnixTime(try reader.integer())
+            case "until" where until == nil: until = UnixTime(try reader.integer())
             case "limit" where limit == nil: limit = Int(clamping: try reader.integer(UInt64.self))
             default:
                 if let tag = Filter.tagName(name), tags[tag] == nil {
@@ -86,7 +86,8 @@ extension JSONWriter {
             array(values) { $0.string($1) }
         }
         for (bound, value) in [
-            ("since", filter.since), ("until", filter.until), ("limit", filter.limit.map(Int64.init)),
+            ("since", filter.since?.seconds), ("until", filter.until?.seconds),
+            ("limit", filter.limit.map(Int64.init)),
         ] {
             guard let value else { continue }
             name(&self, bound)

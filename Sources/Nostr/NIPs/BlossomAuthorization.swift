@@ -19,9 +19,9 @@ public enum BlossomAuthorization {
     ///
     /// - Parameters:
     ///   - hashes: SHA-256 of each permitted blob.
-    ///   - lifetime: seconds after `now`, which is in seconds since 1970.
+    ///   - lifetime: seconds after `now`.
     public static func event(
-        _ action: Action, hashes: [Bytes32], content: String, by key: KeyPair, now: Int64, lifetime: Int64,
+        _ action: Action, hashes: [Bytes32], content: String, by key: KeyPair, now: UnixTime, lifetime: Int64,
         using generator: inout some RandomNumberGenerator
     ) -> Event {
         self.draft(action, hashes: hashes, content: content, by: key.publicKey, now: now, lifetime: lifetime)
@@ -30,12 +30,12 @@ public enum BlossomAuthorization {
 
     /// Unsigned variant of ``event(_:hashes:content:by:now:lifetime:using:)``.
     public static func draft(
-        _ action: Action, hashes: [Bytes32], content: String, by key: PublicKey, now: Int64, lifetime: Int64
+        _ action: Action, hashes: [Bytes32], content: String, by key: PublicKey, now: UnixTime, lifetime: Int64
     ) -> UnsignedEvent {
         UnsignedEvent(
             pubkey: key, createdAt: now, kind: .blossomAuthorization,
             tags: [Tag("t", action.rawValue)] + hashes.map { Tag("x", $0.hex) } + [
-                Tag("expiration", String(now.clampedAdding(lifetime)))
+                Tag("expiration", (now + lifetime).description)
             ], content: content)
     }
 
@@ -59,21 +59,23 @@ public enum BlossomAuthorization {
         return try Event(json: json)
     }
 
-    /// Checks everything except the blob, for which see ``allows(_:_:)``. `now` is in seconds since 1970.
+    /// Checks everything except the blob, for which see ``allows(_:_:)``.
     ///
     /// - Throws: `NostrError.Code.unexpectedKind`; `NostrError.Code.authenticationRejected`; errors of
     ///   ``Event/verify()``.
-    public static func verify(_ event: Event, for action: Action, now: Int64) throws(NostrError) {
+    public static func verify(_ event: Event, for action: Action, now: UnixTime) throws(NostrError) {
         guard event.kind == .blossomAuthorization else {
             throw NostrError(.unexpectedKind, "authorization: expected kind 24242, found \(event.kind)")
         }
         guard event.firstTag("t")?.value == action.rawValue else {
             throw NostrError(.authenticationRejected, "tag t of the authorization: expected \(action.rawValue)")
         }
-        guard event.createdAt <= now.clampedAdding(Self.tolerance) else {
+        guard event.createdAt <= now + Self.tolerance else {
             throw NostrError(.authenticationRejected, "the authorization's created_at is in the future")
         }
-        guard let expiration = event.firstTag("expiration")?.value.flatMap({ Int64($0) }), expiration > now else {
+        guard let expiration = event.firstTag("expiration")?.value.flatMap({ Int64($0) }),
+            UnixTime(expiration) > now
+        else {
             throw NostrError(.authenticationRejected, "the authorization has expired, or lacks an expiration")
         }
         try event.verify()

@@ -63,8 +63,8 @@ public struct FollowList: Hashable, Sendable {
         return self.tags.count < count
     }
 
-    /// Returns the event to sign; it replaces the author's earlier list. `createdAt` is in seconds since 1970.
-    public func unsigned(by author: PublicKey, createdAt: Int64) -> UnsignedEvent {
+    /// Returns the event to sign; it replaces the author's earlier list.
+    public func unsigned(by author: PublicKey, createdAt: UnixTime) -> UnsignedEvent {
         UnsignedEvent(pubkey: author, createdAt: createdAt, kind: .followList, tags: self.tags, content: self.content)
     }
 

@@ -31,8 +31,8 @@ public struct Deletion: Hashable, Sendable {
             reason: event.content)
     }
 
-    /// Returns the event to sign, kind 5. `now` is in seconds since 1970.
-    public func unsigned(by author: PublicKey, now: Int64) -> UnsignedEvent {
+    /// Returns the event to sign, kind 5.
+    public func unsigned(by author: PublicKey, now: UnixTime) -> UnsignedEvent {
         let tags =
             eventIDs.map(Tag.event) + addresses.map { Tag("a", $0.description) }
             + kinds.map { Tag("k", $0.description) }
@@ -41,7 +41,7 @@ public struct Deletion: Hashable, Sendable {
 
     /// Returns whether a deletion signed by `author` at `requestedAt` deletes `event`. It deletes only the author's own
     /// events, never a deletion, and for an address only the versions up to that time.
-    public func covers(_ event: Event, author: PublicKey, requestedAt: Int64) -> Bool {
+    public func covers(_ event: Event, author: PublicKey, requestedAt: UnixTime) -> Bool {
         guard event.pubkey == author, event.kind != .deletion else { return false }
         if eventIDs.contains(event.id) { return true }
         guard let address = event.address, event.createdAt <= requestedAt else { return false }

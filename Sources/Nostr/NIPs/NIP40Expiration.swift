@@ -1,23 +1,25 @@
 /// NIP-40: expiring events.
 extension Tag {
-    /// Returns `["expiration", seconds]`; `time` is in seconds since 1970.
-    public static func expiration(at time: Int64) -> Tag { Tag("expiration", String(time)) }
+    /// Returns `["expiration", seconds]`.
+    public static func expiration(at time: UnixTime) -> Tag { Tag("expiration", time.description) }
 }
 
 extension [Tag] {
-    /// Expiration in seconds since 1970; nil without the tag, or if its value is not a number.
-    public var expiration: Int64? { first(named: "expiration")?.value.flatMap { Int64(decimal: $0) } }
+    /// The expiration; nil without the tag, or if its value is not a number.
+    public var expiration: UnixTime? {
+        first(named: "expiration")?.value.flatMap { Int64(decimal: $0) }.map { UnixTime($0) }
+    }
 }
 
 extension Event {
-    /// Expiration in seconds since 1970; nil without the tag, or if its value is not a number.
-    public var expiration: Int64? { tags.expiration }
+    /// The expiration; nil without the tag, or if its value is not a number.
+    public var expiration: UnixTime? { tags.expiration }
 
-    /// Returns whether the event has expired at `now`, in seconds since 1970.
-    public func isExpired(at now: Int64) -> Bool { expiration.map { $0 <= now } ?? false }
+    /// Returns whether the event has expired at `now`.
+    public func isExpired(at now: UnixTime) -> Bool { expiration.map { $0 <= now } ?? false }
 }
 
 extension UnsignedEvent {
-    /// Expiration in seconds since 1970; nil without the tag, or if its value is not a number.
-    public var expiration: Int64? { tags.expiration }
+    /// The expiration; nil without the tag, or if its value is not a number.
+    public var expiration: UnixTime? { tags.expiration }
 }

@@ -3,9 +3,9 @@ public enum NIP42 {
     /// Maximum deviation of the client's clock in seconds.
     public static let tolerance: Int64 = 600
 
-    /// Returns the answer to `["AUTH", challenge]`. `now` is in seconds since 1970.
+    /// Returns the answer to `["AUTH", challenge]`.
     public static func authenticationEvent(
-        challenge: String, relay: RelayURL, by key: KeyPair, now: Int64,
+        challenge: String, relay: RelayURL, by key: KeyPair, now: UnixTime,
         using generator: inout some RandomNumberGenerator
     ) -> Event {
         self.draft(challenge: challenge, relay: relay, by: key.publicKey, now: now).signed(by: key, using: &generator)
@@ -13,7 +13,7 @@ public enum NIP42 {
 
     /// Unsigned variant of ``authenticationEvent(challenge:relay:by:now:using:)``.
     public static func draft(
-        challenge: String, relay: RelayURL, by key: PublicKey, now: Int64
+        challenge: String, relay: RelayURL, by key: PublicKey, now: UnixTime
     ) -> UnsignedEvent {
         UnsignedEvent(
             pubkey: key, createdAt: now, kind: .clientAuthentication,
@@ -28,13 +28,12 @@ public enum NIP42 {
     ///   ``Event/verify()``.
     @discardableResult
     public static func verify(
-        _ event: Event, challenge: String, relay: RelayURL, now: Int64, tolerance: Int64 = NIP42.tolerance
+        _ event: Event, challenge: String, relay: RelayURL, now: UnixTime, tolerance: Int64 = NIP42.tolerance
     ) throws(NostrError) -> PublicKey {
         guard event.kind == .clientAuthentication else {
             throw NostrError(.unexpectedKind, "authentication: expected kind 22242, found \(event.kind)")
         }
-        let (distance, overflow) = now.subtractingReportingOverflow(event.createdAt)
-        guard !overflow, distance.magnitude <= tolerance.magnitude else {
+        guard now.seconds(since: event.createdAt).magnitude <= tolerance.magnitude else {
             throw NostrError(.authenticationRejected, "the authentication's created_at is too far from now")
         }
         guard !challenge.isEmpty, event.firstTag("challenge")?.value == challenge else {

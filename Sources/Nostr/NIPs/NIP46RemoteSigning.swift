@@ -160,7 +160,7 @@ extension NIP46 {
     /// - Throws: `NostrError.Code.invalidPayloadSize` for a message that NIP-44 cannot hold;
     ///   `NostrError.Code.invalidPublicKey`.
     public static func event(
-        _ message: [UInt8], from sender: KeyPair, to recipient: PublicKey, now: Int64,
+        _ message: [UInt8], from sender: KeyPair, to recipient: PublicKey, now: UnixTime,
         using generator: inout some RandomNumberGenerator
     ) throws(NostrError) -> Event {
         let nonce = Bytes32.random(using: &generator).bytes
@@ -192,7 +192,7 @@ extension UnsignedEvent {
     /// Returns the JSON without id and signature that a signer is asked to sign.
     public func templateJSON() -> [UInt8] {
         let json: JSONValue = [
-            "pubkey": .string(self.pubkey.hex), "created_at": .integer(self.createdAt),
+            "pubkey": .string(self.pubkey.hex), "created_at": .integer(self.createdAt.seconds),
             "kind": .integer(Int64(self.kind.rawValue)),
             "tags": .array(self.tags.map { .array($0.values.map(JSONValue.string)) }), "content": .string(self.content),
         ]

@@ -6,13 +6,13 @@ public enum GiftWrap {
     /// Maximum backdating of seals and wraps in seconds (two days), so that their times reveal nothing.
     public static let maximumBackdating: Int64 = 172_800
 
-    /// Wraps a rumor of `sender` for one recipient. `now` is in seconds since 1970; `extraTags` precede the `p` tag.
+    /// Wraps a rumor of `sender` for one recipient. `extraTags` precede the `p` tag.
     ///
     /// - Throws: `NostrError.Code.invalidPublicKey` for a recipient off the curve;
     ///   `NostrError.Code.invalidPayloadSize` if the rumor is too large; `NostrError.Code.authorMismatch` unless
     ///   the rumor is by `sender`.
     public static func wrap(
-        _ rumor: UnsignedEvent, from sender: KeyPair, to recipient: PublicKey, now: Int64, extraTags: [Tag] = [],
+        _ rumor: UnsignedEvent, from sender: KeyPair, to recipient: PublicKey, now: UnixTime, extraTags: [Tag] = [],
         using generator: inout some RandomNumberGenerator
     ) throws(NostrError) -> Event {
         guard rumor.pubkey == sender.publicKey else {
@@ -52,14 +52,14 @@ public enum GiftWrap {
 extension GiftWrap {
     /// Returns the seal for `author` to sign; `content` is the rumor's JSON, encrypted for the recipient.
     public static func seal(
-        _ content: String, by author: PublicKey, now: Int64, using generator: inout some RandomNumberGenerator
+        _ content: String, by author: PublicKey, now: UnixTime, using generator: inout some RandomNumberGenerator
     ) -> UnsignedEvent {
         UnsignedEvent(pubkey: author, createdAt: backdated(now, &generator), kind: .seal, content: content)
     }
 
     /// Wraps a signed seal under a single-use key; throws as ``wrap(_:from:to:now:extraTags:using:)`` does.
     public static func wrap(
-        _ seal: Event, to recipient: PublicKey, now: Int64, extraTags: [Tag] = [],
+        _ seal: Event, to recipient: PublicKey, now: UnixTime, extraTags: [Tag] = [],
         using generator: inout some RandomNumberGenerator
     ) throws(NostrError) -> Event {
         let once = KeyPair.generate(using: &generator)
@@ -97,7 +97,7 @@ extension GiftWrap {
         return (rumor, statedID)
     }
 
-    private static func backdated(_ now: Int64, _ generator: inout some RandomNumberGenerator) -> Int64 {
+    private static func backdated(_ now: UnixTime, _ generator: inout some RandomNumberGenerator) -> UnixTime {
         now - Int64.random(in: 0..<maximumBackdating, using: &generator)
     }
 }

@@ -25,8 +25,8 @@ public struct RelayList: Hashable, Sendable {
         }
     }
 
-    /// Returns the event to sign; it replaces the author's earlier list. `now` is in seconds since 1970.
-    public func unsigned(by author: PublicKey, now: Int64) -> UnsignedEvent {
+    /// Returns the event to sign; it replaces the author's earlier list.
+    public func unsigned(by author: PublicKey, now: UnixTime) -> UnsignedEvent {
         let written = write.map { read.contains($0) ? Tag("r", $0.string) : Tag("r", $0.string, "write") }
         let readOnly = read.filter { !write.contains($0) }.map { Tag("r", $0.string, "read") }
         return UnsignedEvent(pubkey: author, createdAt: now, kind: .relayList, tags: written + readOnly, content: "")

@@ -32,7 +32,7 @@ public enum RelayMonitoring {
         }
 
         /// Returns the event, kind 30166.
-        public func unsigned(by monitor: PublicKey, now: Int64) -> UnsignedEvent {
+        public func unsigned(by monitor: PublicKey, now: UnixTime) -> UnsignedEvent {
             var tags = [Tag("d", RelayMonitoring.address(relay)), Tag("n", network)]
             for (name, time) in [("rtt-open", openTime), ("rtt-read", readTime), ("rtt-write", writeTime)] {
                 if let time { tags.append(Tag(name, String(time))) }
@@ -54,7 +54,7 @@ public enum RelayMonitoring {
     ///   - frequency: Seconds between two checks of a relay.
     ///   - timeout: Milliseconds after which a check is abandoned.
     public static func announcement(
-        by monitor: PublicKey, frequency: Int64, timeout: Int64, checks: [String], now: Int64
+        by monitor: PublicKey, frequency: Int64, timeout: Int64, checks: [String], now: UnixTime
     ) -> UnsignedEvent {
         let tags = [Tag("frequency", String(frequency)), Tag("timeout", String(timeout))] + checks.map { Tag("c", $0) }
         return UnsignedEvent(pubkey: monitor, createdAt: now, kind: .relayMonitor, tags: tags, content: "")

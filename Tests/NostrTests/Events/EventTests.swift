@@ -129,7 +129,7 @@ import Testing
 
 extension Event {
     func with(
-        createdAt: Int64? = nil, tags: [Tag]? = nil, content: String? = nil, signature: Signature? = nil
+        createdAt: UnixTime? = nil, tags: [Tag]? = nil, content: String? = nil, signature: Signature? = nil
     ) -> Event {
         Event(
             id: id, pubkey: pubkey, createdAt: createdAt ?? self.createdAt, kind: kind, tags: tags ?? self.tags,

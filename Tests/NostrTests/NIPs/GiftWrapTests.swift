@@ -5,7 +5,7 @@ import Testing
 
 private let sender = Samples.key(1)
 private let recipient = Samples.key(2)
-private let now: Int64 = 1_750_000_000
+private let now: UnixTime = 1_750_000_000
 private let rumor = UnsignedEvent(
     pubkey: sender.publicKey, createdAt: now, kind: .chatMessage, tags: [Tag("q", "é")], content: "hi \"you\"\n")
 
@@ -40,7 +40,7 @@ private func refusal(_ event: Event) -> NostrError.Code? { code { _ = try GiftWr
 
 @Test func giftWrapLayersAreBackdatedIndependently() throws {
     var generator = SplitMix64(seed: 4)
-    var wrapTimes: Set<Int64> = []
+    var wrapTimes: Set<UnixTime> = []
     for _ in 0..<50 {
         let wrap = try GiftWrap.wrap(rumor, from: sender, to: recipient.publicKey, now: now, using: &generator)
         let seal = try Event(

@@ -13,7 +13,7 @@ enum Samples {
     /// A signed event with several tags and a content that needs escapes.
     static func event(
         kind: Kind = 1, tags: [Tag] = [Tag("e", String(repeating: "ab", count: 32)), Tag("t", "x", "é")],
-        content: String = "line\nquote \" slash \\ tab\t é 漢 😀", createdAt: Int64 = 1_700_000_000,
+        content: String = "line\nquote \" slash \\ tab\t é 漢 😀", createdAt: UnixTime = 1_700_000_000,
         by key: KeyPair? = nil
     ) -> Event {
         var generator = SplitMix64(seed: 99)
