@@ -4,8 +4,8 @@ public import Nostr
 /// Precedence of two commits for the same epoch: the earlier one wins, on a tie the one with the smaller id
 /// (docs/protocol/marmot.md §5.7).
 public struct CommitOrder: Hashable, Comparable, Sendable {
-    /// Time of the commit's event, in Unix seconds.
-    public let createdAt: Int64
+    /// Time of the commit's event.
+    public let createdAt: UnixTime
     /// Id of the commit's event.
     public let id: EventID
 
@@ -15,7 +15,7 @@ public struct CommitOrder: Hashable, Comparable, Sendable {
         self.id = event.id
     }
 
-    init(createdAt: Int64, id: EventID) {
+    init(createdAt: UnixTime, id: EventID) {
         self.createdAt = createdAt
         self.id = id
     }

@@ -12,7 +12,7 @@ extension MarmotGroup {
     ///
     /// - Throws: `MarmotError.Code.adminStays` for an admin, which must give up that role first;
     ///   `MarmotError.Code.lastMember` if no other member could commit it; `MarmotError.Code.commitPending`.
-    public mutating func leave(now: Int64, using rng: inout some RandomNumberGenerator) throws -> Event {
+    public mutating func leave(now: UnixTime, using rng: inout some RandomNumberGenerator) throws -> Event {
         try self.requireActive()
         guard self.members.count > 1 else {
             throw MarmotError(.lastMember, "the only member cannot leave: no other member can commit it")

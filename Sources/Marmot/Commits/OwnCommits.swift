@@ -41,7 +41,7 @@ extension MarmotGroup {
     /// - Parameter limits: size limits of the Welcomes and the commit; nothing is committed if one is exceeded.
     @discardableResult
     public mutating func commit(
-        _ change: GroupChange, client: String, limits: SizeLimits = .common, now: Int64,
+        _ change: GroupChange, client: String, limits: SizeLimits = .common, now: UnixTime,
         using rng: inout some RandomNumberGenerator
     ) throws -> OwnCommit {
         try self.requireActive()
@@ -86,7 +86,7 @@ extension MarmotGroup {
     }
 
     private mutating func finish(
-        _ request: CommitRequest, _ invitees: [Invitee], client: String, _ limits: SizeLimits, now: Int64,
+        _ request: CommitRequest, _ invitees: [Invitee], client: String, _ limits: SizeLimits, now: UnixTime,
         using rng: inout some RandomNumberGenerator
     ) throws -> OwnCommit {
         // Work on a copy, so that a refusal below changes nothing, not even the message keys.

@@ -12,7 +12,7 @@ public struct Invitee: Sendable {
     public let identity: PublicKey
 
     /// Reads an invitee from its key package event, whose signature the caller has verified.
-    public init(_ event: Event, profile: MarmotProfile = .mip, now: Int64) throws(MarmotError) {
+    public init(_ event: Event, profile: MarmotProfile = .mip, now: UnixTime) throws(MarmotError) {
         self.init(event, try KeyPackageEvents.read(event, profile: profile, now: now))
     }
 
@@ -81,7 +81,7 @@ extension MarmotGroup {
     ///   - groupID: 16 random bytes by default, as in MDK.
     public static func create(
         _ data: GroupData, founder: PublicKey, inviting invitees: [Invitee], client: String,
-        profile: MarmotProfile = .mip, limits: SizeLimits = .common, now: Int64, groupID: GroupID? = nil,
+        profile: MarmotProfile = .mip, limits: SizeLimits = .common, now: UnixTime, groupID: GroupID? = nil,
         using rng: inout some RandomNumberGenerator
     ) throws -> (group: MarmotGroup, welcomes: [DueWelcome]) {
         try data.validateForWriting()
@@ -125,7 +125,7 @@ extension MarmotGroup {
     }
 
     func dueWelcomes(
-        _ commit: PendingCommit, _ invitees: [Invitee], client: String, now: Int64
+        _ commit: PendingCommit, _ invitees: [Invitee], client: String, now: UnixTime
     ) -> [DueWelcome] {
         guard let welcome = commit.welcome else { return [] }
         return invitees.map { invitee in

@@ -102,9 +102,9 @@ public struct MarmotGroup: Sendable {
     ///
     /// - Parameters:
     ///   - rumor: an event by this account; its JSON includes its id.
-    ///   - expiration: when relays may delete the event, in Unix seconds; the group's timer may make it earlier.
+    ///   - expiration: when relays may delete the event; the group's timer may make it earlier.
     public mutating func seal(
-        _ rumor: UnsignedEvent, expiration: Int64? = nil, now: Int64, using rng: inout some RandomNumberGenerator
+        _ rumor: UnsignedEvent, expiration: UnixTime? = nil, now: UnixTime, using rng: inout some RandomNumberGenerator
     ) throws -> Event {
         try self.requireActive()
         guard rumor.pubkey == self.account else {
@@ -124,7 +124,7 @@ public struct MarmotGroup: Sendable {
 
     /// - Parameter time: the event's time, from ``sendingClock``.
     func sealOuter(
-        _ message: [UInt8], expiration: Int64? = nil, at time: Int64, using rng: inout some RandomNumberGenerator
+        _ message: [UInt8], expiration: UnixTime? = nil, at time: UnixTime, using rng: inout some RandomNumberGenerator
     ) throws -> Event {
         try GroupEvents.seal(
             message, key: self.outerKeys[self.epoch] ?? self.profile.outerKey(self.mls),

@@ -10,7 +10,7 @@ public enum WelcomeEvents {
     ///   - keyPackageEvent: the event whose key package was used.
     public static func rumor(
         _ welcome: [UInt8], keyPackageEvent: EventID, relays: [RelayURL], client: String, from account: PublicKey,
-        now: Int64
+        now: UnixTime
     ) -> UnsignedEvent {
         UnsignedEvent(
             pubkey: account, createdAt: now, kind: .welcome,
@@ -28,8 +28,8 @@ public enum WelcomeEvents {
         public let welcome: Welcome
         /// Relays that carry the group's events, at least one.
         public let relays: [RelayURL]
-        /// Time of the invitation by the inviter's clock, in Unix seconds.
-        public let createdAt: Int64
+        /// Time of the invitation by the inviter's clock.
+        public let createdAt: UnixTime
     }
 
     /// Parses the inner event of a gift wrap (docs/protocol/marmot.md §4.1).

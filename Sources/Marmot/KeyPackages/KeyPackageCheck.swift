@@ -45,7 +45,7 @@ public struct KeyPackageFailure: Error, Sendable, CustomStringConvertible {
 extension Invitee {
     /// Reads an invitee from its key package event and reports the failing check if it cannot be invited. Runs every
     /// check, including the event's signature, except ``KeyPackageCheck/capabilities``, which depends on the group.
-    public init(examining event: Event, profile: MarmotProfile = .mip, now: Int64) throws(KeyPackageFailure) {
+    public init(examining event: Event, profile: MarmotProfile = .mip, now: UnixTime) throws(KeyPackageFailure) {
         do throws(NostrError) { try event.verify() } catch {
             throw KeyPackageFailure(.eventSignature, MarmotError(.badSignature, error.message))
         }

@@ -11,10 +11,11 @@ public enum KeyPackageEvents {
 
     /// Makes a key package with fresh keys for `identity`.
     public static func makeBundle(
-        for identity: PublicKey, profile: MarmotProfile = .mip, now: Int64, using rng: inout some RandomNumberGenerator
+        for identity: PublicKey, profile: MarmotProfile = .mip, now: UnixTime,
+        using rng: inout some RandomNumberGenerator
     ) throws -> KeyPackageBundle {
         let suite = profile.cipherSuite
-        let time = UInt64(max(0, now))
+        let time = UInt64(max(0, now.seconds))
         return try KeyPackageBundle.generate(
             suite, credential: identity.credential, capabilities: profile.capabilities(using: &rng),
             lifetime: Lifetime(notBefore: time - min(time, self.backdating), notAfter: time + self.lifetime),
@@ -26,7 +27,7 @@ public enum KeyPackageEvents {
     ///
     /// - Parameter slot: the `d` tag of 30443: 64 hex digits, kept across rotations.
     public static func events(
-        for package: KeyPackage, slot: String, relays: [RelayURL], client: String, by account: KeyPair, now: Int64,
+        for package: KeyPackage, slot: String, relays: [RelayURL], client: String, by account: KeyPair, now: UnixTime,
         using rng: inout some RandomNumberGenerator
     ) -> (addressable: Event, legacy: Event) {
         let drafts = self.drafts(
@@ -38,7 +39,7 @@ public enum KeyPackageEvents {
 
     /// Unsigned variant of ``events(for:slot:relays:client:by:now:using:)``.
     public static func drafts(
-        for package: KeyPackage, slot: String, relays: [RelayURL], client: String, by account: PublicKey, now: Int64
+        for package: KeyPackage, slot: String, relays: [RelayURL], client: String, by account: PublicKey, now: UnixTime
     ) -> (addressable: UnsignedEvent, legacy: UnsignedEvent) {
         let shared = [
             Tag("mls_protocol_version", "1.0"),
@@ -63,13 +64,13 @@ public enum KeyPackageEvents {
     /// Returns an event that asks relays to delete this account's kind 443 events (NIP-09); kind 30443 is replaceable
     /// by its address instead.
     public static func deletion(
-        of events: [EventID], by account: KeyPair, now: Int64, using rng: inout some RandomNumberGenerator
+        of events: [EventID], by account: KeyPair, now: UnixTime, using rng: inout some RandomNumberGenerator
     ) -> Event {
         self.deletionDraft(of: events, by: account.publicKey, now: now).signed(by: account, using: &rng)
     }
 
     /// Unsigned variant of ``deletion(of:by:now:using:)``.
-    public static func deletionDraft(of events: [EventID], by account: PublicKey, now: Int64) -> UnsignedEvent {
+    public static func deletionDraft(of events: [EventID], by account: PublicKey, now: UnixTime) -> UnsignedEvent {
         Deletion(eventIDs: events, kinds: [.keyPackage]).unsigned(by: account, now: now)
     }
 
@@ -77,7 +78,7 @@ public enum KeyPackageEvents {
     ///
     /// Also accepts the formats of older publishers (version `1`, suite `1`, hex content), as Pika does.
     public static func read(
-        _ event: Event, profile: MarmotProfile = .mip, now: Int64
+        _ event: Event, profile: MarmotProfile = .mip, now: UnixTime
     ) throws(MarmotError) -> VerifiedKeyPackage {
         do throws(KeyPackageFailure) { return try self.examine(event, profile: profile, now: now) } catch {
             throw error.error
@@ -86,7 +87,7 @@ public enum KeyPackageEvents {
 
     /// Reads and verifies like ``read(_:profile:now:)``, and reports the failed check.
     static func examine(
-        _ event: Event, profile: MarmotProfile, now: Int64
+        _ event: Event, profile: MarmotProfile, now: UnixTime
     ) throws(KeyPackageFailure) -> VerifiedKeyPackage {
         guard event.kind == .keyPackage || event.kind == .addressableKeyPackage else {
             throw KeyPackageFailure(
@@ -131,8 +132,8 @@ public enum KeyPackageEvents {
         }
     }
 
-    private static func verify(_ package: KeyPackage, now: Int64) throws(KeyPackageFailure) -> VerifiedKeyPackage {
-        do { return try package.verified(now: UInt64(max(0, now))) } catch {
+    private static func verify(_ package: KeyPackage, now: UnixTime) throws(KeyPackageFailure) -> VerifiedKeyPackage {
+        do { return try package.verified(now: UInt64(max(0, now.seconds))) } catch {
             switch error.code {
             case .expired: throw KeyPackageFailure(.lifetime, MarmotError(.expired, error.message))
             case .notYetValid: throw KeyPackageFailure(.lifetime, MarmotError(.notYetValid, error.message))

@@ -7,14 +7,15 @@ public enum RelayListEvents {
     ///
     /// - Parameter kind: ``Nostr/Kind/keyPackageRelays`` or ``Nostr/Kind/inboxRelays``.
     public static func event(
-        _ kind: Kind, relays: [RelayURL], by account: KeyPair, now: Int64, using rng: inout some RandomNumberGenerator
+        _ kind: Kind, relays: [RelayURL], by account: KeyPair, now: UnixTime,
+        using rng: inout some RandomNumberGenerator
     ) -> Event {
         self.draft(kind, relays: relays, by: account.publicKey, now: now).signed(by: account, using: &rng)
     }
 
     /// Unsigned variant of ``event(_:relays:by:now:using:)``.
     public static func draft(
-        _ kind: Kind, relays: [RelayURL], by account: PublicKey, now: Int64
+        _ kind: Kind, relays: [RelayURL], by account: PublicKey, now: UnixTime
     ) -> UnsignedEvent {
         UnsignedEvent(
             pubkey: account, createdAt: now, kind: kind, tags: relays.map { Tag("relay", $0.string) }, content: "")
@@ -26,6 +27,6 @@ public enum RelayListEvents {
     /// (NIP-01). The caller has verified the events' signatures.
     public static func relays(_ kind: Kind, of author: PublicKey, in events: some Sequence<Event>) -> [RelayURL]? {
         let lists = events.lazy.filter { $0.kind == kind && $0.pubkey == author }
-        return lists.min { (-$0.createdAt, $0.id) < (-$1.createdAt, $1.id) }?.relayTags
+        return lists.min { ($1.createdAt, $0.id) < ($0.createdAt, $1.id) }?.relayTags
     }
 }

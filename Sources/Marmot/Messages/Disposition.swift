@@ -127,8 +127,8 @@ public struct CommitReport: Sendable, Hashable {
     public let removedSelf: Bool
     /// The kind 445 event.
     public let event: EventID
-    /// Time of the commit's event, in Unix seconds.
-    public let createdAt: Int64
+    /// Time of the commit's event.
+    public let createdAt: UnixTime
     /// Epoch that this member had reached on the branch it rolled back; nil if nothing was rolled back.
     public let rolledBackFrom: Epoch?
     /// Whether an unconfirmed commit of this account lost against this one.

@@ -5,7 +5,7 @@ public import Nostr
 public enum GroupEvents {
     /// Encrypts an MLS message and signs the event with a fresh key.
     static func seal(
-        _ message: [UInt8], key: Secret, nostrGroupID: Bytes32, expiration: Int64? = nil, now: Int64,
+        _ message: [UInt8], key: Secret, nostrGroupID: Bytes32, expiration: UnixTime? = nil, now: UnixTime,
         using rng: inout some RandomNumberGenerator
     ) throws -> Event {
         // Draw eight bytes at a time: drawing single bytes from the system's generator costs as much as all encryption.
@@ -44,14 +44,14 @@ public enum GroupEvents {
         return id
     }
 
-    /// Returns the earliest local time, in Unix seconds, at which the event is accepted (MIP-03).
-    public static func dueTime(of event: Event, profile: MarmotProfile = .mip) -> Int64 {
-        event.createdAt.clampedSubtracting(profile.maximumFuture)
+    /// Returns the earliest local time at which the event is accepted (MIP-03).
+    public static func dueTime(of event: Event, profile: MarmotProfile = .mip) -> UnixTime {
+        event.createdAt - profile.maximumFuture
     }
 
     /// Refuses events that are too old (MIP-03).
-    static func checkAge(_ event: Event, profile: MarmotProfile, now: Int64) throws(MarmotError) {
-        guard event.createdAt >= now.clampedSubtracting(profile.maximumAge) else {
+    static func checkAge(_ event: Event, profile: MarmotProfile, now: UnixTime) throws(MarmotError) {
+        guard event.createdAt >= now - profile.maximumAge else {
             throw MarmotError(.badTime, "the event is more than 45 days old (MIP-03)")
         }
     }

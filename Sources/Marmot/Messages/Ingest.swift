@@ -8,8 +8,7 @@ extension MarmotGroup {
     /// The members' state changes only when the disposition is a message, a commit or a proposal. A message that MLS
     /// authenticates consumes its key even if its inner event is then refused: its sender is known, and the same
     /// ciphertext must not decrypt twice (RFC 9420 §9.2).
-    /// - Parameter now: Unix seconds.
-    public mutating func ingest(_ event: Event, now: Int64) -> Disposition {
+    public mutating func ingest(_ event: Event, now: UnixTime) -> Disposition {
         do {
             let id = try GroupEvents.nostrGroupID(of: event)
             guard id == self.data.nostrGroupID || self.formerNostrGroupIDs.contains(id) else {
@@ -183,5 +182,5 @@ extension Disposition {
 extension Event {
     /// The time at which a commit's added key packages must be valid: the commit's own time, so that every member
     /// reaches the same result, even if it was offline until they expired.
-    var commitTime: UInt64 { UInt64(max(0, self.createdAt)) }
+    var commitTime: UInt64 { UInt64(max(0, self.createdAt.seconds)) }
 }

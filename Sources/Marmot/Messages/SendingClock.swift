@@ -11,14 +11,14 @@ struct SendingClock: Sendable {
     /// Maximum lead over the clock, in seconds, of an event that must follow a commit or proposal. Members refuse 300.
     static let maximumLead: Int64 = 240
 
-    private var lastSent = Int64.min
-    private var lastHandshake = Int64.min
+    private var lastSent = UnixTime.distantPast
+    private var lastHandshake = UnixTime.distantPast
 
     /// Records the time of a commit or proposal, by any account, that later events must follow.
-    mutating func follow(_ time: Int64) { self.lastHandshake = max(self.lastHandshake, time) }
+    mutating func follow(_ time: UnixTime) { self.lastHandshake = max(self.lastHandshake, time) }
 
     /// Returns the time of the next message.
-    mutating func messageTime(now: Int64) -> Int64 {
+    mutating func messageTime(now: UnixTime) -> UnixTime {
         let time = max(
             now, Self.after(self.lastSent, now, lead: Self.maximumBurstLead),
             Self.after(self.lastHandshake, now, lead: Self.maximumLead))
@@ -27,14 +27,14 @@ struct SendingClock: Sendable {
     }
 
     /// Returns the time of the next commit or proposal.
-    mutating func handshakeTime(now: Int64) -> Int64 {
+    mutating func handshakeTime(now: UnixTime) -> UnixTime {
         let time = max(now, Self.after(max(self.lastSent, self.lastHandshake), now, lead: Self.maximumLead))
         self.lastSent = max(self.lastSent, time)
         self.follow(time)
         return time
     }
 
-    private static func after(_ last: Int64, _ now: Int64, lead: Int64) -> Int64 {
-        min(last.clampedAdding(1), now.clampedAdding(lead))
+    private static func after(_ last: UnixTime, _ now: UnixTime, lead: Int64) -> UnixTime {
+        min(last + 1, now + lead)
     }
 }

@@ -38,7 +38,7 @@ public enum PushNotifications {
     ///
     /// - Throws: `MarmotError.Code.badPushToken` for a server key off the curve; other servers can still be asked.
     public static func events(
-        _ batch: Batch, now: Int64, using rng: inout some RandomNumberGenerator
+        _ batch: Batch, now: UnixTime, using rng: inout some RandomNumberGenerator
     ) throws(MarmotError) -> [Event] {
         var events: [Event] = []
         for start in stride(from: 0, to: batch.tokens.count, by: self.tokensPerEvent) {
@@ -56,7 +56,7 @@ public enum PushNotifications {
     ///
     /// - Throws: `MarmotError.Code.badPushToken` unless there are 1 to ``maximumTokens`` tokens without duplicates.
     public static func rumor(
-        _ tokens: [PushToken], by author: PublicKey, now: Int64
+        _ tokens: [PushToken], by author: PublicKey, now: UnixTime
     ) throws(MarmotError) -> UnsignedEvent {
         try self.check(tokens)
         return UnsignedEvent(

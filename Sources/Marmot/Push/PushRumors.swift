@@ -31,7 +31,7 @@ public enum PushRumor: Hashable, Sendable {
     /// Returns the inner event to send, with lists sorted by leaf.
     ///
     /// - Throws: `MarmotError.Code.badTag` for a request or list without routes.
-    public func rumor(by account: PublicKey, now: Int64) throws(MarmotError) -> UnsignedEvent {
+    public func rumor(by account: PublicKey, now: UnixTime) throws(MarmotError) -> UnsignedEvent {
         let kind: Kind
         var tags: [Tag] = []
         switch self {

@@ -34,7 +34,7 @@ extension StoredGroupPart {
         var writer = TLSWriter(capacity: 512)
         writer.write(Self.version)
         snapshot.epoch.encode(to: &writer)
-        writer.write(UInt64(bitPattern: snapshot.order.createdAt))
+        writer.write(UInt64(bitPattern: snapshot.order.createdAt.seconds))
         writer.writeFixed(snapshot.order.id.bytes)
         writer.write(UInt8(snapshot.isOwn ? 1 : 0))
         writer.writeOpaque(snapshot.digest)
@@ -79,7 +79,7 @@ extension StoredGroupPart {
         var reader = TLSReader(self.header.copyBytes())
         try Self.readVersion(&reader)
         let epoch = try Epoch(from: &reader)
-        let createdAt = Int64(bitPattern: try reader.readUInt64())
+        let createdAt = UnixTime(Int64(bitPattern: try reader.readUInt64()))
         let id = try Self.readID(&reader)
         let isOwn = try reader.readUInt8() == 1
         let digest = try reader.readOpaque()

@@ -50,7 +50,7 @@ struct KeyPackageEventTests {
         }
     }
 
-    private func read(_ event: Event, now: Int64? = nil) throws -> VerifiedKeyPackage {
+    private func read(_ event: Event, now: UnixTime? = nil) throws -> VerifiedKeyPackage {
         try KeyPackageEvents.read(event, now: now ?? self.now)
     }
 
@@ -86,7 +86,7 @@ struct KeyPackageEventTests {
         ] { #expect(Grease.contains(try #require(list.last))) }
         #expect(leaf.credential == .basic(identity: keys.publicKey.bytes) && leaf.extensions.isEmpty)
         #expect(bundle.keyPackage.extensions == [Extension(type: .lastResort, data: [])])
-        let time = UInt64(self.now)
+        let time = UInt64(self.now.seconds)
         #expect(leaf.source == .keyPackage(Lifetime(notBefore: time - 3600, notAfter: time + 7_257_600)))
     }
 

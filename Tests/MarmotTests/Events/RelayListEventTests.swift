@@ -10,7 +10,8 @@ struct RelayListEventTests {
         return KeyPair.generate(using: &rng)
     }
 
-    private func list(_ kind: Kind, _ relays: [String], by keys: KeyPair, at time: Int64 = Lab.start) throws -> Event {
+    private func list(_ kind: Kind, _ relays: [String], by keys: KeyPair, at time: UnixTime = Lab.start) throws -> Event
+    {
         var rng = SplitMix64(seed: 9)
         return RelayListEvents.event(
             kind, relays: try relays.map { try RelayURL($0) }, by: keys, now: time, using: &rng)

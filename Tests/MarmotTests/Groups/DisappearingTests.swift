@@ -5,7 +5,7 @@ import Testing
 
 /// The disappearing timer of group data version 3, and NIP-40 (docs/protocol/marmot.md §5.9).
 struct DisappearingTests {
-    private static func rumor(at time: Int64, expiration: Int64? = nil) throws -> UnsignedEvent {
+    private static func rumor(at time: UnixTime, expiration: UnixTime? = nil) throws -> UnsignedEvent {
         UnsignedEvent(
             pubkey: try KeyPair(secretKey: [UInt8](repeating: 1, count: 32)).publicKey, createdAt: time,
             kind: .chatMessage,
@@ -47,7 +47,7 @@ struct DisappearingTests {
 
     @Test func earlierExpiryWins() throws {
         var lab = try Lab(2)
-        func expiration(_ lab: inout Lab, _ seconds: Int64) throws -> Int64? {
+        func expiration(_ lab: inout Lab, _ seconds: Int64) throws -> UnixTime? {
             let rumor = lab.rumor("x", from: 0)
             return try lab.groups[0].seal(rumor, expiration: lab.now + seconds, now: lab.now, using: &lab.rng)
                 .expiration
@@ -73,7 +73,7 @@ struct DisappearingTests {
         data.disappearingSeconds = UInt64(Int64.max)
         #expect(data.expiry(of: try Self.rumor(at: 1000)) == nil)
         data.disappearingSeconds = 10
-        #expect(data.expiry(of: try Self.rumor(at: .max)) == nil)
+        #expect(data.expiry(of: try Self.rumor(at: .distantFuture)) == nil)
         try lab.change(.update(data), by: 0)
         try lab.expectAgreement()
     }

@@ -7,7 +7,7 @@ import Testing
 
 /// Kind 446 and its delivery to the server.
 struct PushNotificationTests {
-    private static let now: Int64 = 1_800_000_000
+    private static let now: UnixTime = 1_800_000_000
 
     private func tokens(_ count: Int) throws -> [PushToken] {
         try (0..<count).map { try PushToken(bytes: [UInt8($0)] + [UInt8](repeating: 9, count: 1083)) }

@@ -8,7 +8,7 @@ import Testing
 /// Members of one group in memory; the test decides who receives which event, and when.
 struct Lab {
     static let client = "pikabot/test"
-    static let start: Int64 = 1_800_000_000
+    static let start: UnixTime = 1_800_000_000
     static let relays = ["wss://relay.one.example", "wss://relay.two.example"]
 
     var rng: SplitMix64
@@ -116,7 +116,7 @@ struct Lab {
 
     /// The same content in an event with other tags or another time.
     mutating func rewrap(
-        _ event: Event, at time: Int64? = nil, tags: [Tag]? = nil, content: String? = nil
+        _ event: Event, at time: UnixTime? = nil, tags: [Tag]? = nil, content: String? = nil
     ) -> Event {
         let signer = KeyPair.generate(using: &self.rng)
         return UnsignedEvent(

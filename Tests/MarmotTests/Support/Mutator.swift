@@ -65,7 +65,7 @@ struct Mutator {
         switch Int.random(in: 0..<5, using: &self.rng) {
         case 0: tags = self.damage(tags)
         case 1, 2: content = self.damage(base64: content)
-        case 3: time = Int64.random(in: .min ... .max, using: &self.rng)
+        case 3: time = UnixTime(Int64.random(in: .min ... .max, using: &self.rng))
         default: kind = Kind(rawValue: UInt16.random(in: .min ... .max, using: &self.rng))
         }
         return Event(

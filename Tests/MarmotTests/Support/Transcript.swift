@@ -10,7 +10,7 @@ import Testing
 struct Transcript: Decodable {
     struct EventJSON: Decodable {
         let id, pubkey, content, sig: String
-        let createdAt: Int64
+        let createdAt: UnixTime
         let kind: UInt16
         let tags: [[String]]
 
@@ -65,7 +65,7 @@ struct Transcript: Decodable {
 
     struct WelcomePart: Decodable { let giftWrap: EventJSON, state: State }
 
-    let madeAt: Int64
+    let madeAt: UnixTime
     let people: [String: String]
     let joiner: Joiner
     let welcome: WelcomePart
