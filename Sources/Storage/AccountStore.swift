@@ -43,7 +43,7 @@ package final class AccountStore: CoreStore {
                 try Metadata.initialize(database, known, key: sealingKey, account: account)
             }
             let notes = try StoredCrashNotes(directory.path, sealer, sealingKey)
-            let crashes = CrashLedger(notes, now: Int64(Date().timeIntervalSince1970))
+            let crashes = CrashLedger(notes, now: .systemTime)
             return AccountStore(pool, sealer, directory, lock, crashes)
         } catch {
             throw Self.named(error, path)
@@ -91,7 +91,7 @@ package final class AccountStore: CoreStore {
         try await self.read { try $0.message(in: groupID, id: id) }
     }
 
-    package func nextExpiry() async throws -> Int64? {
+    package func nextExpiry() async throws -> UnixTime? {
         try await self.read { try $0.nextExpiry() }
     }
 

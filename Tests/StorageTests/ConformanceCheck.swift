@@ -46,7 +46,7 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
         },
         ConformanceCheck("seen events load newest first, each once") { store in
             let ids = try (0..<5).map { try Sample.id($0) }
-            try await store.commit(ids.enumerated().map { .putSeen($1, at: Int64($0)) })
+            try await store.commit(ids.enumerated().map { .putSeen($1, at: UnixTime(Int64($0))) })
             try await store.commit([.putSeen(ids[4], at: 9)])
             #expect(try await store.load().seen == ids.reversed())
         },
@@ -58,7 +58,7 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             #expect(state.refused == ids.reversed() && state.seen == [ids[1]])
         },
         ConformanceCheck("waiting events load oldest first") { store in
-            let events = (0..<3).map { WaitingEvent(event: Sample.event("\($0)"), arrivedAt: Int64(30 - $0)) }
+            let events = (0..<3).map { WaitingEvent(event: Sample.event("\($0)"), arrivedAt: UnixTime(Int64(30 - $0))) }
             try await store.commit(events.map { .putWaiting($0) } + [.putWaiting(events[0])])
             #expect(try await store.load().waiting == events.reversed())
             try await store.commit([.deleteWaiting(events[1].event.id), .deleteWaiting(try Sample.id(1))])
@@ -177,9 +177,9 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
         ConformanceCheck("only expired messages are deleted") { store in
             #expect(try await store.nextExpiry() == nil)
             var messages: [StoredMessage] = []
-            let ends: [Int64?] = [nil, 500, 700, 900]
+            let ends: [UnixTime?] = [nil, 500, 700, 900]
             for (number, end) in ends.enumerated() {
-                var message = try Sample.message("\(number)", in: 1 + number % 2, at: Int64(100 + number))
+                var message = try Sample.message("\(number)", in: 1 + number % 2, at: UnixTime(Int64(100 + number)))
                 message.expiresAt = end
                 messages.append(message)
             }
@@ -195,7 +195,7 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             try await store.commit([.deleteExpired(at: 700)])
             #expect(try await found() == [messages[0], messages[3]])
             #expect(try await store.nextExpiry() == 900)
-            try await store.commit([.deleteExpired(at: .max - 1)])
+            try await store.commit([.deleteExpired(at: .distantFuture - 1)])
             #expect(try await found() == [messages[0]])
             #expect(try await store.nextExpiry() == nil)
             // It may be stored again, because nothing of it is left.
@@ -203,7 +203,7 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             #expect(try await found() == [messages[0], messages[1]])
         },
         ConformanceCheck("messages are ordered and kept by their stored time, not the rumor's") { store in
-            var future = try Sample.message("future", in: 1, at: .max)
+            var future = try Sample.message("future", in: 1, at: .distantFuture)
             future.time = 150
             let honest = try [100, 200].map { try Sample.message("\($0)", in: 1, at: $0) }
             try await store.commit(([future] + honest).map { .putMessage($0) })
@@ -217,10 +217,10 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
         ConformanceCheck("surplus messages are counted and deleted in batches") { store in
             var messages: [StoredMessage] = []
             for number in 0..<20 {
-                messages.append(try Sample.message("\(number)", in: 1 + number % 2, at: Int64(100 + number)))
+                messages.append(try Sample.message("\(number)", in: 1 + number % 2, at: UnixTime(Int64(100 + number))))
             }
             try await store.commit(messages.map { .putMessage($0) })
-            func times() async throws -> [Int64] {
+            func times() async throws -> [UnixTime] {
                 let found =
                     try await store.messages(in: GroupID(Sample.bytes(1)), before: nil, limit: 99)
                     + store.messages(in: GroupID(Sample.bytes(2)), before: nil, limit: 99)
@@ -253,7 +253,9 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
         },
         ConformanceCheck("messages are paged newest first, also within a second") { store in
             var messages: [StoredMessage] = []
-            for number in 0..<40 { messages.append(try Sample.message("\(number)", at: Int64(100 + number / 7))) }
+            for number in 0..<40 {
+                messages.append(try Sample.message("\(number)", at: UnixTime(Int64(100 + number / 7))))
+            }
             try await store.commit(messages.map { .putMessage($0) } + [.putMessage(try Sample.message("", in: 2))])
             let expected = messages.sorted { $0.position > $1.position }
             for limit in [1, 3, 7, 8, 40, 100] {

@@ -57,7 +57,7 @@ import Testing
         #expect(state.inbox.map(\.id) == Array(1...count))
         #expect(state.cursors == ["count": count])
         let messages = try await store.messages(in: GroupID(Sample.bytes(1)), before: nil, limit: .max)
-        #expect(messages.map(\.rumor.createdAt) == (1...count).reversed())
+        #expect(messages.map(\.rumor.createdAt.seconds) == (1...count).reversed())
         #expect(state.groups.first?.records == [.core: Sample.secret(Int(count))])
         try await store.commit([.putInbox(InboxRow(id: count + 1, payload: []))])
     }
@@ -90,7 +90,7 @@ private func commitUntilKilled(_ path: String, after acknowledged: Int64) async 
         for number in Int64(1)...100_000 {
             try await store.commit([
                 .updateGroup(key: [1], Sample.changes([.core: Sample.secret(Int(number))])),
-                .putMessage(try Sample.message("number \(number)", at: number)),
+                .putMessage(try Sample.message("number \(number)", at: UnixTime(number))),
                 .putInbox(InboxRow(id: number, payload: Sample.bytes(Int(number), count: 300))),
                 .advanceCursor(name: "count", to: number),
             ])

@@ -24,18 +24,19 @@ enum Sample {
 
     static func id(_ number: Int) throws -> EventID { try EventID(bytes: self.bytes(number)) }
 
-    static func rumor(_ content: String, at time: Int64 = 1_700_000_000) -> UnsignedEvent {
+    static func rumor(_ content: String, at time: UnixTime = 1_700_000_000) -> UnsignedEvent {
         UnsignedEvent(
             pubkey: self.account, createdAt: time, kind: .chatMessage,
             tags: [Tag("e", "a\"b\\c", ""), Tag(values: []), Tag("emoji", "\u{1F980}\u{0}\u{1F}")], content: content)
     }
 
-    static func event(_ content: String, at time: Int64 = 1_700_000_000) -> Event {
+    static func event(_ content: String, at time: UnixTime = 1_700_000_000) -> Event {
         var generator = SplitMix64(seed: 2)
         return self.rumor(content, at: time).signed(by: self.author, using: &generator)
     }
 
-    static func message(_ content: String, in group: Int = 1, at time: Int64 = 1_700_000_000) throws -> StoredMessage {
+    static func message(_ content: String, in group: Int = 1, at time: UnixTime = 1_700_000_000) throws -> StoredMessage
+    {
         let rumor = self.rumor(content, at: time)
         return StoredMessage(
             groupID: GroupID(self.bytes(group)), rumor: rumor, id: rumor.id, wrapper: try self.id(99), epoch: .max,
@@ -45,7 +46,7 @@ enum Sample {
     static func keyPackage(_ number: Int) -> StoredKeyPackage {
         StoredKeyPackage(
             reference: self.bytes(number), bundle: self.secret(number + 1000),
-            slot: String(repeating: "0a", count: 32), createdAt: 5, notAfter: .max)
+            slot: String(repeating: "0a", count: 32), createdAt: 5, notAfter: .distantFuture)
     }
 
     static func outboxRow(_ id: String, sequence: Int64) throws -> OutboxRow {

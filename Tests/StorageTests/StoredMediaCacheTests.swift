@@ -17,7 +17,7 @@ import Testing
     }
 
     /// A message with two files.
-    private func message(_ number: Int, expiresAt: Int64? = nil) throws -> [StoreChange] {
+    private func message(_ number: Int, expiresAt: UnixTime? = nil) throws -> [StoreChange] {
         let message = StoredMessage(
             groupID: GroupID([0, 0xaa]), rumor: Sample.rumor("files"), id: try Sample.id(number),
             wrapper: try Sample.id(99), epoch: .max, isOwn: true, expiresAt: expiresAt)

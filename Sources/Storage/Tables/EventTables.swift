@@ -28,10 +28,10 @@ extension Transaction {
     /// The number of new events after which the surplus is deleted.
     private static var surplusSlack: Int64 { 1000 }
 
-    func put(_ id: EventID, in table: IDTable, at time: Int64) throws {
+    func put(_ id: EventID, in table: IDTable, at time: UnixTime) throws {
         try self.execute(
             "INSERT INTO \(table.name) (event_id, seen_at) VALUES (?, ?) ON CONFLICT (event_id) DO NOTHING",
-            [Data(id.bytes), time])
+            [Data(id.bytes), time.seconds])
         guard self.database.changesCount == 1 else { return }
         let newest = self.database.lastInsertedRowID
         guard newest.isMultiple(of: Self.surplusSlack) else { return }
@@ -58,14 +58,14 @@ extension Transaction {
         }
         let id = waiting.event.id.bytes
         var writer = FieldWriter(capacity: 1024)
-        writer.integer(waiting.arrivedAt)
+        writer.integer(waiting.arrivedAt.seconds)
         try writer.data(waiting.event.json())
         try self.execute(
             """
             INSERT INTO waiting (event_id, arrived_at, content) VALUES (?, ?, ?)
             ON CONFLICT (event_id) DO UPDATE SET arrived_at = excluded.arrived_at, content = excluded.content
             """,
-            [Data(id), waiting.arrivedAt, self.sealer.seal(writer.bytes, in: Place(.waiting, id))])
+            [Data(id), waiting.arrivedAt.seconds, self.sealer.seal(writer.bytes, in: Place(.waiting, id))])
     }
 
     func deleteWaiting(_ id: EventID) throws {
@@ -76,7 +76,7 @@ extension Transaction {
         try self.map("waiting", "SELECT event_id, content FROM waiting ORDER BY arrived_at, id") { columns in
             let place = Place(.waiting, try columns.bytes())
             var fields = FieldReader(try self.sealer.openBytes(try columns.data(), in: place), place)
-            let arrivedAt = try fields.integer(Int64.self)
+            let arrivedAt = UnixTime(try fields.integer(Int64.self))
             let event = try fields.event()
             try fields.finish()
             return WaitingEvent(event: event, arrivedAt: arrivedAt)

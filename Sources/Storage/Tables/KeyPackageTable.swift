@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Nostr
 import PikaCore
 
 extension Transaction {
@@ -12,7 +13,7 @@ extension Transaction {
                 bundle = excluded.bundle, slot = excluded.slot, created_at = excluded.created_at,
                 not_after = excluded.not_after
             """,
-            [Data(package.reference), bundle, package.slot, package.createdAt, package.notAfter])
+            [Data(package.reference), bundle, package.slot, package.createdAt.seconds, package.notAfter.seconds])
     }
 
     func deleteKeyPackage(_ reference: [UInt8]) throws {
@@ -27,7 +28,8 @@ extension Transaction {
             return StoredKeyPackage(
                 reference: reference,
                 bundle: try self.sealer.openSecret(try columns.data(), in: Place(.bundle, reference)),
-                slot: try columns.text(), createdAt: try columns.integer(), notAfter: try columns.integer())
+                slot: try columns.text(), createdAt: UnixTime(try columns.integer()),
+                notAfter: UnixTime(try columns.integer()))
         }
     }
 }

@@ -15,8 +15,8 @@ extension Transaction {
             ON CONFLICT (lookup) DO NOTHING
             """,
             [
-                Data(lookup), Data(self.groupLookup(message.groupID.bytes)), message.time,
-                self.sealer.seal(content, in: Place(.message, lookup)), message.expiresAt,
+                Data(lookup), Data(self.groupLookup(message.groupID.bytes)), message.time.seconds,
+                self.sealer.seal(content, in: Place(.message, lookup)), message.expiresAt?.seconds,
             ])
     }
 
@@ -28,14 +28,14 @@ extension Transaction {
             [self.sealer.seal(try self.content(of: message), in: Place(.message, lookup)), Data(lookup)])
     }
 
-    func deleteExpired(at time: Int64) throws {
-        try self.execute("DELETE FROM message WHERE expires_at <= ?", [time])
+    func deleteExpired(at time: UnixTime) throws {
+        try self.execute("DELETE FROM message WHERE expires_at <= ?", [time.seconds])
     }
 
-    func nextExpiry() throws -> Int64? {
+    func nextExpiry() throws -> UnixTime? {
         try self.map(
             "message", "SELECT expires_at FROM message WHERE expires_at IS NOT NULL ORDER BY expires_at LIMIT 1"
-        ) { try $0.integer() }.first
+        ) { UnixTime(try $0.integer()) }.first
     }
 
     // MARK: Retention
@@ -49,7 +49,8 @@ extension Transaction {
         var rows: Set<Int64> = []
         if let before = rule.before {
             let old = try self.map(
-                "message", "SELECT id FROM message WHERE created_at < ? ORDER BY created_at LIMIT ?", [before, limit]
+                "message", "SELECT id FROM message WHERE created_at < ? ORDER BY created_at LIMIT ?",
+                [before.seconds, limit]
             ) { try $0.integer() }
             rows.formUnion(old)
         }
@@ -75,7 +76,9 @@ extension Transaction {
                 SELECT lookup, created_at, content, expires_at FROM message
                 WHERE group_lookup = ? AND created_at <= ? ORDER BY created_at DESC
                 """)
-        let arguments: StatementArguments = [Data(self.groupLookup(groupID.bytes)), before?.createdAt ?? Int64.max]
+        let arguments: StatementArguments = [
+            Data(self.groupLookup(groupID.bytes)), (before?.createdAt ?? .distantFuture).seconds,
+        ]
         let rows = try Row.fetchCursor(select, arguments: arguments)
         var page: [StoredMessage] = []
         var second: [StoredMessage] = []
@@ -114,14 +117,14 @@ extension Transaction {
         writer.integer(message.epoch.rawValue)
         writer.integer(UInt8(message.isOwn ? 1 : 0))
         try writer.data(rumor)
-        if message.time != message.rumor.createdAt { writer.integer(message.time) }
+        if message.time != message.rumor.createdAt { writer.integer(message.time.seconds) }
         return writer.bytes
     }
 
     private func message(_ row: Row, _ groupID: GroupID) throws -> StoredMessage {
         var columns = ColumnReader(row, table: "message")
         let place = Place(.message, try columns.bytes())
-        let createdAt = try columns.integer()
+        let createdAt = UnixTime(try columns.integer())
         var fields = FieldReader(try self.sealer.openBytes(try columns.data(), in: place), place)
         let id = try fields.eventID()
         let wrapper = try fields.eventID()
@@ -129,9 +132,9 @@ extension Transaction {
         let isOwn = try fields.integer(UInt8.self) == 1
         let rumor = try fields.rumor()
         // Stored only if it differs from the inner event's time; earlier versions never stored it.
-        let time = if fields.isAtEnd { rumor.createdAt } else { try fields.integer(Int64.self) }
+        let time = if fields.isAtEnd { rumor.createdAt } else { UnixTime(try fields.integer(Int64.self)) }
         try fields.finish()
-        let expiresAt = try columns.optionalInteger()
+        let expiresAt = try columns.optionalInteger().map { UnixTime($0) }
         guard time == createdAt, self.sealer.messageLookup(groupID, id) == place.row else {
             throw place.corrupt("the row does not match its content")
         }

@@ -46,7 +46,7 @@ extension Transaction {
 
     private func sealed(_ leftover: OutboxRow.Leftover, _ lookup: [UInt8]) throws -> Data {
         var writer = FieldWriter(capacity: 256)
-        writer.integer(leftover.settledAt)
+        writer.integer(leftover.settledAt.seconds)
         try writer.relays(leftover.relays)
         return self.sealer.seal(writer.bytes, in: Place(.leftover, lookup))
     }
@@ -55,7 +55,8 @@ extension Transaction {
         guard let sealed else { return nil }
         let place = Place(.leftover, lookup)
         var fields = FieldReader(try self.sealer.openBytes(sealed, in: place), place)
-        let leftover = OutboxRow.Leftover(settledAt: try fields.integer(), relays: try fields.relays())
+        let leftover = OutboxRow.Leftover(
+            settledAt: UnixTime(try fields.integer(Int64.self)), relays: try fields.relays())
         try fields.finish()
         return leftover
     }
