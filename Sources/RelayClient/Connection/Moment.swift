@@ -1,7 +1,9 @@
+import Nostr
+
 /// One reading of the monotonic and the wall clock.
 struct Moment: Hashable, Sendable {
     /// Time since the transport began; monotonic.
     var elapsed: Duration
-    /// The wall clock's time, in seconds since 1970.
-    var unixTime: Int64
+    /// The wall clock's time.
+    var unixTime: UnixTime
 }

@@ -42,7 +42,7 @@ extension RelayConnection {
         let channel: WebSocketChannel
         let reportedTime = ReportedTime()
         do {
-            channel = try await connect { reportedTime.set($0 - self.environment.clock.now.unixTime) }
+            channel = try await connect { reportedTime.set($0.seconds(since: self.environment.clock.now.unixTime)) }
         } catch {
             return Disconnection(connecting: error)
         }
@@ -67,7 +67,7 @@ extension RelayConnection {
     /// Maximum number of addresses of one relay that are tried, one after the other.
     private static let maximumAddresses = 4
 
-    private nonisolated func connect(onDate: @escaping @Sendable (Int64) -> Void) async throws -> WebSocketChannel {
+    private nonisolated func connect(onDate: @escaping @Sendable (UnixTime) -> Void) async throws -> WebSocketChannel {
         let connector = environment.connector
         guard case .only(let found) = try await environment.addresses.allowedAddresses(of: relay.host, port: relay.port)
         else {

@@ -25,8 +25,8 @@ struct StandingSubscription: Hashable {
     var pageWireID: String?
     /// Creation time up to which no event is missing. Moves only when all stored events have arrived, because relays
     /// send the newest first.
-    private(set) var position: Int64?
-    private var newest: Int64?
+    private(set) var position: UnixTime?
+    private var newest: UnixTime?
     /// Whether the relay has demanded a login for it on this connection; a second demand is final.
     private var wasRefused = false
     /// Whether EOSE arrived after the page was abandoned.
@@ -37,7 +37,7 @@ struct StandingSubscription: Hashable {
     }
 
     /// Restarts from the position, and returns the filters to send.
-    mutating func open(smallestCap: Int, now: Int64) -> [Filter] {
+    mutating func open(smallestCap: Int, now: UnixTime) -> [Filter] {
         // A filter with a limit leaves out stored events, so the position begins at the present.
         newest = position ?? (request.filters.contains { $0.limit != nil } ? now : nil)
         let filters = resumedFilters
@@ -65,10 +65,10 @@ struct StandingSubscription: Hashable {
         case unrequested
     }
 
-    mutating func received(_ event: Event, now: Int64) -> Reception {
+    mutating func received(_ event: Event, now: UnixTime) -> Reception {
         guard request.filters.contains(where: { $0.matches(event) }) else { return .unrequested }
         // An event dated in the future must not hide present events after a reconnect.
-        newest = max(newest ?? .min, min(event.createdAt, now))
+        newest = max(newest ?? .distantPast, min(event.createdAt, now))
         switch stage {
         case .catchingUp(var query):
             // Release the copy in `stage`, so that the sets of the query are mutated in place.
@@ -114,7 +114,7 @@ struct StandingSubscription: Hashable {
 
     private var resumedFilters: [Filter] {
         guard let position else { return request.filters }
-        let start = max(0, position.subtractingClamped(max(0, request.overlap)))
+        let start = max(0, position - max(0, request.overlap))
         return request.filters.map { filter in
             var filter = filter
             filter.since = max(filter.since ?? 0, start)
@@ -122,12 +122,5 @@ struct StandingSubscription: Hashable {
             filter.limit = nil
             return filter
         }
-    }
-}
-
-extension Int64 {
-    fileprivate func subtractingClamped(_ other: Int64) -> Int64 {
-        let (difference, overflow) = subtractingReportingOverflow(other)
-        return overflow ? (other > 0 ? .min : .max) : difference
     }
 }

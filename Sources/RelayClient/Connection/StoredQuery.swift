@@ -12,14 +12,14 @@ struct StoredQuery: Hashable {
     private var remaining: ArraySlice<Filter>?
     private var page = Page()
     /// State of the current filter: the upper bound of the current page, and the events of earlier pages.
-    private var until: Int64?
+    private var until: UnixTime?
     private var accepted: Set<EventID> = []
     private var seenAtUntil = 0
 
     private struct Page: Hashable {
         var ids: Set<EventID> = []
         var new: Set<EventID> = []
-        var oldest: Int64?
+        var oldest: UnixTime?
         var seenAtOldest = 0
     }
 
@@ -56,7 +56,7 @@ struct StoredQuery: Hashable {
     mutating func received(_ event: Event) -> Reception {
         guard request.contains(where: { $0.matches(event) }) else { return .outside }
         guard page.ids.insert(event.id).inserted else { return .repeated }
-        if event.createdAt < page.oldest ?? .max { (page.oldest, page.seenAtOldest) = (event.createdAt, 0) }
+        if event.createdAt < page.oldest ?? .distantFuture { (page.oldest, page.seenAtOldest) = (event.createdAt, 0) }
         if event.createdAt == page.oldest { page.seenAtOldest += 1 }
         if !accepted.contains(event.id) { page.new.insert(event.id) }
         return seen.insert(event.id).inserted ? .new : .known

@@ -1,12 +1,13 @@
+import Nostr
 import Synchronization
 
 /// Type-erased clocks of a transport.
 struct TransportClock: Sendable {
     let sleep: @Sendable (Duration) async throws -> Void
     private let elapsed: @Sendable () -> Duration
-    private let unixTime: @Sendable () -> Int64
+    private let unixTime: @Sendable () -> UnixTime
 
-    init<C: Clock>(_ clock: C, unixTime: @escaping @Sendable () -> Int64) where C.Duration == Duration {
+    init<C: Clock>(_ clock: C, unixTime: @escaping @Sendable () -> UnixTime) where C.Duration == Duration {
         let began = clock.now
         elapsed = { began.duration(to: clock.now) }
         sleep = { try await clock.sleep(for: $0) }

@@ -1,5 +1,4 @@
 import Errors
-import Foundation
 package import Logging
 package import NetworkAddresses
 package import Nostr
@@ -48,7 +47,7 @@ package actor RelayPool: RelayTransport, Service {
     ///     configuration names.
     ///   - addresses: Decides, for each connection, which addresses of a relay may be connected to.
     ///   - clock: Clock of timeouts, pings and retries.
-    ///   - unixTime: Seconds since 1970; nil for the wall clock.
+    ///   - unixTime: The wall clock; nil for the system's.
     ///   - generator: Source of jitter, masking keys and handshake keys.
     ///   - crashes: The account's journal of messages in flight; quarantined messages are refused.
     ///
@@ -56,7 +55,7 @@ package actor RelayPool: RelayTransport, Service {
     package init(
         configuration: TransportConfiguration = TransportConfiguration(), signer: Signer? = nil,
         addresses: AddressGuard, clock: some Clock<Duration> = ContinuousClock(),
-        unixTime: (@Sendable () -> Int64)? = nil,
+        unixTime: (@Sendable () -> UnixTime)? = nil,
         generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
         crashes: CrashLedger = .off, logger: Logger
     ) throws(TransportError) {
@@ -64,7 +63,7 @@ package actor RelayPool: RelayTransport, Service {
         let shared = SharedGenerator(generator)
         environment = RelayConnection.Environment(
             configuration: configuration, connector: try WebSocketConnector(configuration, generator: shared),
-            clock: TransportClock(clock, unixTime: unixTime ?? { Int64(Date().timeIntervalSince1970) }),
+            clock: TransportClock(clock, unixTime: unixTime ?? { .systemTime }),
             generator: shared,
             verifier: MessageVerifier(capacity: configuration.verifiedSignatures, crashes: crashes),
             delivered: DeliveredEvents(capacity: configuration.rememberedEvents),

@@ -1,9 +1,11 @@
+package import Nostr
+
 /// Parser of dates such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
 package enum HTTPDate {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    /// Returns Unix seconds; nil for any other form.
-    package static func unixTime(_ text: String) -> Int64? {
+    /// Returns the time; nil for any other form.
+    package static func unixTime(_ text: String) -> UnixTime? {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count == 6, parts[5] == "GMT", let day = Self.number(parts[1], digits: 2), (1...31).contains(day),
             let month = Self.months.firstIndex(of: String(parts[2])), let year = Self.number(parts[3], digits: 4)
@@ -13,7 +15,7 @@ package enum HTTPDate {
             let minute = Self.number(clock[1], digits: 2), minute < 60,
             let second = Self.number(clock[2], digits: 2), second <= 60
         else { return nil }
-        return Self.days(year, Int64(month) + 1, day) * 86_400 + hour * 3600 + minute * 60 + second
+        return UnixTime(Self.days(year, Int64(month) + 1, day) * 86_400 + hour * 3600 + minute * 60 + second)
     }
 
     private static func number(_ text: Substring, digits: Int) -> Int64? {

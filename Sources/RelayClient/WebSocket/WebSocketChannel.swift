@@ -40,10 +40,10 @@ package struct WebSocketConnector: Sendable {
     /// - Parameters:
     ///   - address: The relay's address; nil to use the system's resolver.
     ///   - share: Number of addresses that are tried one after the other; each gets its part of the timeout.
-    ///   - onDate: Receives the relay's time in Unix seconds, if the upgrade response has a `Date` header.
+    ///   - onDate: Receives the relay's time, if the upgrade response has a `Date` header.
     package func connect(
         to relay: RelayURL, at address: SocketAddress? = nil, sharing share: Int = 1,
-        onDate: @escaping @Sendable (Int64) -> Void = { _ in }
+        onDate: @escaping @Sendable (UnixTime) -> Void = { _ in }
     ) async throws -> WebSocketChannel {
         let limit = TimeAmount(
             max(min(.seconds(1), configuration.connectTimeout), configuration.connectTimeout / share))
@@ -76,7 +76,7 @@ package struct WebSocketConnector: Sendable {
     }
 
     private func configure(
-        _ channel: any Channel, _ relay: RelayURL, _ onDate: @escaping @Sendable (Int64) -> Void
+        _ channel: any Channel, _ relay: RelayURL, _ onDate: @escaping @Sendable (UnixTime) -> Void
     ) throws -> EventLoopFuture<WebSocketChannel> {
         if relay.isSecure {
             // Server name indication is for names only; an IP address is compared with the certificate itself.
@@ -99,7 +99,7 @@ package struct WebSocketConnector: Sendable {
     }
 
     private func upgrader(
-        _ onDate: @escaping @Sendable (Int64) -> Void
+        _ onDate: @escaping @Sendable (UnixTime) -> Void
     ) -> NIOTypedWebSocketClientUpgrader<WebSocketChannel> {
         var generator = generator
         let most = configuration.maximumMessageBytes

@@ -5,7 +5,7 @@ import Testing
 @testable import RelayClient
 
 struct FetchTests {
-    private func event(_ content: String, at createdAt: Int64) -> Event {
+    private func event(_ content: String, at createdAt: UnixTime) -> Event {
         Author.alice.event(content, at: createdAt)
     }
 

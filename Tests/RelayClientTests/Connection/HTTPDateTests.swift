@@ -1,3 +1,4 @@
+import Nostr
 import Testing
 
 @testable import RelayClient
@@ -8,8 +9,8 @@ import Testing
             ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
             ("Thu, 29 Feb 2024 23:59:59 GMT", 1_709_251_199), ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
             ("Wed, 31 Dec 1969 23:59:59 GMT", -1),
-        ] as [(String, Int64)])
-    func readsFixedDates(_ text: String, _ time: Int64) { #expect(HTTPDate.unixTime(text) == time) }
+        ] as [(String, UnixTime)])
+    func readsFixedDates(_ text: String, _ time: UnixTime) { #expect(HTTPDate.unixTime(text) == time) }
 
     @Test(arguments: [
         "", "now", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "Sun, 06 Nov 1994 08:49:37 UTC",

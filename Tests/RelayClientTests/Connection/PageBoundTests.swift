@@ -10,7 +10,7 @@ struct PageBoundTests {
 
     private let endless = Action.emit(.refused(relay: Machine.relay, reason: "no end of stored events"))
 
-    private func event(_ number: Int) -> Event { Author.alice.event("\(number)", at: Int64(1_000 + number)) }
+    private func event(_ number: Int) -> Event { Author.alice.event("\(number)", at: UnixTime(Int64(1_000 + number))) }
 
     private func beat(_ machine: inout Machine) -> [Action] {
         machine.pass(.seconds(30))

@@ -5,7 +5,7 @@ import Testing
 @testable import RelayClient
 
 struct SubscriptionTests {
-    private func event(_ content: String, at createdAt: Int64) -> Event {
+    private func event(_ content: String, at createdAt: UnixTime) -> Event {
         Author.alice.event(content, at: createdAt)
     }
 
@@ -148,7 +148,7 @@ struct SubscriptionTests {
     @Test func truncatedAnswerIsPaged() {
         var machine = Machine.connected()
         _ = machine.subscribe("s", Filter(kinds: [1]))
-        for time in [9, 8, 7] as [Int64] { _ = machine.receive(event("\(time)", at: time), on: "1") }
+        for time in [9, 8, 7] as [UnixTime] { _ = machine.receive(event("\(time)", at: time), on: "1") }
         #expect(
             machine.receive(.endOfStoredEvents(subscription: "1"))
                 == [Machine.request("2", Filter(kinds: [1], until: 7))])
@@ -165,7 +165,7 @@ struct SubscriptionTests {
     @Test func unsubscribeEndsThePageToo() {
         var machine = Machine.connected()
         _ = machine.subscribe("s", Filter(kinds: [1]))
-        for time in [9, 8, 7] as [Int64] { _ = machine.receive(event("\(time)", at: time), on: "1") }
+        for time in [9, 8, 7] as [UnixTime] { _ = machine.receive(event("\(time)", at: time), on: "1") }
         _ = machine.receive(.endOfStoredEvents(subscription: "1"))
         #expect(machine.machine.unsubscribe("s") == [Machine.close("1"), Machine.close("2")])
         #expect(machine.machine.routes.isEmpty)
@@ -189,7 +189,7 @@ struct SubscriptionTests {
     @Test func closedPageEndsTheSubscription() {
         var machine = Machine.connected()
         _ = machine.subscribe("s", Filter(kinds: [1]))
-        for time in [9, 8, 7] as [Int64] { _ = machine.receive(event("\(time)", at: time), on: "1") }
+        for time in [9, 8, 7] as [UnixTime] { _ = machine.receive(event("\(time)", at: time), on: "1") }
         _ = machine.receive(.endOfStoredEvents(subscription: "1"))
         #expect(
             machine.receive(.closed(subscription: "2", message: "error: x"))

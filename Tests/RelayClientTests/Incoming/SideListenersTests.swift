@@ -9,7 +9,7 @@ import Testing
     private let relay = RelayURL.known("wss://relay.example")
 
     private func event(_ number: Int, for subscription: String) -> RelayUpdate {
-        .event(relay: relay, subscription: subscription, Author.alice.event("\(number)", at: Int64(number)))
+        .event(relay: relay, subscription: subscription, Author.alice.event("\(number)", at: UnixTime(Int64(number))))
     }
 
     @Test func receivesOnlyItsOwnSubscription() async {

@@ -187,7 +187,7 @@ struct EmbeddedRelayTests {
         var configuration = RelayConfiguration()
         configuration.requireAuthentication = true
         let signer: RelayPool.Signer = { challenge, relay in
-            Author.alice.login(challenge, at: relay, now: Int64(TestTime.now))
+            Author.alice.login(challenge, at: relay, now: UnixTime(Int64(TestTime.now)))
         }
         try await withEmbeddedRelay(configuration: configuration) { _, address in
             let relay = RelayURL.known(address)

@@ -158,7 +158,7 @@ struct LyingRelayTests {
                 second?.say(#"["EOSE","1"]"#)
                 // The stored events of both requests never end.
                 for number in 1...30 {
-                    client.say(message(Author.alice.event("\(number)", at: Int64(1_000 + number))))
+                    client.say(message(Author.alice.event("\(number)", at: UnixTime(Int64(1_000 + number)))))
                     client.say(message(Author.alice.event("\(number)", kind: 7), on: "2"))
                 }
                 return await group.next()
@@ -410,7 +410,7 @@ struct LyingRelayTests {
             $0.smallestCap = 1_000
         }
         try await conversation(configure: limits) { _, updates, _, client, relay in
-            let events = (0..<500).map { Author.alice.event("\($0)", at: Int64($0)) }
+            let events = (0..<500).map { Author.alice.event("\($0)", at: UnixTime(Int64($0))) }
             for event in events { client.say(message(event)) }
             client.say(#"["EOSE","1"]"#)
             #expect(await updates.events(500) == events)

@@ -15,14 +15,14 @@ struct Author: Sendable {
 
     var publicKey: PublicKey { keys.publicKey }
 
-    func event(_ content: String = "", kind: Kind = 1, at createdAt: Int64 = 1_000, tags: [Tag] = []) -> Event {
+    func event(_ content: String = "", kind: Kind = 1, at createdAt: UnixTime = 1_000, tags: [Tag] = []) -> Event {
         var generator = SplitMix64(seed: 3)
         let unsigned = UnsignedEvent(
             pubkey: publicKey, createdAt: createdAt, kind: kind, tags: tags, content: content)
         return unsigned.signed(by: keys, using: &generator)
     }
 
-    func login(_ challenge: String, at relay: RelayURL, now: Int64 = 1_700_000_000) -> Event {
+    func login(_ challenge: String, at relay: RelayURL, now: UnixTime = 1_700_000_000) -> Event {
         var generator = SplitMix64(seed: 4)
         return NIP42.authenticationEvent(challenge: challenge, relay: relay, by: keys, now: now, using: &generator)
     }
