@@ -1,13 +1,14 @@
 package import Logging
+package import Nostr
 
 /// Runs a relay for as long as `body` does, and stops it before returning.
 ///
 /// - Parameters:
-///   - now: Unix seconds; nil for the wall clock.
+///   - now: the relay's clock; nil for the wall clock.
 ///   - body: called with the relay and its WebSocket address once it listens.
 package func withEmbeddedRelay<Value: Sendable>(
     configuration: RelayConfiguration = RelayConfiguration(), logger: Logger? = nil,
-    now: (@Sendable () -> Int64)? = nil,
+    now: (@Sendable () -> UnixTime)? = nil,
     _ body: (_ relay: Relay, _ address: String) async throws -> Value
 ) async throws -> Value {
     let relay = Relay(configuration: configuration, logger: logger, now: now)

@@ -1,6 +1,6 @@
 import Errors
-import Foundation
 package import Logging
+package import Nostr
 import ServiceLifecycle
 import Synchronization
 
@@ -11,20 +11,20 @@ import Synchronization
 package final class Relay: Service {
     package let configuration: RelayConfiguration
     private let logger: Logger
-    private let now: @Sendable () -> Int64
+    private let now: @Sendable () -> UnixTime
     private let gate = ListeningGate()
     private let running = Mutex<RelayCore?>(nil)
 
     /// - Parameters:
     ///   - logger: nil disables logging.
-    ///   - now: Unix seconds, for expiration, logins and rate limits; nil for the wall clock.
+    ///   - now: the clock of expiration, logins and rate limits; nil for the wall clock.
     package init(
         configuration: RelayConfiguration = RelayConfiguration(), logger: Logger? = nil,
-        now: (@Sendable () -> Int64)? = nil
+        now: (@Sendable () -> UnixTime)? = nil
     ) {
         self.configuration = configuration
         self.logger = logger ?? Logger(label: "relay") { _ in SwiftLogNoOpLogHandler() }
-        self.now = now ?? { Int64(Date().timeIntervalSince1970) }
+        self.now = now ?? { .systemTime }
     }
 
     /// Throws `RelayError.Code.invalidConfiguration`, `RelayError.Code.storageFailed` or

@@ -1,3 +1,5 @@
+import Nostr
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -13,10 +15,8 @@ enum DateHeader {
 
     /// Returns a date such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7); nil outside the years 0 to 9999, which
     /// the format cannot express.
-    ///
-    /// - Parameter time: Unix seconds.
-    static func text(_ time: Int64) -> String? {
-        var seconds = time_t(time)
+    static func text(_ time: UnixTime) -> String? {
+        var seconds = time_t(time.seconds)
         var parts = tm()
         guard gmtime_r(&seconds, &parts) != nil, days.indices.contains(Int(parts.tm_wday)),
             months.indices.contains(Int(parts.tm_mon)), (-1900...8099).contains(parts.tm_year)

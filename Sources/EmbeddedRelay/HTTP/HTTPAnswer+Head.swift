@@ -1,11 +1,10 @@
 import NIOCore
 import NIOHTTP1
+import Nostr
 
 extension HTTPAnswer {
     /// Returns the response head, with the headers common to all responses.
-    ///
-    /// - Parameter now: Unix seconds.
-    func head(to request: HTTPRequestHead, isLast: Bool, now: Int64) -> HTTPResponseHead {
+    func head(to request: HTTPRequestHead, isLast: Bool, now: UnixTime) -> HTTPResponseHead {
         var headers = headers
         if let date = DateHeader.text(now) { headers.replaceOrAdd(name: "Date", value: date) }
         headers.replaceOrAdd(name: "Access-Control-Allow-Origin", value: "*")

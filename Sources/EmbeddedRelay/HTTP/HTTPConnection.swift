@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import NIOHTTP1
+import Nostr
 
 /// Serves plain HTTP requests; leaves the pipeline when the connection becomes a WebSocket.
 final class HTTPConnection: ChannelDuplexHandler, RemovableChannelHandler {
@@ -32,7 +33,7 @@ final class HTTPConnection: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let router: HTTPRouter
     private let maximumDiscarded: Int
-    private let now: @Sendable () -> Int64
+    private let now: @Sendable () -> UnixTime
     private let logger: Logger
     private let admits: @Sendable () -> Bool
     private var phase = Phase.idle
@@ -43,10 +44,10 @@ final class HTTPConnection: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// - Parameters:
     ///   - maximumDiscarded: maximum number of bytes read of a refused body, so that the client gets the response.
-    ///   - now: Unix seconds.
+    ///   - now: the clock of the header `Date`.
     ///   - admits: called once per request; false if the client exceeds its rate.
     init(
-        router: HTTPRouter, maximumDiscarded: Int, now: @escaping @Sendable () -> Int64, logger: Logger,
+        router: HTTPRouter, maximumDiscarded: Int, now: @escaping @Sendable () -> UnixTime, logger: Logger,
         admits: @escaping @Sendable () -> Bool
     ) {
         self.router = router

@@ -6,8 +6,8 @@ struct BlobDescriptor: Sendable, Hashable {
     let size: Int
     /// As declared by the uploader; an invalid type becomes `application/octet-stream`.
     let type: String
-    /// Unix seconds of the first upload.
-    let uploaded: Int64
+    /// The time of the first upload.
+    let uploaded: UnixTime
     /// The uploaders; the file is deleted with its last owner.
     var owners: [PublicKey]
 
@@ -15,7 +15,7 @@ struct BlobDescriptor: Sendable, Hashable {
     func json(base: String) -> [UInt8] {
         let json: JSONValue = [
             "url": .string("\(base)/\(self.hash.hex).\(self.fileExtension)"), "sha256": .string(self.hash.hex),
-            "size": .integer(Int64(self.size)), "type": .string(self.type), "uploaded": .integer(self.uploaded),
+            "size": .integer(Int64(self.size)), "type": .string(self.type), "uploaded": .integer(self.uploaded.seconds),
         ]
         return json.json()
     }
@@ -24,7 +24,7 @@ struct BlobDescriptor: Sendable, Hashable {
     var stored: [UInt8] {
         let json: JSONValue = [
             "v": 1, "sha256": .string(self.hash.hex), "size": .integer(Int64(self.size)), "type": .string(self.type),
-            "uploaded": .integer(self.uploaded), "owners": .array(self.owners.map { .string($0.hex) }),
+            "uploaded": .integer(self.uploaded.seconds), "owners": .array(self.owners.map { .string($0.hex) }),
         ]
         return json.json()
     }
@@ -37,11 +37,11 @@ struct BlobDescriptor: Sendable, Hashable {
             let uploaded = json["uploaded"]?.integer, let owners = json["owners"]?.array
         else { return nil }
         self.init(
-            hash: hash, size: size, type: type, uploaded: uploaded,
+            hash: hash, size: size, type: type, uploaded: UnixTime(uploaded),
             owners: owners.compactMap { $0.string.flatMap { try? PublicKey(hex: $0) } })
     }
 
-    init(hash: Bytes32, size: Int, type: String, uploaded: Int64, owners: [PublicKey]) {
+    init(hash: Bytes32, size: Int, type: String, uploaded: UnixTime, owners: [PublicKey]) {
         self.hash = hash
         self.size = size
         self.type = type

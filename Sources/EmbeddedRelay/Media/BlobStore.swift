@@ -67,7 +67,7 @@ final class BlobStore: Sendable {
 
     /// Stores a complete upload under its hash, which the caller has verified; a repeated file only adds an owner.
     func keep(
-        _ blob: IncomingBlob, hash: Bytes32, size: Int, type: String, owner: PublicKey, now: Int64
+        _ blob: IncomingBlob, hash: Bytes32, size: Int, type: String, owner: PublicKey, now: UnixTime
     ) throws -> BlobDescriptor {
         try changes.withLock { _ in
             if var known = descriptor(of: hash), FileManager.default.fileExists(atPath: path(of: hash)) {
@@ -102,7 +102,7 @@ final class BlobStore: Sendable {
     static let maximumListed = 1000
 
     /// Returns the files that a key has uploaded within the time bounds, newest first. Reads all descriptors.
-    func list(of owner: PublicKey, since: Int64, until: Int64) -> [BlobDescriptor] {
+    func list(of owner: PublicKey, since: UnixTime, until: UnixTime) -> [BlobDescriptor] {
         var found: [BlobDescriptor] = []
         forEachFile { path in
             guard let hash = Bytes32(hex: String(path.suffix(64))), let descriptor = descriptor(of: hash),

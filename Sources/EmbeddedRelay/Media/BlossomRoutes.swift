@@ -8,7 +8,7 @@ struct BlossomRoutes: Sendable {
     private let store: BlobStore
     private let publicURL: RelayURL?
     private let serviceURL: String?
-    private let now: @Sendable () -> Int64
+    private let now: @Sendable () -> UnixTime
 
     init(_ core: RelayCore) {
         store = core.blobs
@@ -165,21 +165,21 @@ struct BlossomRoutes: Sendable {
         guard try authorized(head, .list).pubkey == owner else {
             throw HTTPRefusal(.forbidden, "only the owner of a key may list its files")
         }
-        let since = try query("since", of: head) ?? .min
-        let until = try query("until", of: head) ?? .max
+        let since = try query("since", of: head) ?? .distantPast
+        let until = try query("until", of: head) ?? .distantFuture
         let base = try base(head)
         let found = store.list(of: owner, since: since, until: until)
         let json = found.map { String(decoding: $0.json(base: base), as: UTF8.self) }.joined(separator: ",")
         return HTTPAnswer(status: .ok, contentType: "application/json", body: ByteBuffer(string: "[\(json)]"))
     }
 
-    private func query(_ name: String, of head: HTTPRequestHead) throws(HTTPRefusal) -> Int64? {
+    private func query(_ name: String, of head: HTTPRequestHead) throws(HTTPRefusal) -> UnixTime? {
         let fields = head.uri.drop { $0 != "?" }.dropFirst().split(separator: "&")
         guard let field = fields.first(where: { $0.hasPrefix("\(name)=") }) else { return nil }
         guard let value = Int64(field.dropFirst(name.count + 1)) else {
             throw HTTPRefusal(.badRequest, "\(name) must be a Unix time in seconds")
         }
-        return value
+        return UnixTime(value)
     }
 
     private func path(_ head: HTTPRequestHead) -> String { String(head.uri.prefix { $0 != "?" }) }

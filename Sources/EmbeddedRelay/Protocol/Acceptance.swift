@@ -12,10 +12,8 @@ struct Acceptance: Sendable {
     let limits: RelayLimits
     let requireAuthentication: Bool
 
-    /// - Parameters:
-    ///   - authenticated: the keys this connection has proved by NIP-42.
-    ///   - now: Unix seconds.
-    func verdict(on event: Event, authenticated: Set<PublicKey>, now: Int64) -> Verdict {
+    /// - Parameter authenticated: the keys this connection has proved by NIP-42.
+    func verdict(on event: Event, authenticated: Set<PublicKey>, now: UnixTime) -> Verdict {
         do {
             try event.verify()
         } catch {
@@ -27,7 +25,7 @@ struct Acceptance: Sendable {
         return event.kind.isEphemeral ? .broadcast : .store
     }
 
-    private func malformation(of event: Event, now: Int64) -> RefusalText? {
+    private func malformation(of event: Event, now: UnixTime) -> RefusalText? {
         if event.kind == .clientAuthentication {
             return RefusalText(.invalid, "kind 22242 is allowed only in AUTH messages")
         }
@@ -35,8 +33,7 @@ struct Acceptance: Sendable {
             return RefusalText(.invalid, "more than \(limits.tagsPerEvent) tags")
         }
         if let ahead = limits.secondsIntoFuture {
-            let distance = event.createdAt.subtractingReportingOverflow(now)
-            if distance.overflow || distance.partialValue > ahead {
+            if event.createdAt.seconds(since: now) > ahead {
                 return RefusalText(.invalid, "created_at is more than \(ahead) seconds ahead")
             }
         }

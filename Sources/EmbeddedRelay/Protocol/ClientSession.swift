@@ -27,7 +27,7 @@ struct ClientSession: Sendable {
     private var nextSerial: UInt64 = 0
     private var rateLimit: TokenBucket?
 
-    init(challenge: String, address: RelayURL?, acceptance: Acceptance, now: Int64) {
+    init(challenge: String, address: RelayURL?, acceptance: Acceptance, now: UnixTime) {
         self.challenge = challenge
         self.address = address
         self.acceptance = acceptance
@@ -42,7 +42,7 @@ struct ClientSession: Sendable {
     }
 
     /// - Parameter isAddressLimited: whether the client's address has exceeded its rate.
-    mutating func received(_ message: ClientMessage, now: Int64, isAddressLimited: Bool = false) -> Action {
+    mutating func received(_ message: ClientMessage, now: UnixTime, isAddressLimited: Bool = false) -> Action {
         // Checked before signatures and queries, because the limits bound their cost.
         if message.isMetered, isAddressLimited || rateLimit?.consume(at: now) == false {
             return .reply(Self.rateLimited(message))
@@ -74,7 +74,7 @@ extension ClientSession {
         }
     }
 
-    private mutating func published(_ event: Event, now: Int64) -> Action {
+    private mutating func published(_ event: Event, now: UnixTime) -> Action {
         switch acceptance.verdict(on: event, authenticated: authenticated, now: now) {
         case .store: return .store(event)
         case .broadcast: return .broadcast(event, [.ok(event.id, accepted: true, message: "")])
@@ -101,7 +101,7 @@ extension ClientSession {
         return .unsubscribe(serial: feed.serial)
     }
 
-    private mutating func authenticated(by event: Event, now: Int64) -> Action {
+    private mutating func authenticated(by event: Event, now: UnixTime) -> Action {
         let refusal = LoginRequirements(challenge: challenge, address: address).refusal(of: event, now: now)
         if refusal == nil { authenticated.insert(event.pubkey) }
         return .reply([.ok(event.id, accepted: refusal == nil, message: refusal?.message ?? "")])

@@ -6,9 +6,8 @@ struct LoginRequirements: Hashable, Sendable {
     /// The relay's address; nil when the client's request did not name it.
     let address: RelayURL?
 
-    /// - Parameter now: Unix seconds.
-    /// - Returns: nil when the event proves its author's key.
-    func refusal(of event: Event, now: Int64) -> RefusalText? {
+    /// Returns nil when the event proves its author's key.
+    func refusal(of event: Event, now: UnixTime) -> RefusalText? {
         guard let address else { return RefusalText(.restricted, "this relay has no public URL for a login") }
         do {
             try NIP42.verify(event, challenge: challenge, relay: address, now: now)

@@ -1,11 +1,13 @@
+import Nostr
+
 /// Token bucket with a clock of whole seconds.
 struct TokenBucket: Hashable, Sendable {
     let perSecond: Int
     private(set) var tokens: Int
-    private var updated: Int64
+    private var updated: UnixTime
 
     /// Starts full, with two seconds' worth of tokens.
-    init(perSecond: Int, now: Int64) {
+    init(perSecond: Int, now: UnixTime) {
         self.perSecond = max(1, perSecond)
         tokens = Self.capacity(self.perSecond)
         updated = now
@@ -16,7 +18,7 @@ struct TokenBucket: Hashable, Sendable {
     }
 
     /// Consumes one token; returns false if none is left.
-    mutating func consume(at now: Int64) -> Bool {
+    mutating func consume(at now: UnixTime) -> Bool {
         refill(at: now)
         guard tokens > 0 else { return false }
         tokens -= 1
@@ -24,20 +26,19 @@ struct TokenBucket: Hashable, Sendable {
     }
 
     /// Returns whether the bucket will be full again by then.
-    func isFull(at now: Int64) -> Bool {
+    func isFull(at now: UnixTime) -> Bool {
         var later = self
         later.refill(at: now)
         return later.tokens == Self.capacity(perSecond)
     }
 
     /// A clock that was set back adds no tokens, and counting continues from its new time.
-    private mutating func refill(at now: Int64) {
+    private mutating func refill(at now: UnixTime) {
         defer { updated = now }
         guard now > updated else { return }
         let most = Self.capacity(perSecond)
-        let elapsed = now.subtractingReportingOverflow(updated)
         let sum = tokens.addingReportingOverflow(perSecond)
-        let isFull = elapsed.overflow || elapsed.partialValue >= 2 || sum.overflow
+        let isFull = now.seconds(since: updated) >= 2 || sum.overflow
         tokens = isFull ? most : min(most, sum.partialValue)
     }
 }

@@ -13,11 +13,11 @@ struct RelayCore: Sendable {
     let logger: Logger
     /// The log of messages; nil unless messages are logged.
     let trafficLog: TrafficLog?
-    /// Returns the time in Unix seconds.
-    let now: @Sendable () -> Int64
+    /// Returns the time.
+    let now: @Sendable () -> UnixTime
 
     init(
-        _ configuration: RelayConfiguration, logger: Logger, now: @escaping @Sendable () -> Int64
+        _ configuration: RelayConfiguration, logger: Logger, now: @escaping @Sendable () -> UnixTime
     ) throws(RelayError) {
         let hub = RelayHub(limits: configuration.limits)
         let limits = configuration.limits

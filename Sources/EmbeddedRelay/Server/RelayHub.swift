@@ -41,7 +41,7 @@ final class RelayHub: Sendable {
     // MARK: Connections
 
     /// Counts a new connection; returns false at the global or the address's limit, and while the relay is stopping.
-    func admit(_ channel: any Channel, of client: ClientAddress, limit: Int, now: Int64) -> Bool {
+    func admit(_ channel: any Channel, of client: ClientAddress, limit: Int, now: UnixTime) -> Bool {
         guard addresses.withLock({ $0.connect(client, now: now) }) else { return false }
         let isAdmitted = state.withLock { state in
             guard !state.isStopping, state.channels.count < limit else { return false }
@@ -61,7 +61,7 @@ final class RelayHub: Sendable {
     }
 
     /// Consumes one message of the address's rate; returns false when it is exceeded.
-    func consumeMessage(of client: ClientAddress, now: Int64) -> Bool {
+    func consumeMessage(of client: ClientAddress, now: UnixTime) -> Bool {
         addresses.withLock { $0.consumeMessage(client, now: now) }
     }
 

@@ -35,7 +35,7 @@ extension EventStore {
         let arguments: StatementArguments = [address.pubkey.data, address.kind.rawValue, address.identifier.data]
         guard let row = try Row.fetchOne(select, arguments: arguments) else { return nil }
         let id: Data = row[1]
-        let createdAt: Int64 = row[2]
+        let createdAt = UnixTime(row[2])
         if id == event.id.data { return .duplicate }
         // NIP-01: the newest version stays; of equally old ones, that with the lowest id.
         let isNewer = event.createdAt > createdAt || event.createdAt == createdAt && event.id.data.precedes(id)
@@ -54,7 +54,8 @@ extension EventStore {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
                 """)
         let arguments: StatementArguments = [
-            sequence, event.id.data, event.pubkey.data, event.kind.rawValue, event.createdAt, event.expiration,
+            sequence, event.id.data, event.pubkey.data, event.kind.rawValue, event.createdAt.seconds,
+            event.expiration?.seconds,
             event.address?.identifier.data, Data(json),
         ]
         try insert.execute(arguments: arguments)
@@ -66,7 +67,7 @@ extension EventStore {
             sql: "INSERT INTO tag (name, value, created_at, seq) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING")
         for tag in event.tags {
             guard let name = tag.name.indexedTagName, let value = tag.value else { continue }
-            try insert.execute(arguments: [name, value.data, event.createdAt, sequence])
+            try insert.execute(arguments: [name, value.data, event.createdAt.seconds, sequence])
         }
     }
 
@@ -77,7 +78,7 @@ extension EventStore {
         let byAddress = try database.cachedStatement(
             sql: "SELECT 1 FROM deleted_address WHERE pubkey = ? AND kind = ? AND identifier = ? AND up_to >= ?")
         let arguments: StatementArguments = [
-            address.pubkey.data, address.kind.rawValue, address.identifier.data, event.createdAt,
+            address.pubkey.data, address.kind.rawValue, address.identifier.data, event.createdAt.seconds,
         ]
         return try Row.fetchOne(byAddress, arguments: arguments) != nil
     }
@@ -94,7 +95,9 @@ extension EventStore {
                 arguments: [id.data, author, Kind.deletion.rawValue])
         }
         for address in targets.addresses where address.pubkey == event.pubkey {
-            let key: StatementArguments = [author, address.kind.rawValue, address.identifier.data, event.createdAt]
+            let key: StatementArguments = [
+                author, address.kind.rawValue, address.identifier.data, event.createdAt.seconds,
+            ]
             try database.execute(
                 sql: """
                     INSERT INTO deleted_address (pubkey, kind, identifier, up_to) VALUES (?, ?, ?, ?)

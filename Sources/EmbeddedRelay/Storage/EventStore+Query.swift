@@ -13,7 +13,7 @@ struct StoredAnswer: Hashable, Sendable {
 extension EventStore {
     /// Returns the events that match several filters, each within its own limit, without duplicates.
     func query(
-        _ filters: [Filter], limits: RelayLimits, now: Int64,
+        _ filters: [Filter], limits: RelayLimits, now: UnixTime,
         completion: @escaping @Sendable (Result<StoredAnswer, any Error>) -> Void
     ) {
         database.asyncRead { database in
@@ -23,7 +23,7 @@ extension EventStore {
 
     /// Counts the events that match any of several filters (NIP-45); ignores limits.
     func count(
-        _ filters: [Filter], now: Int64, completion: @escaping @Sendable (Result<Int, any Error>) -> Void
+        _ filters: [Filter], now: UnixTime, completion: @escaping @Sendable (Result<Int, any Error>) -> Void
     ) {
         database.asyncRead { database in
             completion(Result { try Self.count(filters, now: now, database.get()) })
@@ -31,7 +31,7 @@ extension EventStore {
     }
 
     private static func answer(
-        _ filters: [Filter], limits: RelayLimits, now: Int64, _ database: Database
+        _ filters: [Filter], limits: RelayLimits, now: UnixTime, _ database: Database
     ) throws -> StoredAnswer {
         let snapshot = try snapshot(database)
         var found: [EventPosition] = []
@@ -44,7 +44,7 @@ extension EventStore {
     }
 
     private static func positions(
-        _ filter: Filter, limit: Int, now: Int64, _ database: Database
+        _ filter: Filter, limit: Int, now: UnixTime, _ database: Database
     ) throws -> [EventPosition] {
         let queries = FilterQuery.queries(for: filter, now: now)
         var found: [EventPosition] = []
@@ -52,7 +52,7 @@ extension EventStore {
             let page = query.page(limit: limit)
             let rows = try Row.fetchCursor(database, sql: page.sql, arguments: page.arguments)
             while let row = try rows.next() {
-                found.append(EventPosition(createdAt: row[0], id: row[1], sequence: row[2]))
+                found.append(EventPosition(createdAt: UnixTime(row[0]), id: row[1], sequence: row[2]))
             }
         }
         return queries.count > 1 ? Array(sorted(found).prefix(limit)) : found
@@ -79,7 +79,7 @@ extension EventStore {
         return events
     }
 
-    private static func count(_ filters: [Filter], now: Int64, _ database: Database) throws -> Int {
+    private static func count(_ filters: [Filter], now: UnixTime, _ database: Database) throws -> Int {
         let queries = filters.flatMap { FilterQuery.queries(for: $0, now: now) }
         if queries.count == 1 {
             let count = queries[0].count
@@ -96,7 +96,7 @@ extension EventStore {
 
 /// An event's position in the answer and in the store.
 private struct EventPosition {
-    let createdAt: Int64
+    let createdAt: UnixTime
     let id: Data
     let sequence: Int64
 

@@ -24,9 +24,9 @@ struct SQLConditions: Sendable {
 /// A filter's fields as conditions on the event table `e`.
 struct FilterConditions: Sendable {
     private let filter: Filter
-    private let now: Int64
+    private let now: UnixTime
 
-    init(_ filter: Filter, now: Int64) {
+    init(_ filter: Filter, now: UnixTime) {
         self.filter = filter
         self.now = now
     }
@@ -41,9 +41,9 @@ struct FilterConditions: Sendable {
     ///   - time: alias of the table whose index on `created_at` is scanned.
     func all(except omitted: String? = nil, time: String = "e") -> SQLConditions {
         var conditions = SQLConditions()
-        conditions.add("(e.expires_at IS NULL OR e.expires_at > ?)", [now.databaseValue])
-        if let since = filter.since { conditions.add("\(time).created_at >= ?", [since.databaseValue]) }
-        if let until = filter.until { conditions.add("\(time).created_at <= ?", [until.databaseValue]) }
+        conditions.add("(e.expires_at IS NULL OR e.expires_at > ?)", [now.seconds.databaseValue])
+        if let since = filter.since { conditions.add("\(time).created_at >= ?", [since.seconds.databaseValue]) }
+        if let until = filter.until { conditions.add("\(time).created_at <= ?", [until.seconds.databaseValue]) }
         if let ids = filter.ids { conditions.add("e.id", among: ids.map(\.data.databaseValue)) }
         if let authors = filter.authors { conditions.add("e.pubkey", among: authors.map(\.data.databaseValue)) }
         if let kinds = filter.kinds { conditions.add("e.kind", among: kinds.map(\.rawValue.databaseValue)) }

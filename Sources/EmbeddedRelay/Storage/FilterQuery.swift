@@ -15,8 +15,8 @@ struct FilterQuery: Hashable, Sendable {
 
     /// Returns statements that together find the filter's events; an event may be found by more than one.
     ///
-    /// - Parameter now: Unix seconds; events that have expired by then are not found.
-    static func queries(for filter: Filter, now: Int64) -> [FilterQuery] {
+    /// Does not find events that have expired at `now`.
+    static func queries(for filter: Filter, now: UnixTime) -> [FilterQuery] {
         let rest = FilterConditions(filter, now: now)
         if filter.ids != nil { return [FilterQuery(rest.all(), from: "event e", driver: "e")] }
         if let name = rest.narrowestTag { return tagQueries(filter, name, rest) }

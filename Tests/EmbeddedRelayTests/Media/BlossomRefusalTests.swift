@@ -14,18 +14,18 @@ struct BlossomRefusalTests {
         let forged = BlossomAuthorization.header(
             Author.alice.event(
                 kind: 24242, at: now,
-                tags: [Tag("t", "upload"), Tag("expiration", String(now + 60))]
+                tags: [Tag("t", "upload"), Tag("expiration", (now + 60).description)]
             ).forged)
         let withoutExpiration = BlossomAuthorization.header(
             Author.alice.event(kind: 24242, at: now, tags: [Tag("t", "upload")]))
         let otherKind = BlossomAuthorization.header(
-            Author.alice.event(kind: 1, at: now, tags: [Tag("t", "upload"), Tag("expiration", String(now + 60))]))
+            Author.alice.event(kind: 1, at: now, tags: [Tag("t", "upload"), Tag("expiration", (now + 60).description)]))
         let refused = [
             "", "Nostr", "Nostr ###", "Nostr bm9uc2Vuc2U=", "Bearer abc", forged, withoutExpiration, otherKind,
             BlossomRequests.authorization(.delete, of: ["hello"]),
             BlossomRequests.authorization(.upload, of: ["hello"], lifetime: -1),
             BlossomRequests.authorization(.upload, of: ["hello"], at: now + 61),
-            BlossomRequests.authorization(.upload, of: ["hello"], at: .max - 10, lifetime: 5),
+            BlossomRequests.authorization(.upload, of: ["hello"], at: .distantFuture - 10, lifetime: 5),
         ]
         try await withBlossom { blossom in
             for authorization in refused {

@@ -4,7 +4,7 @@ import Testing
 @testable import EmbeddedRelay
 
 struct AcceptanceTests {
-    private let now: Int64 = 1_700_000_000
+    private let now: UnixTime = 1_700_000_000
 
     private func verdict(
         _ event: Event, authenticated: Set<PublicKey> = [], loginRequired: Bool = false,
@@ -58,7 +58,7 @@ struct AcceptanceTests {
         #expect(verdict(event) == .store)
         #expect(prefix(verdict(event) { $0.secondsIntoFuture = 60 }) == .invalid)
         #expect(verdict(event) { $0.secondsIntoFuture = 61 } == .store)
-        #expect(prefix(verdict(Author.alice.event(at: .max)) { $0.secondsIntoFuture = 60 }) == .invalid)
+        #expect(prefix(verdict(Author.alice.event(at: .distantFuture)) { $0.secondsIntoFuture = 60 }) == .invalid)
     }
 
     @Test func boundsTags() {

@@ -1,10 +1,11 @@
 import NIOCore
+import Nostr
 import Testing
 
 @testable import EmbeddedRelay
 
 struct AddressUseTests {
-    private let now: Int64 = 1_700_000_000
+    private let now: UnixTime = 1_700_000_000
 
     private func address(_ text: String) throws -> ClientAddress {
         ClientAddress(try SocketAddress(ipAddress: text, port: 1))

@@ -5,7 +5,7 @@ import Testing
 @testable import EmbeddedRelay
 
 struct ClientSessionTests {
-    private let now: Int64 = 1_700_000_000
+    private let now: UnixTime = 1_700_000_000
 
     private func session(
         loginRequired: Bool = false, _ change: (inout RelayLimits) -> Void = { _ in }

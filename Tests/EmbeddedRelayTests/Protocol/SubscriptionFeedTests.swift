@@ -1,4 +1,5 @@
 import NIOCore
+import Nostr
 import Testing
 
 @testable import EmbeddedRelay
@@ -58,19 +59,20 @@ struct RateLimitTests {
         #expect(burst == [true, true, true, true, true, true, false])
         let later = (0..<4).map { _ in limit.consume(at: 101) }
         #expect(later == [true, true, true, false])
-        let muchLater = (0..<7).map { _ in limit.consume(at: .max) }
+        let muchLater = (0..<7).map { _ in limit.consume(at: .distantFuture) }
         #expect(muchLater == [true, true, true, true, true, true, false])
     }
 
     @Test func toleratesClockSetBack() {
         var limit = TokenBucket(perSecond: 1, now: 100)
         let takes = [
-            limit.consume(at: 100), limit.consume(at: 100), limit.consume(at: 5), limit.consume(at: .min),
-            limit.consume(at: .max),
+            limit.consume(at: 100), limit.consume(at: 100), limit.consume(at: 5), limit.consume(at: .distantPast),
+            limit.consume(at: .distantFuture),
         ]
         #expect(takes == [true, true, false, false, true])
         let recovers = [
-            limit.consume(at: .max), limit.consume(at: .max), limit.consume(at: .max - 1), limit.consume(at: .max),
+            limit.consume(at: .distantFuture), limit.consume(at: .distantFuture), limit.consume(at: .distantFuture - 1),
+            limit.consume(at: .distantFuture),
         ]
         #expect(recovers == [true, false, false, true])
     }

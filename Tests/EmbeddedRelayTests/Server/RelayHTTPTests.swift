@@ -42,7 +42,9 @@ struct RelayHTTPTests {
     @Test func omitsUnrepresentableDates() {
         #expect(DateHeader.text(0) == "Thu, 01 Jan 1970 00:00:00 GMT")
         #expect(DateHeader.text(253_402_300_799) == "Fri, 31 Dec 9999 23:59:59 GMT")
-        for time in [253_402_300_800, -62_167_219_201, Int64.max, Int64.min] { #expect(DateHeader.text(time) == nil) }
+        for time in [253_402_300_800, -62_167_219_201, .distantFuture, .distantPast] as [UnixTime] {
+            #expect(DateHeader.text(time) == nil)
+        }
     }
 
     @Test func servesInformationDocument() async throws {

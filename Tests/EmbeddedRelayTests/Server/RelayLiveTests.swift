@@ -107,7 +107,7 @@ struct RelayLiveTests {
             let publisher = try await TestClient.connect(address)
             let reader = try await TestClient.connect(address)
             _ = try await reader.request("live", Filter())
-            let events = (0..<600).map { Author.alice.event("\($0)", at: Int64($0)) }
+            let events = (0..<600).map { Author.alice.event("\($0)", at: UnixTime(Int64($0))) }
             for event in events { try await publisher.send(.event(event)) }
             var answered: [EventID] = []
             var delivered: [EventID] = []
@@ -124,7 +124,7 @@ struct RelayLiveTests {
     @Test func liveFollowsStoredWithoutGapOrDuplicate() async throws {
         try await withEmbeddedRelay { _, address in
             let publisher = try await TestClient.connect(address)
-            let events = (0..<400).map { Author.alice.event("\($0)", at: Int64($0)) }
+            let events = (0..<400).map { Author.alice.event("\($0)", at: UnixTime(Int64($0))) }
             async let sending: Void = publisher.send(events)
             for _ in 0..<10 {
                 let reader = try await TestClient.connect(address)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.live)
 struct RelayLoginTests {
-    private let now: Int64 = 1_700_000_000
+    private let now: UnixTime = 1_700_000_000
 
     @Test func requiresLogin() async throws {
         var configuration = RelayConfiguration()

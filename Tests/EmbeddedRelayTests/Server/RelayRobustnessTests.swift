@@ -107,7 +107,7 @@ struct RelayRobustnessTests {
             // Kernel buffers absorb a few megabytes before the relay's own backlog begins to fill.
             var sent = 0
             while relay.connectionCount == 2, sent < 400 {
-                #expect(try await publisher.publish(Author.alice.event(text, at: Int64(sent))).accepted)
+                #expect(try await publisher.publish(Author.alice.event(text, at: UnixTime(Int64(sent)))).accepted)
                 sent += 1
             }
             #expect(relay.connectionCount == 1)
@@ -119,7 +119,7 @@ struct RelayRobustnessTests {
         try await withEmbeddedRelay { _, address in
             let client = try await TestClient.connect(address)
             let text = String(repeating: "x", count: 100_000)
-            for index in 0..<100 { _ = try await client.publish(Author.alice.event(text, at: Int64(index))) }
+            for index in 0..<100 { _ = try await client.publish(Author.alice.event(text, at: UnixTime(Int64(index)))) }
             try await client.channel.setOption(.autoRead, value: false).get()
             for index in 0..<20 {
                 try await client.send(.request(subscription: "\(index)", filters: [Filter()]))
@@ -139,7 +139,7 @@ struct RelayRobustnessTests {
             let stalled = try await TestClient.connect(address)
             let other = try await TestClient.connect(address)
             let text = String(repeating: "x", count: 200_000)
-            for index in 0..<100 { _ = try await other.publish(Author.alice.event(text, at: Int64(index))) }
+            for index in 0..<100 { _ = try await other.publish(Author.alice.event(text, at: UnixTime(Int64(index)))) }
             try await stalled.channel.setOption(.autoRead, value: false).get()
             try await stalled.send(.request(subscription: "all", filters: [Filter()]))
             while relay.connectionCount == 2 { _ = try await other.request("tick", Filter(limit: 0)) }

@@ -32,7 +32,7 @@ struct EventInsertTests {
 
     @Test func keepsNewestPerAddressableIdentifier() async throws {
         let access = try StoreAccess()
-        func version(_ content: String, _ at: Int64, _ tags: [Nostr.Tag]) -> Event {
+        func version(_ content: String, _ at: UnixTime, _ tags: [Nostr.Tag]) -> Event {
             Author.alice.event(content, kind: .addressableKeyPackage, at: at, tags: tags)
         }
         let one = version("one", 100, [Tag("d", "a")])
@@ -82,7 +82,7 @@ struct EventInsertTests {
 
     @Test func deletesAddressesUpToRequestTime() async throws {
         let access = try StoreAccess()
-        func version(_ at: Int64) -> Event {
+        func version(_ at: UnixTime) -> Event {
             Author.alice.event("\(at)", kind: 30_023, at: at, tags: [Tag("d", "a:b")])
         }
         let address = Tag("a", "30023:\(Author.alice.publicKey.hex):a:b")

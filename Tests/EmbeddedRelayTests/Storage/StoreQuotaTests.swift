@@ -11,7 +11,7 @@ struct StoreQuotaTests {
 
     @Test func refusesEventsBeyondTheQuota() async throws {
         let access = try StoreAccess(quota: 1 << 20)
-        let events = (0..<40).map { Author.alice.event(large, at: Int64($0)) }
+        let events = (0..<40).map { Author.alice.event(large, at: UnixTime(Int64($0))) }
         var outcomes: [StoreOutcome] = []
         for event in events { outcomes.append(try #require(await access.insert(event))) }
         let stored = outcomes.prefix { $0.isAccepted }.count
@@ -26,7 +26,7 @@ struct StoreQuotaTests {
 
     @Test func countsWithinOneTransaction() async throws {
         let access = try StoreAccess(quota: 1 << 20)
-        _ = await access.insert((0..<400).map { Author.alice.event(large, at: Int64($0)) })
+        _ = await access.insert((0..<400).map { Author.alice.event(large, at: UnixTime(Int64($0))) })
         #expect(try await access.store.database.read(EventStore.usedBytes) < 2 << 20)
     }
 

@@ -16,7 +16,7 @@ struct Author: Sendable {
     var publicKey: PublicKey { keys.publicKey }
 
     func event(
-        _ content: String = "", kind: Kind = 1, at createdAt: Int64 = 1_700_000_000, tags: [Tag] = []
+        _ content: String = "", kind: Kind = 1, at createdAt: UnixTime = 1_700_000_000, tags: [Tag] = []
     ) -> Event {
         var generator = SplitMix64(seed: 3)
         let unsigned = UnsignedEvent(
@@ -24,7 +24,7 @@ struct Author: Sendable {
         return unsigned.signed(by: keys, using: &generator)
     }
 
-    func login(_ challenge: String, at address: String, now: Int64) throws -> Event {
+    func login(_ challenge: String, at address: String, now: UnixTime) throws -> Event {
         var generator = SplitMix64(seed: 4)
         return NIP42.authenticationEvent(
             challenge: challenge, relay: try RelayURL(address), by: keys, now: now, using: &generator)

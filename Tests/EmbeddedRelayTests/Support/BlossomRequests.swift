@@ -28,14 +28,14 @@ struct HTTPReply {
 
 /// Requests to the media store as raw text, valid or not.
 struct BlossomRequests {
-    static let now: Int64 = 1_700_000_000
+    static let now: UnixTime = 1_700_000_000
 
     let address: String
 
     static func hash(_ text: String) -> Bytes32? { Bytes32(Array(SHA256.hash(data: Array(text.utf8)))) }
 
     static func authorization(
-        _ action: BlossomAuthorization.Action, of texts: [String], by author: Author = .alice, at: Int64 = now,
+        _ action: BlossomAuthorization.Action, of texts: [String], by author: Author = .alice, at: UnixTime = now,
         lifetime: Int64 = 300
     ) -> String {
         var generator = SplitMix64(seed: 9)

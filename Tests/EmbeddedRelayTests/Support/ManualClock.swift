@@ -1,14 +1,15 @@
+import Nostr
 import Synchronization
 
-/// A manually advanced clock of Unix seconds.
+/// A manually advanced clock.
 final class ManualClock: Sendable {
-    private let time: Mutex<Int64>
+    private let time: Mutex<UnixTime>
 
-    init(now: Int64) {
+    init(now: UnixTime) {
         time = Mutex(now)
     }
 
-    var now: Int64 {
+    var now: UnixTime {
         get { time.withLock { $0 } }
         set { time.withLock { $0 = newValue } }
     }

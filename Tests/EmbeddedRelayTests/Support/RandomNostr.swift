@@ -15,7 +15,7 @@ enum RandomNostr {
         }
         return pick(authors, &generator).event(
             String(UInt64.random(in: 0...UInt64.max, using: &generator)), kind: pick(kinds, &generator),
-            at: Int64.random(in: 1_000...1_040, using: &generator), tags: tags)
+            at: UnixTime(Int64.random(in: 1_000...1_040, using: &generator)), tags: tags)
     }
 
     static func filter(_ generator: inout SplitMix64, ids: [EventID] = []) -> Filter {
@@ -26,8 +26,8 @@ enum RandomNostr {
         if chance(15, &generator) { filter.ids = some(ids, upTo: 30, &generator) }
         if chance(30, &generator) { filter.authors = some(authors.map(\.publicKey), upTo: 4, &generator) }
         if chance(40, &generator) { filter.kinds = some(kinds, upTo: 5, &generator) }
-        if chance(30, &generator) { filter.since = Int64.random(in: 1_000...1_040, using: &generator) }
-        if chance(30, &generator) { filter.until = Int64.random(in: 1_000...1_040, using: &generator) }
+        if chance(30, &generator) { filter.since = UnixTime(Int64.random(in: 1_000...1_040, using: &generator)) }
+        if chance(30, &generator) { filter.until = UnixTime(Int64.random(in: 1_000...1_040, using: &generator)) }
         if chance(40, &generator) { filter.limit = Int.random(in: 0...40, using: &generator) }
         for name in names where chance(15, &generator) {
             filter.tags[name] = some(values + (0..<20).map { "none \($0)" }, upTo: 24, &generator)

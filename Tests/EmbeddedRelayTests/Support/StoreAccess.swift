@@ -34,11 +34,13 @@ struct StoreAccess {
         await insert([event]).first
     }
 
-    func query(_ filters: Filter..., limits: RelayLimits = RelayLimits(), now: Int64 = 0) async throws -> [Event] {
+    func query(_ filters: Filter..., limits: RelayLimits = RelayLimits(), now: UnixTime = 0) async throws -> [Event] {
         try await answer(filters, limits: limits, now: now).events.map { try Event(json: $0) }
     }
 
-    func answer(_ filters: [Filter], limits: RelayLimits = RelayLimits(), now: Int64 = 0) async throws -> StoredAnswer {
+    func answer(_ filters: [Filter], limits: RelayLimits = RelayLimits(), now: UnixTime = 0) async throws
+        -> StoredAnswer
+    {
         try await withCheckedThrowingContinuation { continuation in
             store.query(filters, limits: limits, now: now) { continuation.resume(with: $0) }
         }
@@ -48,7 +50,7 @@ struct StoreAccess {
         try await store.database.write { try $0.execute(sql: sql) }
     }
 
-    func count(_ filters: Filter..., now: Int64 = 0) async throws -> Int {
+    func count(_ filters: Filter..., now: UnixTime = 0) async throws -> Int {
         try await withCheckedThrowingContinuation { continuation in
             store.count(filters, now: now) { continuation.resume(with: $0) }
         }
