@@ -99,12 +99,12 @@ package struct ProbedKeyPackage: Sendable, Hashable {
     package var event: EventID
     /// The event's kind: 30443, or 443 of older clients.
     package var kind: Kind
-    /// Unix seconds when the event was created, as claimed by its author.
-    package var createdAt: Int64
-    /// The start of the key package's lifetime in Unix seconds (RFC 9420 §7.2); nil if it could not be parsed.
-    package var notBefore: Int64?
+    /// The time when the event was created, as claimed by its author.
+    package var createdAt: UnixTime
+    /// The start of the key package's lifetime (RFC 9420 §7.2); nil if it could not be parsed.
+    package var notBefore: UnixTime?
     /// The end of the key package's lifetime, as ``notBefore``.
-    package var notAfter: Int64?
+    package var notAfter: UnixTime?
     /// The name of the failed check; nil if the key package is valid.
     package var failedCheck: String?
     /// Peculiarities that other clients may fail on, as text.
@@ -112,7 +112,7 @@ package struct ProbedKeyPackage: Sendable, Hashable {
 
     /// Creates the summary of a key package event.
     package init(
-        event: EventID, kind: Kind, createdAt: Int64, notBefore: Int64? = nil, notAfter: Int64? = nil,
+        event: EventID, kind: Kind, createdAt: UnixTime, notBefore: UnixTime? = nil, notAfter: UnixTime? = nil,
         failedCheck: String? = nil, remarks: [String] = []
     ) {
         self.event = event

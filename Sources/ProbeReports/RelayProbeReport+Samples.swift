@@ -1,4 +1,5 @@
 package import BotKit
+import Nostr
 
 extension RelayProbeReport {
     /// The exported metrics of the report (`docs/metrics.md`), except `probe_success` and `probe_duration_seconds`.
@@ -8,7 +9,7 @@ extension RelayProbeReport {
         let base = target.map { ["target": $0] } ?? [:]
         var samples: [MetricSample] = []
         if let certificateEnd {
-            samples.append(MetricSample("probe_ssl_earliest_cert_expiry", base, Double(certificateEnd)))
+            samples.append(MetricSample("probe_ssl_earliest_cert_expiry", base, Double(certificateEnd.seconds)))
         }
         for phase in phases {
             let labels = base.merging(["phase": phase.name.rawValue]) { $1 }

@@ -184,8 +184,8 @@ package struct RelayProbeReport: Sendable, Hashable {
     package var duration = Duration.zero
     /// The relay's IP address, 4 or 16 bytes in network order; nil if it does not accept connections.
     package var address: [UInt8]?
-    /// Unix seconds when the first certificate of the relay's chain expires; nil without TLS.
-    package var certificateEnd: Int64?
+    /// The time when the first certificate of the relay's chain expires; nil without TLS.
+    package var certificateEnd: UnixTime?
     /// The relay's clock minus ours in seconds, if the relay reveals its time.
     package var clockOffset: Double?
     /// Whether written events were found on a new connection; nil if that is unknown, for example because none were

@@ -5,7 +5,7 @@ import Nostr
 import Testing
 
 @Suite struct AccountPresenceTests {
-    private let now: Int64 = 1_750_000_000
+    private let now: UnixTime = 1_750_000_000
     private let keys: KeyPair
     private let one: RelayURL
     private let two: RelayURL
@@ -16,7 +16,7 @@ import Testing
         (one, two) = (try RelayURL("wss://one.example"), try RelayURL("wss://two.example"))
     }
 
-    private func package(at time: Int64) throws -> Event {
+    private func package(at time: UnixTime) throws -> Event {
         var generator = SystemRandomNumberGenerator()
         let bundle = try KeyPackageEvents.makeBundle(for: keys.publicKey, now: time, using: &generator)
         return KeyPackageEvents.events(

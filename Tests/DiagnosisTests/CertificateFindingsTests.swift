@@ -2,12 +2,13 @@ import Foundation
 import LiveTesting
 import NIOCore
 import NIOSSL
+import Nostr
 import Testing
 
 @testable import Diagnosis
 
 @Suite(.live) struct CertificateFindingsTests {
-    private let now: Int64 = 1_750_000_000
+    private let now: UnixTime = 1_750_000_000
     private var certificates: CertificateFindings {
         CertificateFindings(host: "relay.example", now: now)
     }
@@ -64,7 +65,7 @@ import Testing
         try await withPlainServer(tls: try makeCertificate(in: folder)) { port in
             var findings = FindingList("relay")
             let address = try SocketAddress(ipAddress: "127.0.0.1", port: port)
-            let now = Int64(Date().timeIntervalSince1970)
+            let now = UnixTime.systemTime
             let handshake = await ReachRecord.Handshake.perform(with: "localhost", at: address, within: .seconds(20))
             #expect(handshake.failure != nil)
             CertificateFindings(host: "localhost", now: now).judge(handshake, &findings)

@@ -14,7 +14,7 @@ package enum AccountPresence {
     ///   - relays: The configured relays.
     ///   - hasRun: Whether the account has local state. An account that was never started has published nothing.
     package static func judge(
-        _ account: PublicKey, stored: [RelayURL: [Event]], relays: [RelayURL], hasRun: Bool, now: Int64,
+        _ account: PublicKey, stored: [RelayURL: [Event]], relays: [RelayURL], hasRun: Bool, now: UnixTime,
         into findings: inout FindingList
     ) {
         guard !stored.isEmpty else { return }
@@ -32,7 +32,7 @@ package enum AccountPresence {
     }
 
     private static func judgeKeyPackage(
-        _ events: [Event], _ relay: RelayURL, _ now: Int64, _ findings: inout FindingList
+        _ events: [Event], _ relay: RelayURL, _ now: UnixTime, _ findings: inout FindingList
     ) {
         let packages = events.filter { $0.kind == .addressableKeyPackage || $0.kind == .keyPackage }
         let advice = "check the worker's log for the relay's response; restarting the account publishes it again"
@@ -47,7 +47,7 @@ package enum AccountPresence {
             findings.error("key package", "invalid on \(relay): \(problem)", advice)
         } else if let end = examined.held.notAfter, end < now + renewal {
             findings.warning(
-                "key package", "on \(relay) expires in \(max(0, end - now) / 86_400) days",
+                "key package", "on \(relay) expires in \(max(0, end.seconds(since: now)) / 86_400) days",
                 "start the account: it then renews its key package")
         } else {
             findings.ok("key package", "valid on \(relay)")

@@ -11,7 +11,7 @@ struct ExaminedKeyPackage: Sendable {
     let invitee: Invitee?
     let failure: KeyPackageFailure?
 
-    init(_ event: Event, now: Int64) {
+    init(_ event: Event, now: UnixTime) {
         self.event = event
         do throws(KeyPackageFailure) {
             let invitee = try Invitee(examining: event, now: now)
@@ -39,14 +39,14 @@ struct ExaminedKeyPackage: Sendable {
     var held: ProbedKeyPackage {
         ProbedKeyPackage(
             event: event.id, kind: event.kind, createdAt: event.createdAt,
-            notBefore: lifetime.flatMap { Int64(exactly: $0.notBefore) },
-            notAfter: lifetime.flatMap { Int64(exactly: $0.notAfter) }, failedCheck: failure?.check.rawValue,
-            remarks: remarks)
+            notBefore: lifetime.flatMap { Int64(exactly: $0.notBefore) }.map { UnixTime($0) },
+            notAfter: lifetime.flatMap { Int64(exactly: $0.notAfter) }.map { UnixTime($0) },
+            failedCheck: failure?.check.rawValue, remarks: remarks)
     }
 
     /// Orders kind 30443 before 443, and each newest first: the order in which an inviter tries key packages.
     static func order(_ left: Self, _ right: Self) -> Bool {
-        (-Int64(left.event.kind.rawValue), -left.event.createdAt, left.event.id)
-            < (-Int64(right.event.kind.rawValue), -right.event.createdAt, right.event.id)
+        (right.event.kind.rawValue, right.event.createdAt, left.event.id)
+            < (left.event.kind.rawValue, left.event.createdAt, right.event.id)
     }
 }

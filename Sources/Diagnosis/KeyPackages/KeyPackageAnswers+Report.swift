@@ -7,7 +7,7 @@ extension KeyPackageAnswers {
     /// Remaining lifetime below which a key package should have been renewed.
     private static let renewal: Int64 = AccountPresence.renewal
 
-    func report(now: Int64, using rng: inout some RandomNumberGenerator) -> KeyPackageReport {
+    func report(now: UnixTime, using rng: inout some RandomNumberGenerator) -> KeyPackageReport {
         var examined: [EventID: ExaminedKeyPackage] = [:]
         for event in events.values.joined() where event.kind == .addressableKeyPackage || event.kind == .keyPackage {
             if examined[event.id] == nil { examined[event.id] = ExaminedKeyPackage(event, now: now) }
@@ -21,7 +21,7 @@ extension KeyPackageAnswers {
     }
 
     private func invitation(
-        _ package: ExaminedKeyPackage?, _ now: Int64, _ rng: inout some RandomNumberGenerator
+        _ package: ExaminedKeyPackage?, _ now: UnixTime, _ rng: inout some RandomNumberGenerator
     ) -> TrialInvitation? {
         guard let package, let invitee = package.invitee else { return nil }
         let relays = configured.isEmpty ? relays : configured
@@ -33,7 +33,7 @@ extension KeyPackageAnswers {
 
     private func holding(
         of relay: RelayURL, _ examined: [EventID: ExaminedKeyPackage], _ newest: [String: ExaminedKeyPackage],
-        _ now: Int64
+        _ now: UnixTime
     ) -> RelayKeyPackageResult {
         var holding = RelayKeyPackageResult(
             relay: relay, isConfigured: isConfigured(relay),
@@ -57,20 +57,20 @@ extension KeyPackageAnswers {
 
     /// Conditions in descending order of importance.
     private func state(
-        of best: ExaminedKeyPackage, _ newest: ExaminedKeyPackage?, _ now: Int64
+        of best: ExaminedKeyPackage, _ newest: ExaminedKeyPackage?, _ now: UnixTime
     ) -> (RelayKeyPackageResult.State, String) {
         if let newest, newest.event.id != best.event.id, newest.event.createdAt > best.event.createdAt {
             return (
                 .superseded, "another relay has a version that is \(Self.age(newest.event, best.event.createdAt)) newer"
             )
         }
-        let age = now.subtractingReportingOverflow(best.event.createdAt).partialValue
+        let age = now.seconds(since: best.event.createdAt)
         let limit = request.staleAfter.components.seconds
         if age > limit {
             return (.stale, "published \(Self.days(age)) ago, exceeding the limit of \(Self.days(limit))")
         }
         if let end = best.held.notAfter, end < now + Self.renewal {
-            return (.stale, "expires in \(Self.days(max(0, end - now)))")
+            return (.stale, "expires in \(Self.days(max(0, end.seconds(since: now))))")
         }
         if best.hasLegacyFormat { return (.legacy, best.remarks.first ?? "outdated event format") }
         if best.event.kind == .keyPackage {
@@ -79,8 +79,8 @@ extension KeyPackageAnswers {
         return (.present, "valid")
     }
 
-    private static func age(_ event: Event, _ time: Int64) -> String {
-        days(event.createdAt.subtractingReportingOverflow(time).partialValue)
+    private static func age(_ event: Event, _ time: UnixTime) -> String {
+        days(event.createdAt.seconds(since: time))
     }
 
     /// Formats a duration: `40 s`, `3 h`, `12 days`.

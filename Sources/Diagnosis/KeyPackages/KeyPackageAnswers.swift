@@ -49,7 +49,7 @@ struct KeyPackageAnswers: Sendable {
                     && (!Self.lists.contains(event.kind) || (try? event.verify()) != nil)
             }
             events[relay] = Self.kinds.flatMap { kind in
-                own.filter { $0.kind == kind }.sorted { (-$0.createdAt, $0.id) < (-$1.createdAt, $1.id) }
+                own.filter { $0.kind == kind }.sorted { ($1.createdAt, $0.id) < ($0.createdAt, $1.id) }
                     .prefix(KeyPackageProbe.maximumEvents)
             }
         }
@@ -63,7 +63,7 @@ struct KeyPackageAnswers: Sendable {
     func listed(_ kind: Kind) -> [RelayURL]? {
         let all = events.values.flatMap { $0 }.filter { $0.kind == kind }
         guard kind == .relayList else { return RelayListEvents.relays(kind, of: request.account, in: all) }
-        let newest = all.min { (-$0.createdAt, $0.id) < (-$1.createdAt, $1.id) }
+        let newest = all.min { ($1.createdAt, $0.id) < ($0.createdAt, $1.id) }
         return newest.flatMap { try? RelayList($0) }.map(\.write)
     }
 

@@ -1,4 +1,3 @@
-import Foundation
 package import Logging
 import NetworkAddresses
 package import Nostr
@@ -27,7 +26,7 @@ extension KeyPackageProbe {
             group.addTask { for await _ in pool.updates {} }
             let probe = KeyPackageProbe(home: home) { await pool.fetch($0, from: $1, timeout: $2) }
             var generator = SystemRandomNumberGenerator()
-            let report = await probe.run(request, now: Int64(Date().timeIntervalSince1970), using: &generator)
+            let report = await probe.run(request, now: .systemTime, using: &generator)
             await pool.shutdown()
             return report
         }

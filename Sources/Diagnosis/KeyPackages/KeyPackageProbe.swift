@@ -34,7 +34,7 @@ package struct KeyPackageProbe: Sendable {
     }
 
     package func run(
-        _ request: KeyPackageProbeRequest, now: Int64, using rng: inout some RandomNumberGenerator
+        _ request: KeyPackageProbeRequest, now: UnixTime, using rng: inout some RandomNumberGenerator
     ) async -> KeyPackageReport {
         var answers = KeyPackageAnswers(request, home: home)
         let end = ContinuousClock.now + request.timeout

@@ -9,7 +9,8 @@ enum ScratchInvitation {
     /// Creates a group with the invitee under a temporary founder's key, and wraps the Welcome; nothing of it is stored
     /// or sent.
     static func attempt(
-        _ invitee: Invitee, of event: Event, relays: [RelayURL], now: Int64, using rng: inout some RandomNumberGenerator
+        _ invitee: Invitee, of event: Event, relays: [RelayURL], now: UnixTime,
+        using rng: inout some RandomNumberGenerator
     ) -> TrialInvitation {
         var tried = TrialInvitation(
             event: event.id, kind: event.kind, supportsSelfRemove: invitee.supportsSelfRemove)
@@ -26,7 +27,7 @@ enum ScratchInvitation {
     }
 
     private static func wrapBytes(
-        _ invitee: Invitee, _ relays: [RelayURL], _ now: Int64, _ rng: inout some RandomNumberGenerator
+        _ invitee: Invitee, _ relays: [RelayURL], _ now: UnixTime, _ rng: inout some RandomNumberGenerator
     ) throws -> Int {
         let founder = KeyPair.generate(using: &rng)
         let data = GroupData(

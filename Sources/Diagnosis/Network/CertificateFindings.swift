@@ -1,7 +1,9 @@
+import Nostr
+
 /// Checks a host's certificate.
 struct CertificateFindings: Sendable {
     let host: String
-    let now: Int64
+    let now: UnixTime
 
     /// Remaining lifetime, in seconds, below which a warning is reported. Certificates are usually renewed
     /// automatically a month before they expire.
@@ -16,7 +18,7 @@ struct CertificateFindings: Sendable {
     }
 
     func judge(_ certificate: TLSReach.Certificate, _ findings: inout FindingList) {
-        let days = max(0, certificate.end - now) / 86_400
+        let days = max(0, certificate.end.seconds(since: now)) / 86_400
         if certificate.end < now + Self.renewal {
             findings.warning(
                 "certificate", "expires in \(days) days",
@@ -34,7 +36,7 @@ struct CertificateFindings: Sendable {
         }
         if presented.end <= now {
             findings.error(
-                "certificate", "expired \((now - presented.end) / 86_400) days ago",
+                "certificate", "expired \(now.seconds(since: presented.end) / 86_400) days ago",
                 "tell its operator; check this machine's clock")
         } else if presented.begin > now {
             findings.error("certificate", "not valid yet", "check this machine's clock")

@@ -2,21 +2,22 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import NIOTLS
+import Nostr
 import Synchronization
 
 /// TLS handshake with a host, and its certificate's data.
 enum TLSReach {
     struct Certificate: Hashable, Sendable {
-        /// The start of the validity, in Unix seconds.
-        let begin: Int64
-        let end: Int64
+        /// The start of the validity.
+        let begin: UnixTime
+        let end: UnixTime
         /// The earliest expiry in the chain that the host sent, or that of the leaf certificate if only that was
         /// examined.
-        var chainEnd: Int64
+        var chainEnd: UnixTime
         /// The certificate's names; untrusted, but sanitised for a terminal.
         let names: String
 
-        init(begin: Int64, end: Int64, chainEnd: Int64? = nil, names: String) {
+        init(begin: UnixTime, end: UnixTime, chainEnd: UnixTime? = nil, names: String) {
             (self.begin, self.end, self.chainEnd, self.names) = (begin, end, chainEnd ?? end, names)
         }
     }
@@ -90,15 +91,15 @@ enum TLSReach {
 
 /// Accepts any certificates, and records their earliest expiry.
 private final class ChainExpiryRecorder: Sendable {
-    private let earliest = Mutex<Int64?>(nil)
+    private let earliest = Mutex<UnixTime?>(nil)
 
-    /// Unix seconds; nil if there were none or if the callback was not used.
-    var end: Int64? { earliest.withLock { $0 } }
+    /// The earliest expiry; nil if there were none or if the callback was not used.
+    var end: UnixTime? { earliest.withLock { $0 } }
 
     @Sendable func accept(
         _ certificates: [NIOSSLCertificate], _ promise: EventLoopPromise<NIOSSLVerificationResult>
     ) {
-        earliest.withLock { $0 = certificates.map { Int64($0.notValidAfter) }.min() }
+        earliest.withLock { $0 = certificates.map { UnixTime(Int64($0.notValidAfter)) }.min() }
         promise.succeed(.certificateVerified)
     }
 }
@@ -122,7 +123,7 @@ private final class HandshakeHandler: ChannelInboundHandler {
         }
         promise.succeed(
             TLSReach.Certificate(
-                begin: Int64(certificate.notValidBefore), end: Int64(certificate.notValidAfter),
+                begin: UnixTime(Int64(certificate.notValidBefore)), end: UnixTime(Int64(certificate.notValidAfter)),
                 names: Self.names(certificate.description)))
     }
 

@@ -1,4 +1,3 @@
-import Foundation
 import Nostr
 import RelayClient
 
@@ -8,7 +7,7 @@ enum ThrowawayEvent {
     /// allowed it.
     static let echoKind: Kind = 20_445
 
-    static var now: Int64 { Int64(Date().timeIntervalSince1970) }
+    static var now: UnixTime { .systemTime }
 
     static func keys() -> KeyPair {
         var generator = SystemRandomNumberGenerator()
@@ -26,7 +25,7 @@ enum ThrowawayEvent {
 
     /// Returns an event with unreadable content, like a group's.
     static func make(
-        _ kind: Kind, by keys: KeyPair, _ tags: [Tag] = [], at time: Int64 = now, contentBytes: Int = 256
+        _ kind: Kind, by keys: KeyPair, _ tags: [Tag] = [], at time: UnixTime = now, contentBytes: Int = 256
     ) -> Event {
         var generator = SystemRandomNumberGenerator()
         let content = Base64.encode((0..<contentBytes).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
@@ -35,7 +34,7 @@ enum ThrowawayEvent {
     }
 
     /// Returns a request to delete events of one author (NIP-09).
-    static func deletion(of events: [Event], by keys: KeyPair, _ tags: [Tag] = [], at time: Int64 = now) -> Event {
+    static func deletion(of events: [Event], by keys: KeyPair, _ tags: [Tag] = [], at time: UnixTime = now) -> Event {
         var generator = SystemRandomNumberGenerator()
         var kinds: [Kind] = []
         for event in events where !kinds.contains(event.kind) { kinds.append(event.kind) }

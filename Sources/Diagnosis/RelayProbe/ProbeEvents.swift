@@ -36,7 +36,7 @@ struct ProbeEvents: Sendable {
     }
 
     /// The relay's time.
-    var now: Int64 { ThrowawayEvent.now + shift }
+    var now: UnixTime { ThrowawayEvent.now + shift }
 
     /// The expiration tag of written events; in the future by both clocks.
     private var expiration: Tag { .expiration(at: max(ThrowawayEvent.now, now) + Self.lifetime) }

@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    private static let now = UInt64(KeyPackageMaker.now)
+    private static let now = UInt64(KeyPackageMaker.now.seconds)
 
     static let damages: [Damage] = [
         Damage("invalid event signature", .eventSignature) { maker in

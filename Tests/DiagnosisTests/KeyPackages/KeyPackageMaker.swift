@@ -7,7 +7,7 @@ import ProbeReports
 
 /// Creates valid and damaged key package events of one account.
 struct KeyPackageMaker {
-    static let now: Int64 = 1_800_000_000
+    static let now: UnixTime = 1_800_000_000
     static let slot = String(repeating: "ab", count: 32)
 
     let keys: KeyPair
@@ -26,7 +26,8 @@ struct KeyPackageMaker {
         var extensions: [UInt16] = [0x000a, 0xf2ee]
         var proposals: [UInt16] = [0x000a]
         var lifetime = Lifetime(
-            notBefore: UInt64(KeyPackageMaker.now) - 3600, notAfter: UInt64(KeyPackageMaker.now) + 7_257_600)
+            notBefore: UInt64(KeyPackageMaker.now.seconds) - 3600,
+            notAfter: UInt64(KeyPackageMaker.now.seconds) + 7_257_600)
         var isLastResort = true
     }
 
@@ -44,13 +45,13 @@ struct KeyPackageMaker {
     }
 
     /// Returns the unsigned event of kind 30443 for a key package.
-    func draft(_ package: KeyPackage, at time: Int64 = now, slot: String = slot) -> UnsignedEvent {
+    func draft(_ package: KeyPackage, at time: UnixTime = now, slot: String = slot) -> UnsignedEvent {
         KeyPackageEvents.drafts(
             for: package, slot: slot, relays: [relay], client: "test", by: keys.publicKey, now: time
         ).addressable
     }
 
-    func legacyDraft(_ package: KeyPackage, at time: Int64 = now) -> UnsignedEvent {
+    func legacyDraft(_ package: KeyPackage, at time: UnixTime = now) -> UnsignedEvent {
         KeyPackageEvents.drafts(
             for: package, slot: Self.slot, relays: [relay], client: "test", by: keys.publicKey, now: time
         ).legacy
@@ -61,15 +62,15 @@ struct KeyPackageMaker {
         return draft.signed(by: keys, using: &generator)
     }
 
-    func good(at time: Int64 = now) throws -> Event {
+    func good(at time: UnixTime = now) throws -> Event {
         var recipe = Recipe()
-        recipe.lifetime = Lifetime(notBefore: UInt64(time) - 3600, notAfter: UInt64(time) + 7_257_600)
+        recipe.lifetime = Lifetime(notBefore: UInt64(time.seconds) - 3600, notAfter: UInt64(time.seconds) + 7_257_600)
         return sign(draft(try package(recipe), at: time))
     }
 
-    func legacy(at time: Int64 = now) throws -> Event { sign(legacyDraft(try package(), at: time)) }
+    func legacy(at time: UnixTime = now) throws -> Event { sign(legacyDraft(try package(), at: time)) }
 
-    func list(_ kind: Kind, _ relays: RelayURL..., at time: Int64 = now) -> Event {
+    func list(_ kind: Kind, _ relays: RelayURL..., at time: UnixTime = now) -> Event {
         sign(RelayListEvents.draft(kind, relays: relays, by: keys.publicKey, now: time))
     }
 }

@@ -58,7 +58,7 @@ import Testing
 
     @Test func expiringPackageIsStale() async throws {
         var recipe = KeyPackageMaker.Recipe()
-        recipe.lifetime.notAfter = UInt64(Self.now + 3 * Self.day)
+        recipe.lifetime.notAfter = UInt64((Self.now + 3 * Self.day).seconds)
         let holding = await report([relays[0]: [maker.sign(maker.draft(try maker.package(recipe)))]]).relays.first
         #expect(holding?.state == .stale && holding?.reason == "expires in 3 days")
     }

@@ -4,9 +4,10 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 import NIOWebSocket
+import Nostr
 
 extension SmallRelay {
-    static var time: Int64 { Int64(Date().timeIntervalSince1970) }
+    static var time: UnixTime { .systemTime }
 
     /// The NIP-11 document.
     var document: String? {

@@ -83,7 +83,7 @@ final class SmallRelay: Sendable {
     /// The remaining events, and the number of deletions.
     var remaining: (events: [Event], deletions: Int) { state.withLock { ($0.events, $0.deletions) } }
 
-    var now: Int64 {
+    var now: UnixTime {
         if case .clock(let offset) = defect { SmallRelay.time + offset } else { SmallRelay.time }
     }
 

@@ -52,7 +52,7 @@ extension RelayPhases {
         pass(.tls, after: handshake.handshakeTime, "certificate valid for \(host)")
         guard let shown = handshake.shown else { return skip(.certificate, "no certificate in a second handshake") }
         let now = ThrowawayEvent.now
-        let days = max(0, shown.chainEnd - now) / 86_400
+        let days = max(0, shown.chainEnd.seconds(since: now)) / 86_400
         guard shown.chainEnd < now + Self.renewal else {
             return pass(.certificate, after: handshake.duration, "expires in \(days) days")
         }
@@ -75,7 +75,7 @@ extension RelayPhases {
                 )
             case let shown? where shown.chainEnd <= now:
                 (
-                    "has a certificate that expired \((now - shown.chainEnd) / 86_400) days ago",
+                    "has a certificate that expired \(now.seconds(since: shown.chainEnd) / 86_400) days ago",
                     "tell its operator; check this machine's clock"
                 )
             case let shown? where shown.begin > now:

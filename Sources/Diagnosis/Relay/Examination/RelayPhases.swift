@@ -98,7 +98,7 @@ extension RelayPhases {
 
     mutating func recordAddress(_ bytes: [UInt8]) { report.address = bytes }
 
-    mutating func recordCertificateEnd(_ end: Int64?) { report.certificateEnd = end }
+    mutating func recordCertificateEnd(_ end: UnixTime?) { report.certificateEnd = end }
 
     mutating func recordClockOffset(_ offset: Double) { report.clockOffset = offset }
 

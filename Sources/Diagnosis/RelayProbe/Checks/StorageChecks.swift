@@ -76,10 +76,10 @@ struct StorageChecks {
     func checkExpiration(_ run: inout ProbeRun) async {
         let began = ContinuousClock.now
         let expiring = run.events.accepted.filter {
-            $0.kind == .groupEvent && ($0.expiration ?? .max) <= $0.createdAt.clampedAdding(60)
+            $0.kind == .groupEvent && ($0.expiration ?? .distantFuture) <= $0.createdAt + 60
         }
         guard let last = expiring.compactMap(\.expiration).max(), run.events.shift == 0 else { return }
-        let wait = Duration.seconds(max(0, last - ThrowawayEvent.now) + 1)
+        let wait = Duration.seconds(max(0, last.seconds(since: ThrowawayEvent.now)) + 1)
         guard run.budget.has(wait + .milliseconds(500)) else {
             return run.phases.markUnreached(.expiration, "no time left")
         }
