@@ -29,7 +29,7 @@ struct Account {
     /// Founds a group with the owners of the given key package events, as MDK does: in one commit, with a Welcome that
     /// may be too large for a gift wrap.
     mutating func createGroup(
-        _ name: String, keyPackages: [[UInt8]], now: Int64
+        _ name: String, keyPackages: [[UInt8]], now: UnixTime
     ) async throws -> (groupID: GroupID, welcomes: [[UInt8]]) {
         let invitees = try keyPackages.map { json in
             let event = try Event(json: json)
@@ -51,7 +51,7 @@ struct Account {
     }
 
     /// Makes a commit; it is stored before it is published. Returns its event.
-    mutating func commit(_ change: GroupChange, in groupID: GroupID, now: Int64) async throws -> [UInt8] {
+    mutating func commit(_ change: GroupChange, in groupID: GroupID, now: UnixTime) async throws -> [UInt8] {
         guard let own = try self.groups[groupID]?.commit(change, client: Self.client, now: now, using: &self.rng) else {
             throw Unexpected.outcome("no such group")
         }
@@ -74,7 +74,7 @@ struct Account {
     // MARK: Messages
 
     /// Encrypts a chat message. Returns the event.
-    mutating func createMessage(_ content: String, in groupID: GroupID, now: Int64) async throws -> [UInt8] {
+    mutating func createMessage(_ content: String, in groupID: GroupID, now: UnixTime) async throws -> [UInt8] {
         let rumor = UnsignedEvent(pubkey: self.publicKey, createdAt: now, kind: .chatMessage, content: content)
         guard let event = try self.groups[groupID]?.seal(rumor, now: now, using: &self.rng),
             let epoch = self.groups[groupID]?.epoch
@@ -94,7 +94,7 @@ struct Account {
     }
 
     /// Applies an event of a group. Returns the inner event of a message, nil for a commit.
-    mutating func process(_ json: [UInt8], now: Int64) async throws -> [UInt8] {
+    mutating func process(_ json: [UInt8], now: UnixTime) async throws -> [UInt8] {
         let event = try Event(json: json)
         try event.verify()
         guard let groupID = self.groupIDs[try GroupEvents.nostrGroupID(of: event)],
@@ -136,7 +136,7 @@ struct Account {
     }
 
     /// Reads an invitation and keeps it until it is accepted.
-    mutating func processWelcome(_ json: [UInt8], wrapper: EventID, now: Int64) async throws {
+    mutating func processWelcome(_ json: [UInt8], wrapper: EventID, now: UnixTime) async throws {
         let rumor = try UnsignedEvent.parseRumor(json).event
         self.invites[wrapper] = (rumor, try WelcomeEvents.read(rumor))
         try await self.save(

@@ -10,14 +10,14 @@ struct Crowd {
     struct Package {
         let publicKey: PublicKey
         let bundle: KeyPackageBundle
-        let createdAt: Int64
+        let createdAt: UnixTime
         /// The signed event of kind 30443.
         let json: [UInt8]
     }
 
     let packages: [Package]
 
-    init(_ count: Int, now: Int64) throws {
+    init(_ count: Int, now: UnixTime) throws {
         var rng = SystemRandomNumberGenerator()
         let relay = try RelayURL(Self.relay)
         self.packages = try (0..<count).map { _ in

@@ -19,7 +19,7 @@ struct Footprint: Encodable {
     ///
     /// - Parameter isActive: whether every member has committed once, which fills the trees and the past epochs.
     static func prepare(_ folder: String, groups: Int, members: Int, isActive: Bool) async throws {
-        let now = Int64(Date().timeIntervalSince1970)
+        let now = UnixTime.systemTime
         let crowd = try Crowd(members, now: now)
         let store = try AccountStore.open(
             directory: "\(folder)/store", sealingKey: .loadOrCreate(file: "\(folder)/key"))
@@ -60,7 +60,7 @@ struct Footprint: Encodable {
         var footprint = Footprint()
         let publicKey = try PublicKey(hex: String(decoding: Self.read("\(folder)/account"), as: UTF8.self))
         let messages = try Self.read("\(folder)/messages").split(separator: UInt8(ascii: "\n")).map { Array($0) }
-        let now = Int64(Date().timeIntervalSince1970)
+        let now = UnixTime.systemTime
         footprint.note("started")
         let store = try AccountStore.open(
             directory: "\(folder)/store", sealingKey: .load(file: "\(folder)/key"))

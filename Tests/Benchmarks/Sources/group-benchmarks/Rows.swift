@@ -22,7 +22,7 @@ struct Rows: Encodable {
     /// - Parameter folder: for the stores; nil keeps everything in memory.
     static func measure(folder: String?, counts: Counts = Counts()) async throws -> Rows {
         var rows = Rows()
-        let now = Int64(Date().timeIntervalSince1970)
+        let now = UnixTime.systemTime
         let crowd = try Crowd(101, now: now)
         let store = { (name: String) in
             try folder.map { try AccountStore.open(directory: "\($0)/\(name)", sealingKey: .random()) }
@@ -43,7 +43,7 @@ struct Rows: Encodable {
 
     /// Groups of 10: founding, sending a message, receiving a message.
     private mutating func small(
-        _ founder: inout Account, _ receiver: inout Account, _ crowd: Crowd, _ counts: Counts, _ now: Int64
+        _ founder: inout Account, _ receiver: inout Account, _ crowd: Crowd, _ counts: Counts, _ now: UnixTime
     ) async throws {
         let packages = crowd.packages[1..<10].map(\.json)
         for _ in 0..<counts.smallGroups {
@@ -68,7 +68,7 @@ struct Rows: Encodable {
 
     /// Groups of 100: founding, joining, receiving another member's commit.
     private mutating func large(
-        _ founder: inout Account, _ receiver: inout Account, _ crowd: Crowd, _ counts: Counts, _ now: Int64
+        _ founder: inout Account, _ receiver: inout Account, _ crowd: Crowd, _ counts: Counts, _ now: UnixTime
     ) async throws {
         // The receiver is last, because its Welcome is for the whole group.
         let packages = (crowd.packages[2...99] + [crowd.packages[1]]).map(\.json)

@@ -17,7 +17,7 @@ struct Fixture {
         var rng = SystemRandomNumberGenerator()
         self.account = KeyPair.generate(using: &rng)
         self.store = try AccountStore.open(directory: folder, sealingKey: .random())
-        let start: Int64 = 1_750_000_000
+        let start: UnixTime = 1_750_000_000
         let invitees = try (0..<2).map { _ in
             let key = KeyPair.generate(using: &rng)
             let bundle = try KeyPackageEvents.makeBundle(for: key.publicKey, now: start, using: &rng)

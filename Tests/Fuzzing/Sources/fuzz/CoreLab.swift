@@ -41,7 +41,7 @@ struct CoreLab {
         self.configuration = CoreConfiguration(
             relays: [world.relay], invites: .anyone, detectsCopies: true, readsProfiles: false)
         self.admin = world.groups[0]
-        self.nowMilliseconds = world.now * 1000
+        self.nowMilliseconds = world.now.milliseconds
         self.store = CoreRows()
         switch role {
         case .member:
@@ -62,7 +62,7 @@ struct CoreLab {
         self.reduce(.started)
     }
 
-    private var now: Int64 { self.nowMilliseconds / 1000 }
+    private var now: UnixTime { UnixTime(milliseconds: self.nowMilliseconds) }
 
     // MARK: - Script
 

@@ -31,7 +31,7 @@ extension Target {
                     precondition(tree.encoded() == bytes, "a ratchet tree must round-trip")
                 },
                 Reader([package.encoded]) { bytes in
-                    _ = try KeyPackage(tlsEncoded: bytes).verified(now: UInt64(world.now))
+                    _ = try KeyPackage(tlsEncoded: bytes).verified(now: UInt64(world.now.seconds))
                 },
             ])
     }

@@ -100,7 +100,7 @@ extension World {
         var admin = self.deliver(event, to: 1).mls
         var request = CommitRequest()
         request.references = admin.pendingProposals.map(\.reference)
-        request.now = UInt64(self.now)
+        request.now = UInt64(self.now.seconds)
         guard !request.references.isEmpty, let commit = try? admin.commit(request, using: &rng).message,
             let committed = try? self.wrap(commit)
         else { return }

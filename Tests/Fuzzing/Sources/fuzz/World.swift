@@ -6,7 +6,7 @@ import PikaCore
 
 /// A group of four, its first two members admins, and one prospective member: the same in every run.
 struct World: Sendable {
-    let now: Int64 = 1_800_000_000
+    let now: UnixTime = 1_800_000_000
     let relay: RelayURL
     let keys: [KeyPair]
     let groups: [MarmotGroup]
