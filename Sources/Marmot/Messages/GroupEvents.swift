@@ -46,6 +46,7 @@ public enum GroupEvents {
 
     /// Returns the earliest local time at which the event is accepted (MIP-03).
     public static func dueTime(of event: Event, profile: MarmotProfile = .mip) -> UnixTime {
+        // checked: UnixTime stays within its range
         event.createdAt - profile.maximumFuture
     }
 

@@ -76,6 +76,7 @@ struct StorageChecks {
     func checkExpiration(_ run: inout ProbeRun) async {
         let began = ContinuousClock.now
         let expiring = run.events.accepted.filter {
+            // checked: UnixTime stays within its range
             $0.kind == .groupEvent && ($0.expiration ?? .distantFuture) <= $0.createdAt + 60
         }
         guard let last = expiring.compactMap(\.expiration).max(), run.events.shift == 0 else { return }
