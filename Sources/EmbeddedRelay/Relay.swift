@@ -24,7 +24,7 @@ package final class Relay: Service {
     ) {
         self.configuration = configuration
         self.logger = logger ?? Logger(label: "relay") { _ in SwiftLogNoOpLogHandler() }
-        self.now = now ?? { .systemTime }
+        self.now = now ?? { UnixTime.systemTime }
     }
 
     /// Throws `RelayError.Code.invalidConfiguration`, `RelayError.Code.storageFailed` or

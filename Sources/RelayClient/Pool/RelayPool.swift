@@ -63,7 +63,7 @@ package actor RelayPool: RelayTransport, Service {
         let shared = SharedGenerator(generator)
         environment = RelayConnection.Environment(
             configuration: configuration, connector: try WebSocketConnector(configuration, generator: shared),
-            clock: TransportClock(clock, unixTime: unixTime ?? { .systemTime }),
+            clock: TransportClock(clock, unixTime: unixTime ?? { UnixTime.systemTime }),
             generator: shared,
             verifier: MessageVerifier(capacity: configuration.verifiedSignatures, crashes: crashes),
             delivered: DeliveredEvents(capacity: configuration.rememberedEvents),
