@@ -49,7 +49,7 @@ private let relay = try? RelayURL("wss://relay.example.com")
     #expect(expiration() == nil)
     let event = Samples.event(tags: [.expiration(at: 10)])
     #expect(!event.isExpired(at: 9) && event.isExpired(at: 10))
-    #expect(!Samples.event(tags: []).isExpired(at: .max))
+    #expect(!Samples.event(tags: []).isExpired(at: .distantFuture))
     #expect(event.unsigned.expiration == 10)
 }
 

@@ -1,3 +1,4 @@
+import Nostr
 import PikaCore
 import TLSCodec
 
