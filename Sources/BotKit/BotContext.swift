@@ -61,8 +61,8 @@ public final class BotContext: Sendable {
         self.readMedia = readMedia
     }
 
-    /// Unix seconds when the handler started.
-    public var now: Int64 { nowMilliseconds / 1000 }
+    /// The time when the handler started.
+    public var now: UnixTime { UnixTime(milliseconds: nowMilliseconds) }
     /// The handled event; nil when the handler runs for a schedule, a timer, the start, the stop or a probe.
     public var event: CoreEvent? { trigger.event }
     /// The handled message; nil for any other trigger.

@@ -57,16 +57,16 @@ struct TimeZoneRules: Sendable, Hashable {
         self.zone = zone
     }
 
-    /// Returns the offset in seconds at an instant in Unix seconds.
-    func offset(at seconds: Int64) -> Int64 {
-        Int64(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds))))
+    /// Returns the offset in seconds at an instant.
+    func offset(at time: UnixTime) -> Int64 {
+        Int64(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(time.seconds))))
     }
 
-    func localTime(at seconds: Int64) -> CivilTime { CivilTime(localSeconds: seconds + offset(at: seconds)) }
+    func localTime(at time: UnixTime) -> CivilTime { CivilTime(localSeconds: (time + offset(at: time)).seconds) }
 
-    /// Returns the first instant (Unix seconds) with this local time; the end of the gap if local time skips it.
-    func instant(of time: CivilTime) -> Int64 {
-        let local = time.localSeconds
+    /// Returns the first instant with this local time; the end of the gap if local time skips it.
+    func instant(of time: CivilTime) -> UnixTime {
+        let local = UnixTime(time.localSeconds)
         // Offsets are at most a day, and do not change twice within two days.
         let (before, after) = (offset(at: local - 86_400), offset(at: local + 86_400))
         let matching = [local - max(before, after), local - min(before, after)].filter {
@@ -77,11 +77,11 @@ struct TimeZoneRules: Sendable, Hashable {
     }
 
     /// Returns the first instant with the second offset, between two instants with different offsets.
-    private func transition(from start: Int64, to end: Int64) -> Int64 {
+    private func transition(from start: UnixTime, to end: UnixTime) -> UnixTime {
         let before = offset(at: start)
         var (low, high) = (start, end)
-        while high - low > 1 {
-            let middle = low + (high - low) / 2
+        while high.seconds(since: low) > 1 {
+            let middle = low + high.seconds(since: low) / 2
             if offset(at: middle) == before { low = middle } else { high = middle }
         }
         return high

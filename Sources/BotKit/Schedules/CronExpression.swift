@@ -26,9 +26,9 @@ struct CronExpression: Sendable, Hashable {
         }
     }
 
-    /// Returns the first time after the given one, both in Unix seconds; nil if none comes within ten years.
-    func next(after seconds: Int64, in zone: TimeZoneRules) -> Int64? {
-        hours.isEveryHour ? nextByElapsedTime(seconds, zone) : nextByLocalTime(seconds, zone)
+    /// Returns the first time after the given one; nil if none comes within ten years.
+    func next(after time: UnixTime, in zone: TimeZoneRules) -> UnixTime? {
+        hours.isEveryHour ? nextByElapsedTime(time, zone) : nextByLocalTime(time, zone)
     }
 
     // MARK: Days
@@ -53,13 +53,13 @@ struct CronExpression: Sendable, Hashable {
 
     /// Returns the next match of an expression that excludes some hours: tries each of its local times, at the instant
     /// that represents it.
-    private func nextByLocalTime(_ seconds: Int64, _ zone: TimeZoneRules) -> Int64? {
-        let first = zone.localTime(at: seconds).day - 1
+    private func nextByLocalTime(_ time: UnixTime, _ zone: TimeZoneRules) -> UnixTime? {
+        let first = zone.localTime(at: time).day - 1
         for day in first...(first + Self.horizonDays) where includesDay(of: CivilTime(day: day, minute: 0)) {
             for hour in hours.values {
                 for minute in minutes.values {
                     let instant = zone.instant(of: CivilTime(day: day, minute: Int64(hour * 60 + minute)))
-                    if instant > seconds { return instant }
+                    if instant > time { return instant }
                 }
             }
         }
@@ -68,8 +68,8 @@ struct CronExpression: Sendable, Hashable {
 
     /// Returns the next match of an expression that includes every hour, by elapsed time: each step is as long as
     /// possible without missing a match.
-    private func nextByElapsedTime(_ seconds: Int64, _ zone: TimeZoneRules) -> Int64? {
-        var instant = seconds - (seconds % 60 + 60) % 60 + 60
+    private func nextByElapsedTime(_ time: UnixTime, _ zone: TimeZoneRules) -> UnixTime? {
+        var instant = time - (time.seconds % 60 + 60) % 60 + 60
         let end = instant + Self.horizonDays * 86_400
         while instant < end {
             let local = zone.localTime(at: instant)

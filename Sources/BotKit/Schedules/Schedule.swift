@@ -53,8 +53,8 @@ public struct Schedule: Sendable, Hashable {
             let (next, overflow) = time.addingReportingOverflow(missing)
             return overflow ? nil : next
         case .cron(let expression, let zone):
-            let seconds = time / 1000 - (time % 1000 < 0 ? 1 : 0)
-            return expression.next(after: seconds, in: zone).map { $0 * 1000 }
+            let second = UnixTime(time / 1000 - (time % 1000 < 0 ? 1 : 0))
+            return expression.next(after: second, in: zone)?.milliseconds
         }
     }
 }

@@ -22,11 +22,11 @@ public struct RecentMessage: Sendable, Hashable {
     public var kind: Kind
     /// The content of the inner event.
     public var content: String
-    /// The time of the message in Unix seconds, as claimed by the sender.
-    public var createdAt: Int64
+    /// The time of the message, as claimed by the sender.
+    public var createdAt: UnixTime
 
     /// Creates a message, for tests.
-    public init(id: EventID, sender: PublicKey, isOwn: Bool, kind: Kind, content: String, createdAt: Int64) {
+    public init(id: EventID, sender: PublicKey, isOwn: Bool, kind: Kind, content: String, createdAt: UnixTime) {
         self.id = id
         self.sender = sender
         self.isOwn = isOwn

@@ -149,7 +149,7 @@ struct ScheduleTests {
         while time < end {
             repeat {
                 expected += 60_000
-            } while ![10, 40].contains(Int(rules.localTime(at: expected / 1000).minute % 60))
+            } while ![10, 40].contains(Int(rules.localTime(at: UnixTime(milliseconds: expected)).minute % 60))
             time = try #require(schedule.next(afterMilliseconds: time))
             guard time == expected else {
                 Issue.record("\(time) is not \(expected)")
