@@ -97,7 +97,7 @@ package final class Admission: Sendable {
     ) {
         Counter(label: "bot_events_ignored_total", dimensions: [("reason", reason.rawValue)]).increment()
         if let bot { state.withLock { $0.counts[bot, default: BotCounts()].ignored += 1 } }
-        journal.note(JournalEntry(event, at: now / 1000, bot: bot, ignored: reason, detail: detail))
+        journal.note(JournalEntry(event, at: UnixTime(milliseconds: now), bot: bot, ignored: reason, detail: detail))
     }
 
     /// Counts and records the outcome of an event for a bot.
@@ -106,12 +106,12 @@ package final class Admission: Sendable {
     ) {
         state.withLock { $0.counts[bot, default: BotCounts()].add(outcome) }
         let (reason, detail) = outcome.journalFields
-        journal.note(JournalEntry(event, at: now / 1000, bot: bot, reason, detail: detail))
+        journal.note(JournalEntry(event, at: UnixTime(milliseconds: now), bot: bot, reason, detail: detail))
     }
 
     /// Records that the event waits because too many of the bot's handlers hang.
     package func hold(_ event: CoreEvent, for bot: String, nowMilliseconds now: Int64) {
-        journal.note(JournalEntry(event, at: now / 1000, bot: bot, .stuck, detail: ""))
+        journal.note(JournalEntry(event, at: UnixTime(milliseconds: now), bot: bot, .stuck, detail: ""))
     }
 
     /// Counts and records that an event was abandoned because processes died while it was in flight.
@@ -121,7 +121,7 @@ package final class Admission: Sendable {
         journal.close(event)
         journal.note(
             JournalEntry(
-                event, at: now / 1000, bot: nil, reason,
+                event, at: UnixTime(milliseconds: now), bot: nil, reason,
                 detail: "the process died \(deaths) times while it was in flight"))
     }
 
@@ -134,7 +134,7 @@ package final class Admission: Sendable {
             journal.close(event)
             if let message = trigger.message, effects.contains(where: { $0.operation.messageChat == event.chatID }) {
                 state.withLock { state in
-                    state.loops.answer(message, in: event.chatID, at: now / 1000, newest: state.newest)
+                    state.loops.answer(message, in: event.chatID, at: UnixTime(milliseconds: now), newest: state.newest)
                 }
             }
             return AutomationMarker.mark(effects, depth: AutomationMarker.depth(of: event) ?? 0)
@@ -149,7 +149,7 @@ package final class Admission: Sendable {
     package func answered(_ event: CoreEvent, nowMilliseconds now: Int64) {
         guard case .message(let message) = event.content else { return }
         state.withLock { state in
-            state.loops.answer(message, in: event.chatID, at: now / 1000, newest: state.newest)
+            state.loops.answer(message, in: event.chatID, at: UnixTime(milliseconds: now), newest: state.newest)
         }
     }
 
@@ -162,8 +162,7 @@ package final class Admission: Sendable {
         if let trip = breakLoop(event, policy.limits.botPair) { return .ignored(.loop, detail: trip.detail) }
         // Rates use the time of arrival, not of processing: a sender who fills the backlog gets no more replies for its
         // length. An arrival in the future means that the clock was set back.
-        let (milliseconds, overflow) = event.receivedAt.multipliedReportingOverflow(by: 1000)
-        let came = overflow ? now : min(milliseconds, now)
+        let came = min(event.receivedAt.milliseconds, now)
         return state.withLock { state in
             let sender = Origin(bot: bot, name: author.hex)
             let group = Origin(bot: bot, name: event.chatID.rawValue)

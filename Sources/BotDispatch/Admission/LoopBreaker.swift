@@ -36,8 +36,8 @@ struct LoopBreaker: Sendable {
         var humanTurn = 0
         /// Consecutive quick replies to this account's replies.
         var quick = 0
-        /// Unix seconds of this account's last reply; nil before the first one.
-        var answeredAt: Int64?
+        /// The time of this account's last reply; nil before the first one.
+        var answeredAt: UnixTime?
         /// The newest event received at the time of this account's last reply: earlier events cannot be responses to
         /// it.
         var answeredAfter: Int64 = 0
@@ -61,7 +61,7 @@ struct LoopBreaker: Sendable {
         let pair = Pair(chatID: event.chatID, sender: message.sender)
         let turn = humanTurns[event.chatID] ?? 0
         var exchange = exchanges[pair] ?? Exchange(humanTurn: turn)
-        if let answeredAt = exchange.answeredAt, event.receivedAt - answeredAt > Self.quietSeconds {
+        if let answeredAt = exchange.answeredAt, event.receivedAt.seconds(since: answeredAt) > Self.quietSeconds {
             exchange = Exchange(humanTurn: turn)
         }
         if let depth = AutomationMarker.depth(of: message.tags) {
@@ -105,7 +105,7 @@ struct LoopBreaker: Sendable {
     /// Records a reply to a message in its chat.
     ///
     /// - Parameter newest: the newest inbox row that this account has received.
-    mutating func answer(_ message: MessageEvent, in chatID: ChatID, at now: Int64, newest: Int64) {
+    mutating func answer(_ message: MessageEvent, in chatID: ChatID, at now: UnixTime, newest: Int64) {
         let pair = Pair(chatID: chatID, sender: message.sender)
         var exchange = exchanges[pair] ?? Exchange(humanTurn: humanTurns[chatID] ?? 0)
         if AutomationMarker.depth(of: message.tags) != nil { exchange.inRow += 2 }
@@ -120,7 +120,7 @@ extension LoopBreaker.Exchange {
     fileprivate mutating func updatePace(of event: CoreEvent) {
         guard isAnswered, let answeredAt, event.inboxID > answeredAfter else { return }
         isAnswered = false
-        if event.receivedAt - answeredAt <= LoopBreaker.quickSeconds {
+        if event.receivedAt.seconds(since: answeredAt) <= LoopBreaker.quickSeconds {
             quick += 1
         } else {
             (quick, hasTripped) = (0, false)

@@ -12,8 +12,8 @@ package struct EventExplanation: Hashable, Sendable {
     package let query: String
     /// The explained outcomes, oldest first.
     package let parts: [Part]
-    /// Unix seconds of the arrival of matching events that are not completed.
-    package let openSince: [Int64]
+    /// The times of arrival of matching events that are not completed.
+    package let openSince: [UnixTime]
 
     /// The minimum length of a query; a shorter prefix could match any event.
     package static let minimumDigits = 4
@@ -66,7 +66,7 @@ package struct EventExplanation: Hashable, Sendable {
     package var json: JSONValue {
         [
             "query": .string(query), "lines": .array(lines.map { .string($0) }),
-            "waiting_since": .array(openSince.map { .integer($0) }),
+            "waiting_since": .array(openSince.map { .integer($0.seconds) }),
             "events": .array(parts.map(\.json)),
         ]
     }
@@ -76,8 +76,9 @@ extension EventExplanation.Part {
     fileprivate var json: JSONValue {
         func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
         return [
-            "at": .integer(entry.at), "id": text(entry.id), "wrapper": text(entry.wrapper), "chat": text(entry.chat),
-            "bot": text(entry.bot), "fate": .string(entry.fate.rawValue), "reason": .string(entry.reason),
+            "at": .integer(entry.at.seconds), "id": text(entry.id), "wrapper": text(entry.wrapper),
+            "chat": text(entry.chat), "bot": text(entry.bot), "fate": .string(entry.fate.rawValue),
+            "reason": .string(entry.reason),
             "detail": .string(entry.detail), "sentence": .string(sentence), "advice": .string(advice),
         ]
     }

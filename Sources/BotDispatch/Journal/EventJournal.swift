@@ -1,4 +1,5 @@
 import BotKit
+import Nostr
 package import PikaCore
 import Synchronization
 
@@ -20,7 +21,7 @@ package final class EventJournal: CoreObserver {
         var handled: JournalRing
         var core: JournalRing
         /// Events that have arrived and are not completed, by inbox row: their ids and times of arrival.
-        var open: [Int64: (id: String, wrapper: String?, at: Int64)] = [:]
+        var open: [Int64: (id: String, wrapper: String?, at: UnixTime)] = [:]
         var batches = 0
     }
 
@@ -72,7 +73,7 @@ package final class EventJournal: CoreObserver {
     }
 
     /// Returns the events with this id prefix that have arrived and are not completed.
-    func open(matching prefix: String) -> [(id: String, at: Int64)] {
+    func open(matching prefix: String) -> [(id: String, at: UnixTime)] {
         state.withLock { state in
             state.open.values.filter { $0.id.hasPrefix(prefix) || $0.wrapper?.hasPrefix(prefix) == true }
                 .map { ($0.id, $0.at) }

@@ -1,6 +1,6 @@
 import BotKit
 import Foundation
-import Nostr
+package import Nostr
 import PikaCore
 
 /// The fate of one event, for one bot or for all of them. Contains ids, never content.
@@ -20,8 +20,8 @@ package struct JournalEntry: Codable, Hashable, Sendable {
         case gaveUp = "gave_up"
     }
 
-    /// The time of the entry, in Unix seconds.
-    package var at: Int64
+    /// The time of the entry.
+    package var at: UnixTime
     /// The inner event's id in hex, or its substitute; nil if it was never decrypted.
     package var id: String?
     /// The id in hex of the event on relays; nil if it is unknown.
@@ -36,16 +36,16 @@ package struct JournalEntry: Codable, Hashable, Sendable {
     package var detail: String
 
     /// Creates the entry of a bot that did not receive the event; of all bots if `bot` is nil.
-    init(_ event: CoreEvent, at: Int64, bot: String?, ignored reason: IgnoreReason, detail: String) {
+    init(_ event: CoreEvent, at: UnixTime, bot: String?, ignored reason: IgnoreReason, detail: String) {
         self.init(event, at: at, bot: bot, fate: .ignored, code: reason.rawValue, detail: detail)
     }
 
     /// Creates the entry of a bot that received the event; of all bots if `bot` is nil.
-    init(_ event: CoreEvent, at: Int64, bot: String?, _ reason: HandlingReason, detail: String) {
+    init(_ event: CoreEvent, at: UnixTime, bot: String?, _ reason: HandlingReason, detail: String) {
         self.init(event, at: at, bot: bot, fate: reason.fate, code: reason.rawValue, detail: detail)
     }
 
-    private init(_ event: CoreEvent, at: Int64, bot: String?, fate: Fate, code: String, detail: String) {
+    private init(_ event: CoreEvent, at: UnixTime, bot: String?, fate: Fate, code: String, detail: String) {
         self.at = at
         (id, wrapper) = event.journalNames
         chat = String(event.chatID.rawValue.prefix(8))

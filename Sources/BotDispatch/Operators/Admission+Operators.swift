@@ -38,7 +38,9 @@ extension Admission {
             return []
         }
         let (text, operations) = perform(command, bots: bots, in: event.chatID)
-        journal.note(JournalEntry(event, at: now / 1000, bot: nil, .done, detail: "an operator's command"))
+        journal.note(
+            JournalEntry(
+                event, at: UnixTime(milliseconds: now), bot: nil, .done, detail: "an operator's command"))
         return ([.send(chatID: event.chatID, .text(text, replyingTo: message))] + operations).enumerated().map {
             HandlerEffect(id: "\(Self.scope)/\(event.inputID)/\($0.offset)", operation: $0.element)
         }

@@ -9,7 +9,7 @@ struct LoopBreakerTests {
     /// A chat with a clock, in which this account may answer.
     private final class Chat {
         var breaker = LoopBreaker()
-        var now: Int64 = 1_700_000_000
+        var now: UnixTime = 1_700_000_000
         var row: Int64 = 0
         let budget: Int
 

@@ -8,11 +8,11 @@ import Testing
 @testable import PikaCore
 
 private func entry(_ number: Int, ignored reason: IgnoreReason = .own) -> JournalEntry {
-    JournalEntry(arrived("", Int64(number)), at: Int64(number), bot: "bot", ignored: reason, detail: "")
+    JournalEntry(arrived("", Int64(number)), at: UnixTime(Int64(number)), bot: "bot", ignored: reason, detail: "")
 }
 
 private func entry(_ number: Int, _ reason: HandlingReason) -> JournalEntry {
-    JournalEntry(arrived("", Int64(number)), at: Int64(number), bot: "bot", reason, detail: "")
+    JournalEntry(arrived("", Int64(number)), at: UnixTime(Int64(number)), bot: "bot", reason, detail: "")
 }
 
 struct JournalRingTests {
@@ -37,7 +37,7 @@ struct JournalRingTests {
             ring.add(entry(number))
             #expect(ring.entries.count < 200)
         }
-        #expect(ring.newest.map(\.at) == Array(1_135...1_234).map(Int64.init))
+        #expect(ring.newest.map(\.at) == (1_135...1_234).map { UnixTime(Int64($0)) })
     }
 
     @Test(arguments: [1, 63, 64, 65, 100, 128, 500, 1_000, 1_234])
@@ -86,7 +86,7 @@ struct JournalRingTests {
     }
 }
 
-extension [Int64] {
+extension [UnixTime] {
     fileprivate var isSorted: Bool { zip(self, self.dropFirst()).allSatisfy(<) }
 }
 
