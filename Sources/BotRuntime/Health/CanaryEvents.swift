@@ -34,8 +34,7 @@ struct CanaryEvents: Sendable {
             ], relays: [relay], overlap: 0)
     }
 
-    /// - Parameter now: Unix seconds.
-    mutating func make(_ form: Canary.Form, now: Int64, using generator: inout some RandomNumberGenerator) -> Event {
+    mutating func make(_ form: Canary.Form, now: UnixTime, using generator: inout some RandomNumberGenerator) -> Event {
         count += 1
         let draft: UnsignedEvent
         switch form {
@@ -47,7 +46,7 @@ struct CanaryEvents: Sendable {
             let bytes = (0..<64).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
             draft = UnsignedEvent(
                 pubkey: key.publicKey, createdAt: now, kind: .groupEvent,
-                tags: [Tag("h", hTag), Tag("expiration", String(now + lifetime))],
+                tags: [Tag("h", hTag), .expiration(at: now + lifetime)],
                 content: Data(bytes).base64EncodedString())
         }
         return draft.signed(by: key, using: &generator)

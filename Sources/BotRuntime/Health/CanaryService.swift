@@ -122,7 +122,7 @@ struct RelayCanary {
 
     private mutating func send(_ form: Canary.Form, _ group: inout DiscardingTaskGroup) async {
         let now = service.clock.nowMilliseconds
-        let event = events.make(form, now: now / 1000, using: &generator)
+        let event = events.make(form, now: UnixTime(milliseconds: now), using: &generator)
         canary.sent(event.id, form, now: now)
         let reports = await service.transport.publish(event, to: [relay])
         let nextInput = nextInput

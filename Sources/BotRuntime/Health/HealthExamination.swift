@@ -25,16 +25,16 @@ struct HealthExamination: Sendable {
         let relays = relays.current
         checks += relays.map { connection(of: $0, vitals.state) }
         if let canary { checks += relays.map { self.canary($0, canaries($0), canary, now) } }
-        let seconds = now / 1000
+        let time = UnixTime(milliseconds: now)
         checks.append(
             age(
-                "inbox", vitals.oldestInboxAt, limits.inboxAge, seconds,
+                "inbox", vitals.oldestInboxAt, limits.inboxAge, time,
                 "the oldest event has been waiting for the bots"))
         checks.append(
             age(
-                "outbox", vitals.oldestOutboxAt, limits.outboxAge, seconds,
+                "outbox", vitals.oldestOutboxAt, limits.outboxAge, time,
                 "the oldest event has been waiting for a relay"))
-        if vitals.announcesKeyPackage { checks.append(keyPackage(vitals, seconds)) }
+        if vitals.announcesKeyPackage { checks.append(keyPackage(vitals, time)) }
         return checks
     }
 
@@ -66,10 +66,11 @@ struct HealthExamination: Sendable {
         return HealthCheck(check: "canary", relay: relay.authority, ok: ok, message: message)
     }
 
-    private func age(_ check: String, _ since: Int64?, _ limit: Int64, _ now: Int64, _ what: String) -> HealthCheck {
+    private func age(
+        _ check: String, _ since: UnixTime?, _ limit: Int64, _ now: UnixTime, _ what: String
+    ) -> HealthCheck {
         guard let since else { return HealthCheck(check: check, ok: true, message: "empty") }
-        // checked: both are times of this process.
-        let age = max(0, now - since)
+        let age = max(0, now.seconds(since: since))
         return HealthCheck(check: check, ok: age <= limit, message: "\(what) for \(age) s; the limit is \(limit) s")
     }
 
@@ -84,15 +85,15 @@ struct HealthExamination: Sendable {
         return HealthCheck(check: "bots", ok: false, message: "handlers running past their timeout: \(counts)")
     }
 
-    private func keyPackage(_ vitals: CoreVitals, _ now: Int64) -> HealthCheck {
+    private func keyPackage(_ vitals: CoreVitals, _ now: UnixTime) -> HealthCheck {
         let (ok, message): (Bool, String) =
             switch vitals.keyPackageEndsAt {
             case nil: (false, "no key package is announced, so the account cannot be invited")
             case _ where !vitals.state.hasPublishedKeyPackage:
                 (false, "no relay has acknowledged the key package since the start")
-            case .some(let end) where end - now < limits.keyPackageLeft:
-                (false, "expires in \(max(0, end - now) / 3600) h and was not replaced")
-            case .some(let end): (true, "published, valid for \((end - now) / 86_400) days")
+            case .some(let end) where end.seconds(since: now) < limits.keyPackageLeft:
+                (false, "expires in \(max(0, end.seconds(since: now)) / 3600) h and was not replaced")
+            case .some(let end): (true, "published, valid for \(end.seconds(since: now) / 86_400) days")
             }
         return HealthCheck(check: "key_package", ok: ok, message: message)
     }

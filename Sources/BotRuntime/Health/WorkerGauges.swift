@@ -50,9 +50,9 @@ struct WorkerGauges: Sendable {
         revision.record(Double(vitals.state.rev))
         groups.record(vitals.groupCount)
         inboxDepth.record(vitals.inboxDepth)
-        inboxAge.record(vitals.oldestInboxAt.map { max(0, vitals.takenAt - $0) } ?? 0)
+        inboxAge.record(vitals.oldestInboxAt.map { max(0, vitals.takenAt.seconds(since: $0)) } ?? 0)
         outboxDepth.record(vitals.outboxDepth)
-        outboxAge.record(vitals.oldestOutboxAt.map { max(0, vitals.takenAt - $0) } ?? 0)
+        outboxAge.record(vitals.oldestOutboxAt.map { max(0, vitals.takenAt.seconds(since: $0)) } ?? 0)
         deadLetters.record(vitals.deadLetters)
         let parked = vitals.parked
         for (queue, events, bytes) in [

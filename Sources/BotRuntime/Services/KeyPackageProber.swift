@@ -34,7 +34,7 @@ struct KeyPackageProber: BotKeyPackageProbes {
                 return await near.merging(far) { near, _ in near }
             }
             var generator = SystemRandomNumberGenerator()
-            return await probe.run(request, now: clock.nowMilliseconds / 1000, using: &generator)
+            return await probe.run(request, now: clock.now, using: &generator)
         }
         try Task.checkCancellation()
         return report

@@ -34,7 +34,7 @@ extension AppCore {
             [
                 "chat": .string(storm.chatID.rawValue), "committer": .string(storm.tally.committer.npub),
                 "role": .string(storm.tally.role.rawValue), "count": .integer(Int64(storm.tally.count)),
-                "age": .integer(max(0, vitals.takenAt - storm.tally.lastAt)),
+                "age": .integer(max(0, vitals.takenAt.seconds(since: storm.tally.lastAt))),
             ]
         }
     }

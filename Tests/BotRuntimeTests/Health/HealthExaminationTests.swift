@@ -7,7 +7,7 @@ import Testing
 struct HealthExaminationTests {
     private let relay: RelayURL
     private let stranger: RelayURL
-    private let now: Int64 = 1_800_000_000
+    private let now: UnixTime = 1_800_000_000
 
     init() throws {
         relay = try RelayURL("wss://relay.example:4848/with/token")
@@ -33,10 +33,10 @@ struct HealthExaminationTests {
     private func failing(
         canary: CanaryResults.Entry? = nil, _ change: (inout CoreVitals) -> Void = { _ in }
     ) -> [String: String] {
-        let entry = canary ?? CanaryResults.Entry(outcome: .returned(milliseconds: 12), at: now * 1000 - 1000)
+        let entry = canary ?? CanaryResults.Entry(outcome: .returned(milliseconds: 12), at: now.milliseconds - 1000)
         let examination = HealthExamination(
             relays: ConfiguredRelays([relay]), canary: (interval: 60_000, budget: 10_000))
-        let checks = examination.checks(vitals(change), { _ in entry }, now: now * 1000)
+        let checks = examination.checks(vitals(change), { _ in entry }, now: now.milliseconds)
         #expect(Set(checks.map(\.check)) == ["store", "relay", "canary", "inbox", "outbox", "key_package"])
         #expect(checks.allSatisfy { $0.relay == nil || $0.relay == "relay.example:4848" })
         return Dictionary(uniqueKeysWithValues: checks.filter { !$0.ok }.map { ($0.check, $0.message) })
@@ -72,7 +72,8 @@ struct HealthExaminationTests {
         let relays = ConfiguredRelays([relay])
         let examination = HealthExamination(relays: relays, canary: nil)
         func looked() -> [String?] {
-            examination.checks(vitals(), { _ in nil }, now: now * 1000).filter { $0.check == "relay" }.map(\.relay)
+            examination.checks(vitals(), { _ in nil }, now: now.milliseconds).filter { $0.check == "relay" }
+                .map(\.relay)
         }
         #expect(looked() == ["relay.example:4848"])
         relays.set([try RelayURL("wss://other.example"), try RelayURL("wss://third.example")])
@@ -81,20 +82,20 @@ struct HealthExaminationTests {
 
     @Test func newestCanaryMustBeRecent() {
         #expect(
-            failing(canary: .init(outcome: .failed(.silent, detail: "x"), at: now * 1000))
+            failing(canary: .init(outcome: .failed(.silent, detail: "x"), at: now.milliseconds))
                 == ["canary": "did not come back: silent"])
         #expect(
-            failing(canary: .init(outcome: .returned(milliseconds: 1), at: now * 1000 - 80_000)) == [:])
+            failing(canary: .init(outcome: .returned(milliseconds: 1), at: now.milliseconds - 80_000)) == [:])
         #expect(
-            failing(canary: .init(outcome: .returned(milliseconds: 1), at: now * 1000 - 80_001))
+            failing(canary: .init(outcome: .returned(milliseconds: 1), at: now.milliseconds - 80_001))
                 == ["canary": "no canary has been sent recently"])
         let examination = HealthExamination(
             relays: ConfiguredRelays([relay]), canary: (interval: 60_000, budget: 10_000))
         #expect(
-            examination.checks(vitals(), { _ in nil }, now: now * 1000).filter { !$0.ok }.map(\.message)
+            examination.checks(vitals(), { _ in nil }, now: now.milliseconds).filter { !$0.ok }.map(\.message)
                 == ["no canary has come back yet"])
         let without = HealthExamination(relays: ConfiguredRelays([relay]), canary: nil)
-        #expect(!without.checks(vitals(), { _ in nil }, now: now * 1000).contains { $0.check == "canary" })
+        #expect(!without.checks(vitals(), { _ in nil }, now: now.milliseconds).contains { $0.check == "canary" })
     }
 
     @Test func limitsWaitingTimes() {

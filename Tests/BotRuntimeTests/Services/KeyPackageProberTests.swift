@@ -25,7 +25,7 @@ struct KeyPackageProberTests {
         return prober
     }
 
-    private func publish(_ kind: Kind, _ relays: [String], by keys: KeyPair, at time: Int64) -> Event {
+    private func publish(_ kind: Kind, _ relays: [String], by keys: KeyPair, at time: UnixTime) -> Event {
         var generator = SystemRandomNumberGenerator()
         return UnsignedEvent(
             pubkey: keys.publicKey, createdAt: time, kind: kind, tags: relays.map { Tag("relay", $0) }, content: ""
@@ -47,7 +47,7 @@ struct KeyPackageProberTests {
         let lab = try GroupLab(seed: 2)
         var generator = SystemRandomNumberGenerator()
         let keys = KeyPair.generate(using: &generator)
-        let time = lab.clock.nowMilliseconds / 1000
+        let time = lab.clock.now
         let strange = ["ws://127.0.0.1:1", "ws://[::1]:1", "ws://192.168.0.1", "ws://localhost:1"]
         lab.network.inject(publish(.keyPackageRelays, strange, by: keys, at: time), at: lab.relay)
         let prober = prober(lab)
@@ -65,7 +65,7 @@ struct KeyPackageProberTests {
             let keys = KeyPair.generate(using: &generator)
             let port = try RelayURL(address).port
             let strange = ["ws://there.invalid:\(port)", "ws://mixed.invalid:\(port)"]
-            let list = publish(.keyPackageRelays, strange, by: keys, at: lab.clock.nowMilliseconds / 1000)
+            let list = publish(.keyPackageRelays, strange, by: keys, at: lab.clock.now)
             lab.network.inject(list, at: lab.relay)
             let lookups = Mutex<[String]>([])
             let prober = prober(lab) { host in
