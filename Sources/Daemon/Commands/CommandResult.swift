@@ -44,7 +44,7 @@ struct CommandResult: Sendable {
         let list = messages.map { message -> JSONValue in
             [
                 "message_id": .string(message.id.hex), "from_pubkey": .string(message.rumor.pubkey.hex),
-                "content": .string(message.rumor.content), "created_at": .integer(message.rumor.createdAt),
+                "content": .string(message.rumor.content), "created_at": .integer(message.rumor.createdAt.seconds),
             ]
         }
         return CommandResult(result: ["messages": .array(list)])

@@ -15,12 +15,12 @@ package struct DaemonToken: Hashable, Sendable {
     package var scope: Scope
     /// SHA-256 of the token.
     package var hash: [UInt8]
-    /// The time of creation, in Unix seconds.
-    package var createdAt: Int64
+    /// The time of creation.
+    package var createdAt: UnixTime
 
     /// Creates a token, `pikabot_` and 64 hex digits, and its stored form.
     package static func make(
-        name: String, scope: Scope, now: Int64, using generator: inout some RandomNumberGenerator
+        name: String, scope: Scope, now: UnixTime, using generator: inout some RandomNumberGenerator
     ) -> (text: String, token: DaemonToken) {
         let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
         let text = "pikabot_" + Hex.encode(bytes)
@@ -64,14 +64,14 @@ extension DaemonToken {
     private var json: JSONValue {
         [
             "name": .string(self.name), "scope": .string(self.scope.rawValue), "sha256": .string(Hex.encode(self.hash)),
-            "created_at": .integer(self.createdAt),
+            "created_at": .integer(self.createdAt.seconds),
         ]
     }
 
     private init?(_ json: JSONValue) {
         guard let name = json["name"]?.string, let scope = json["scope"]?.string.flatMap(Scope.init(rawValue:)),
             let hash = json["sha256"]?.string.flatMap({ Hex.decode($0) }), hash.count == 32,
-            let createdAt = json["created_at"]?.integer
+            let createdAt = json["created_at"]?.integer.map({ UnixTime($0) })
         else { return nil }
         self.init(name: name, scope: scope, hash: hash, createdAt: createdAt)
     }

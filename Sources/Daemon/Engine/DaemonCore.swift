@@ -52,9 +52,10 @@ extension DaemonCore {
     }
 
     /// Returns a stored message; searches the messages of its second.
-    func message(_ id: EventID, createdAt: Int64, in chatID: ChatID) async -> StoredMessage? {
-        let (next, overflows) = createdAt.addingReportingOverflow(1)
-        guard !overflows, let lowest = try? EventID(bytes: [UInt8](repeating: 0, count: 32)) else { return nil }
+    func message(_ id: EventID, createdAt: UnixTime, in chatID: ChatID) async -> StoredMessage? {
+        // checked: arithmetic on times clamps.
+        let next = createdAt + 1
+        guard next > createdAt, let lowest = try? EventID(bytes: [UInt8](repeating: 0, count: 32)) else { return nil }
         var before = StoredMessage.Position(createdAt: next, id: lowest)
         while let page = try? await self.messages(chatID: chatID, before: before, limit: 20), let last = page.last {
             if let found = page.first(where: { $0.id == id }) { return found }

@@ -53,7 +53,7 @@ extension DaemonMachine {
 
     /// Returns the event for a stored message, as it was sent before.
     func event(
-        for message: StoredMessage, createdAt: Int64, in chatID: ChatID, _ media: [DaemonMessage.Attachment]
+        for message: StoredMessage, createdAt: UnixTime, in chatID: ChatID, _ media: [DaemonMessage.Attachment]
     ) -> DaemonEvent {
         .messageReceived(
             DaemonMessage(

@@ -35,7 +35,7 @@ struct EventLog: Sendable {
     enum Stored: Sendable {
         case event(DaemonEvent)
         /// A message, stored by reference. Earlier versions stored the nostrGroupID as its chat.
-        case message(chat: ChatID, id: EventID, createdAt: Int64)
+        case message(chat: ChatID, id: EventID, createdAt: UnixTime)
     }
 
     /// Key of the head.
@@ -145,7 +145,7 @@ struct EventLog: Sendable {
         if case .messageReceived(let message) = event {
             entry["m"] = [
                 "chat": .string(message.chatID.rawValue), "id": .string(message.id.hex),
-                "at": .integer(message.createdAt),
+                "at": .integer(message.createdAt.seconds),
             ]
         } else {
             entry["e"] = .object(event.json)
@@ -177,7 +177,8 @@ struct EventLog: Sendable {
         guard entry["c"]?.integer == cursor, let time = entry["t"]?.integer, now - time <= self.retentionMilliseconds
         else { return nil }
         if let event = entry["e"]?.object { return .event(.recorded(event)) }
-        guard let message = entry["m"], let chat = message["chat"]?.string, let createdAt = message["at"]?.integer,
+        guard let message = entry["m"], let chat = message["chat"]?.string,
+            let createdAt = message["at"]?.integer.map({ UnixTime($0) }),
             let id = message["id"]?.string.flatMap({ try? EventID(hex: $0) })
         else { return nil }
         return .message(chat: ChatID(rawValue: chat), id: id, createdAt: createdAt)

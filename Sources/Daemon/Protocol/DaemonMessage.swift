@@ -12,7 +12,7 @@ package struct DaemonMessage: Hashable, Sendable {
     package var sender: PublicKey
     package var kind: Kind
     package var content: String
-    package var createdAt: Int64
+    package var createdAt: UnixTime
     package var media: [Attachment]
     /// Sent only to clients of the extension.
     package var tags: [Tag] = []
@@ -40,7 +40,7 @@ package struct DaemonMessage: Hashable, Sendable {
         var object: JSONObject = [
             "type": "message_received", "nostr_group_id": .string(self.nostrGroupID),
             "from_pubkey": .string(self.sender.hex), "content": .string(self.content),
-            "kind": .integer(Int64(self.kind.rawValue)), "created_at": .integer(self.createdAt),
+            "kind": .integer(Int64(self.kind.rawValue)), "created_at": .integer(self.createdAt.seconds),
             "event_id": .string(self.id.hex), "message_id": .string(self.id.hex),
         ]
         if !self.media.isEmpty { object["media"] = .array(self.media.map(\.json)) }
