@@ -117,7 +117,7 @@ struct Examination: Sendable {
             AccountPresence.judge(
                 own, stored: stored, relays: configuration.relays,
                 hasRun: FileManager.default.fileExists(atPath: stateDirectory(of: key.account) + "/state.sqlite"),
-                now: Int64(Date().timeIntervalSince1970), into: &findings)
+                now: .systemTime, into: &findings)
             return findings.all
         }
     }

@@ -26,8 +26,9 @@ extension RelayKeyPackageResult {
 extension ProbedKeyPackage {
     fileprivate var json: JSONValue {
         [
-            "event": .string(event.hex), "kind": .integer(Int64(kind.rawValue)), "createdAt": .integer(createdAt),
-            "notBefore": notBefore.map { .integer($0) } ?? .null, "notAfter": notAfter.map { .integer($0) } ?? .null,
+            "event": .string(event.hex), "kind": .integer(Int64(kind.rawValue)),
+            "createdAt": .integer(createdAt.seconds), "notBefore": notBefore.map { .integer($0.seconds) } ?? .null,
+            "notAfter": notAfter.map { .integer($0.seconds) } ?? .null,
             "failedCheck": failedCheck.map { .string($0) } ?? .null,
             "remarks": .array(remarks.map { .string($0) }),
         ]

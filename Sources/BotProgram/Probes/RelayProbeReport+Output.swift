@@ -31,7 +31,7 @@ extension RelayProbeReport {
             "phases": .array(phases.map(Self.json)), "faults": .array(faults.map(Self.json)),
             "loginAsked": .bool(wantsLogin),
         ]
-        object["certificateEnd"] = certificateEnd.map(JSONValue.integer)
+        object["certificateEnd"] = certificateEnd.map { .integer($0.seconds) }
         object["clockOffset"] = clockOffset.map(JSONValue.number)
         object["readBack"] = isReadBack.map(JSONValue.bool)
         return .object(object)

@@ -41,9 +41,8 @@ package struct RelayProbeRun: Sendable {
         }
         probe.login = { challenge, relay in
             var generator = SystemRandomNumberGenerator()
-            let now = Int64(Date().timeIntervalSince1970)
             return NIP42.authenticationEvent(
-                challenge: challenge, relay: relay, by: keys, now: now, using: &generator)
+                challenge: challenge, relay: relay, by: keys, now: .systemTime, using: &generator)
         }
     }
 

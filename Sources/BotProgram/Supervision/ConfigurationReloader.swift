@@ -76,7 +76,7 @@ actor ConfigurationReloader {
 
     private func reloadOnce() async -> ControlReply {
         await supervisor.reloading()
-        let time = ControlValue.integer(Int64(Date().timeIntervalSince1970))
+        let time = ControlValue.integer(UnixTime.systemTime.seconds)
         do {
             let file = placement.applied(to: try ConfigurationFile(path: path, registry: registry))
             try file.requireReferences(environment: ProcessInfo.processInfo.environment)
