@@ -23,7 +23,7 @@ final class AgentMemory: CoreStore {
         content.withLock { $0.message(in: groupID, id: id) }
     }
 
-    func nextExpiry() async throws -> Int64? { content.withLock { $0.nextExpiry } }
+    func nextExpiry() async throws -> UnixTime? { content.withLock { $0.nextExpiry } }
 
     func surplus(_ rule: MessageSurplus, limit: Int) async throws -> Int {
         content.withLock { $0.surplus(rule, limit: limit).count }
