@@ -1,6 +1,5 @@
 import BotProgram
 import BotRuntime
-import Foundation
 import MLS
 import Nostr
 import PikaCore
@@ -18,7 +17,7 @@ extension Client {
         let authorization = try await key.signed(
             BlossomAuthorization.draft(
                 .upload, hashes: [hash], content: "Upload", by: key.publicKey,
-                now: Int64(Date().timeIntervalSince1970), lifetime: Self.uploadLifetime))
+                now: .systemTime, lifetime: Self.uploadLifetime))
         let upload = MediaUpload(
             bytes: file.bytes, hash: hash, contentType: file.mediaType, authorization: authorization)
         var reasons: [String] = []

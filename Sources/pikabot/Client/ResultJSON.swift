@@ -27,7 +27,7 @@ enum ResultJSON {
     static func message(_ message: StoredMessage) -> JSONValue {
         [
             "message_id": .string(message.id.hex), "from_pubkey": .string(message.rumor.pubkey.hex),
-            "content": .string(message.rumor.content), "created_at": .integer(message.rumor.createdAt),
+            "content": .string(message.rumor.content), "created_at": .integer(message.rumor.createdAt.seconds),
             "media": media(message.rumor.tags),
         ]
     }
@@ -50,7 +50,7 @@ enum ResultJSON {
     static func listened(_ message: MessageEvent, in nostrGroupID: String) -> JSONValue {
         [
             "type": "message", "nostr_group_id": .string(nostrGroupID), "from_pubkey": .string(message.sender.hex),
-            "content": .string(message.content), "created_at": .integer(message.createdAt),
+            "content": .string(message.content), "created_at": .integer(message.createdAt.seconds),
             "message_id": .string(message.id.hex), "media": media(message.tags),
         ]
     }

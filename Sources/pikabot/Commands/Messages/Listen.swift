@@ -1,7 +1,6 @@
 import ArgumentParser
 import BotProgram
 import BotRuntime
-import Foundation
 import Logging
 import Nostr
 import PikaCore
@@ -34,7 +33,7 @@ extension Pikabot {
         }
 
         func perform() async throws -> JSONValue {
-            let oldest = Int64(Date().timeIntervalSince1970) - Int64(lookback)
+            let oldest = UnixTime.systemTime - Int64(lookback)
             try await withClient(options) { client in
                 Console.progress(timeout == 0 ? "listening…" : "listening for \(timeout) s…")
                 let listener = Listener(client: client, oldest: oldest, isForPeople: options.isForPeople)
@@ -56,8 +55,8 @@ extension Pikabot {
 /// Prints incoming events until it is cancelled.
 private struct Listener: Sendable {
     let client: Client
-    /// Unix seconds; older messages are skipped.
-    let oldest: Int64
+    /// Older messages are skipped.
+    let oldest: UnixTime
     let isForPeople: Bool
 
     /// Throws when the output is closed: unprinted messages are kept for the next run.
