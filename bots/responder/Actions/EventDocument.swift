@@ -10,7 +10,7 @@ enum EventDocument {
         of triggerContext: TriggerContext, rule: String, delivery: String, answer: String, names: ChatNames
     ) -> JSONValue {
         var event: JSONValue = ["type": .string(triggerContext.cause.rawValue), "id": .string(triggerContext.id)]
-        event.set("at", .integer(triggerContext.at))
+        event.set("at", .integer(triggerContext.at.seconds))
         if let sender = triggerContext.sender {
             event.set("sender", names.person(sender, in: triggerContext.chats.first))
         }

@@ -1,3 +1,4 @@
+import BotKit
 import Synchronization
 
 /// The tokens used in the current window, as known to this process.
@@ -25,7 +26,7 @@ final class TokenLedger: Sendable {
     /// Reserves tokens in all accounts, or in none of them if one has too few left.
     ///
     /// - Parameter stored: the values as returned by ``text(of:)``, by key.
-    func reserve(_ tokens: Int, in accounts: [Account], at now: Int64, stored: [String: String]) -> Bool {
+    func reserve(_ tokens: Int, in accounts: [Account], at now: UnixTime, stored: [String: String]) -> Bool {
         entries.withLock { entries in
             if entries.count > Self.maximumEntries { entries = entries.filter { $0.value.reserved > 0 } }
             for account in accounts {
@@ -56,9 +57,9 @@ final class TokenLedger: Sendable {
     }
 
     private static func entry(
-        of account: Account, in entries: [String: Entry], at now: Int64, stored: [String: String]
+        of account: Account, in entries: [String: Entry], at now: UnixTime, stored: [String: String]
     ) -> Entry {
-        let window = now / account.budget.window
+        let window = now.seconds / account.budget.window
         if var known = entries[account.key] {
             if known.window != window { known = Entry(window: window, used: 0, reserved: known.reserved) }
             return known

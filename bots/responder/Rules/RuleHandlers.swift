@@ -32,7 +32,7 @@ extension ResponderSettings {
             for chats in rule.asksAgent ? chats.map({ [$0] }) : [chats] where !chats.isEmpty {
                 let triggerContext = TriggerContext(
                     cause: .schedule, id: rule.asksAgent ? "\(id)-\(chats[0])" : id, chats: chats,
-                    at: due.dueMilliseconds / 1000)
+                    at: UnixTime(milliseconds: due.dueMilliseconds))
                 var run = RuleRun(rule, triggerContext, environment: environment, context: context)
                 try await run.perform()
             }

@@ -12,8 +12,8 @@ struct TriggerContext: Sendable, Hashable {
     var id: String
     /// The chats that receive the answers: the event's chat, or those of a scheduled rule.
     var chats: [ChatID]
-    /// The time of the event, in Unix seconds.
-    var at: Int64
+    /// The time of the event.
+    var at: UnixTime
     var sender: PublicKey?
     var message: MessageEvent?
     /// The command's name in lower case.

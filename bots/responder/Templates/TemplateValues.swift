@@ -5,8 +5,8 @@ import Foundation
 struct TemplateValues: Sendable {
     let triggerContext: TriggerContext
     let names: ChatNames
-    /// Unix seconds when the rule runs, for the date and the time.
-    let now: Int64
+    /// The time when the rule runs, for the date and the time.
+    let now: UnixTime
     let timeZone: TimeZone
     var answer = ""
 
@@ -36,7 +36,7 @@ struct TemplateValues: Sendable {
     private func formatted(_ parts: (DateComponents) -> [Int]) -> [String] {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = timeZone
-        let date = Date(timeIntervalSince1970: TimeInterval(now))
+        let date = Date(timeIntervalSince1970: TimeInterval(now.seconds))
         let components = calendar.dateComponents([.year, .month, .day, .hour, .minute], from: date)
         return parts(components).map { $0 < 10 ? "0\($0)" : String($0) }
     }
