@@ -30,7 +30,7 @@ struct KeyPackageProbeBotTests {
         -> KeyPackageReport
     {
         let event = try EventID(hex: String(repeating: "01", count: 32))
-        let now = lab.clock.nowMilliseconds / 1000
+        let now = lab.clock.now
         let held = ProbedKeyPackage(
             event: event, kind: .addressableKeyPackage, createdAt: now - 100, notAfter: now + 500)
         let holding = RelayKeyPackageResult(

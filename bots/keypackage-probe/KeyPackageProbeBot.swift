@@ -29,7 +29,7 @@ package struct KeyPackageProbeBot: Bot {
             }
             let report = try await probe(target, for: min(settings.timeout, request.timeout * 0.9), context)
             return ProbeAnswer(
-                isSuccess: report.isSuccess, samples: report.samples(nowSeconds: context.now))
+                isSuccess: report.isSuccess, samples: report.samples(now: context.now))
         }
     }
 

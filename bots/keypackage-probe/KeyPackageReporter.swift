@@ -17,7 +17,7 @@ final class KeyPackageReporter: Sendable {
     func report(_ report: KeyPackageReport, of target: String, took: Double, _ context: BotContext) {
         let metrics = context.services.metrics
         let states = report.states
-        let times = Set(report.times(nowSeconds: context.now).map { $0.with(value: 0) })
+        let times = Set(report.times(now: context.now).map { $0.with(value: 0) })
         let before = exported.withLock { exported in
             let before = exported[target] ?? Exported()
             exported[target] = Exported(isSuccess: report.isSuccess, states: states, times: times)
@@ -29,7 +29,7 @@ final class KeyPackageReporter: Sendable {
                     "keypackage_relay_state", ["target": target, "relay": relay, "state": state.rawValue], 0))
         }
         for gone in before.times.subtracting(times) { metrics.set(gone.with("target", target)) }
-        for sample in report.samples(nowSeconds: context.now) { metrics.set(sample.with("target", target)) }
+        for sample in report.samples(now: context.now) { metrics.set(sample.with("target", target)) }
         metrics.set(MetricSample("probe_success", ["target": target], report.isSuccess ? 1 : 0))
         metrics.set(MetricSample("probe_duration_seconds", ["target": target], took))
         log(report, target, wasSuccess: before.isSuccess, context)
@@ -55,7 +55,7 @@ extension KeyPackageReport {
     }
 
     /// Returns the metrics without the label `target`.
-    func samples(nowSeconds now: Int64) -> [MetricSample] {
+    func samples(now: UnixTime) -> [MetricSample] {
         var samples = [
             MetricSample("keypackage_probe_success", [:], isSuccess ? 1 : 0),
             MetricSample("keypackage_inviteable", [:], isInviteable ? 1 : 0),
@@ -63,20 +63,20 @@ extension KeyPackageReport {
         for (relay, state) in states.sorted(by: { $0.key < $1.key }) {
             samples.append(MetricSample("keypackage_relay_state", ["relay": relay, "state": state.rawValue], 1))
         }
-        return samples + times(nowSeconds: now)
+        return samples + times(now: now)
     }
 
     /// Returns the time metrics of relays that hold a key package.
-    func times(nowSeconds now: Int64) -> [MetricSample] {
+    func times(now: UnixTime) -> [MetricSample] {
         var seen: Set<String> = []
         var samples: [MetricSample] = []
         for holding in relays where seen.insert(holding.relay.authority).inserted {
             guard let package = holding.package else { continue }
             let labels = ["relay": holding.relay.authority]
-            let age = Double(now) - Double(package.createdAt)
+            let age = Double(now.seconds(since: package.createdAt))
             samples.append(MetricSample("keypackage_age_seconds", labels, age))
             guard let end = package.notAfter else { continue }
-            samples.append(MetricSample("keypackage_not_after_timestamp_seconds", labels, Double(end)))
+            samples.append(MetricSample("keypackage_not_after_timestamp_seconds", labels, Double(end.seconds)))
         }
         return samples
     }
