@@ -7,8 +7,8 @@ public struct CoreEvent: Sendable, Hashable {
     public let inboxID: Int64
     /// The id of the chat.
     public internal(set) var chatID: ChatID
-    /// Unix seconds when this account received it.
-    public let receivedAt: Int64
+    /// The time when this account received it.
+    public let receivedAt: UnixTime
     /// The message, commit, call signal or join.
     public let content: Content
 
@@ -37,8 +37,8 @@ public struct MessageEvent: Sendable, Hashable {
     public let content: String
     /// The inner event's tags.
     public let tags: [Tag]
-    /// The time stated by the sender, in Unix seconds; unverified.
-    public let createdAt: Int64
+    /// The time stated by the sender; unverified.
+    public let createdAt: UnixTime
     /// The epoch in which it was encrypted.
     public let epoch: UInt64
     /// The sender's role in the event's epoch; nil if it is no longer known.

@@ -59,8 +59,8 @@ public struct FoundKeyPackage: Sendable, Hashable {
     public let event: EventID
     /// 30443, or 443 of older clients.
     public let kind: Kind
-    /// The event's `created_at`, in Unix seconds.
-    public let createdAt: Int64
+    /// The event's `created_at`.
+    public let createdAt: UnixTime
     /// Whether the client supports SelfRemove, as MDK 0.8 does and 0.7 does not.
     public let supportsSelfRemove: Bool
 }

@@ -1,3 +1,5 @@
+import Nostr
+
 /// Limits on the number and age of an account's stored items.
 public struct RetentionPolicy: Sendable, Hashable {
     /// The maximum age of messages; nil to keep them for ever. Messages with an earlier expiry are deleted then.
@@ -25,8 +27,8 @@ public struct RetentionPolicy: Sendable, Hashable {
     public static let standard = RetentionPolicy(
         messages: nil, newestMessages: nil, unhandled: .seconds(30 * 86_400), maximumUnhandled: 10_000)
 
-    /// Returns the rule for messages to delete at a time in Unix seconds; nil if all are kept.
-    func surplus(at now: Int64) -> MessageSurplus? {
+    /// Returns the rule for messages to delete at a time; nil if all are kept.
+    func surplus(at now: UnixTime) -> MessageSurplus? {
         let age = self.messages.map { $0.components.seconds }
         guard age != nil || self.newestMessages != nil else { return nil }
         return MessageSurplus(before: age.map { now - $0 }, beyondNewest: self.newestMessages)

@@ -81,8 +81,8 @@ struct Calls: Sendable {
         return AppState.ActiveCall(
             callID: call.id, chatID: chatID ?? before?.chatID ?? "",
             peer: call.peer, isOutgoing: call.isOutgoing, phase: phase, isVideo: call.session.hasVideo,
-            isMuted: call.isMuted, isCameraOn: call.isCameraOn, startedAt: call.startedAt / 1000,
-            connectedAt: call.connectedAt.map { $0 / 1000 }, tracks: call.session.tracks,
+            isMuted: call.isMuted, isCameraOn: call.isCameraOn, startedAt: UnixTime(milliseconds: call.startedAt),
+            connectedAt: call.connectedAt.map(UnixTime.init(milliseconds:)), tracks: call.session.tracks,
             statistics: before?.statistics ?? CallStatistics())
     }
 
@@ -92,7 +92,7 @@ struct Calls: Sendable {
     mutating func store(_ step: inout CoreStep) {
         let record = self.machine.live.map {
             LiveCallRecord(
-                callID: $0.id, groupID: $0.groupID, peer: $0.peer, startedAt: $0.startedAt / 1000,
+                callID: $0.id, groupID: $0.groupID, peer: $0.peer, startedAt: UnixTime(milliseconds: $0.startedAt),
                 isAnswered: self.machine.isAnswered)
         }
         guard record != self.stored else { return }

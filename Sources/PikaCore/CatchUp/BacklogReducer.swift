@@ -13,8 +13,8 @@ extension CoreModel {
 
     /// Reads all of a group's events from its relays: after it was joined, or after its routing id changed.
     ///
-    /// - Parameter since: the earliest time to request, in Unix seconds; by default that of this account's invitation.
-    mutating func readBacklog(of groupID: GroupID, since: Int64? = nil, _ step: inout CoreStep) {
+    /// - Parameter since: the earliest time to request; by default that of this account's invitation.
+    mutating func readBacklog(of groupID: GroupID, since: UnixTime? = nil, _ step: inout CoreStep) {
         guard let group = self.groups[groupID] else { return }
         for relay in self.relays(of: group) {
             self.catchUp.noteBacklog(of: groupID, at: relay, isDue: true, &step)
@@ -27,7 +27,7 @@ extension CoreModel {
     mutating func readUnopenedBacklogs(_ step: inout CoreStep) {
         for group in self.groups.values.sorted(by: { $0.groupID < $1.groupID }) where group.isActive {
             guard self.inbound.waiting.hasUnopened(under: self.groups.routes.ids(of: group.groupID)) else { continue }
-            self.readBacklog(of: group.groupID, since: step.now.clampedSubtracting(Self.maximumAge), &step)
+            self.readBacklog(of: group.groupID, since: step.now - Self.maximumAge, &step)
         }
     }
 
@@ -53,7 +53,7 @@ extension CoreModel {
     }
 
     private mutating func fetchBacklog(
-        of group: MarmotGroup, from relay: RelayURL, since: Int64? = nil, _ step: inout CoreStep
+        of group: MarmotGroup, from relay: RelayURL, since: UnixTime? = nil, _ step: inout CoreStep
     ) {
         self.catchUp.beginRead(of: group.groupID, from: relay)
         self.countReading()

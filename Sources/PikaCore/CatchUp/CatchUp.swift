@@ -38,8 +38,8 @@ struct CatchUp: Sendable {
 
     /// Prepares for reading a relay that has reconnected.
     ///
-    /// - Parameter cursor: the relay's cursor when it reconnected, in Unix seconds.
-    mutating func reconnect(_ relay: RelayURL, cursor: Int64?) {
+    /// - Parameter cursor: the relay's cursor when it reconnected.
+    mutating func reconnect(_ relay: RelayURL, cursor: UnixTime?) {
         self.retries.renew(.relay(relay))
         self.gaps.open(at: relay, from: cursor)
     }
@@ -85,7 +85,7 @@ struct CatchUp: Sendable {
     /// Records that a relay was read to the end; its events are about to be processed. Returns the visible gap; nil if
     /// none is open.
     mutating func noteRead(
-        of relay: RelayURL, undecided: Set<EventID>, _ shown: AppState.RelayGap?, now: Int64
+        of relay: RelayURL, undecided: Set<EventID>, _ shown: AppState.RelayGap?, now: UnixTime
     ) -> AppState.RelayGap? {
         self.gaps.noteRead(of: relay, undecided: undecided, shown, now: now)
     }
@@ -147,7 +147,7 @@ struct CatchUp: Sendable {
     // MARK: Cursors
 
     /// Records the time up to which a relay was read.
-    mutating func advanceCursor(of relay: RelayURL, to time: Int64, _ step: inout CoreStep) {
+    mutating func advanceCursor(of relay: RelayURL, to time: UnixTime, _ step: inout CoreStep) {
         self.cursors.advance(relay, to: time, &step)
     }
 
@@ -157,7 +157,7 @@ struct CatchUp: Sendable {
     }
 
     /// Records the time of an invitation; an earlier one than before is ignored.
-    mutating func noteInvitation(to groupID: GroupID, at time: Int64, _ step: inout CoreStep) {
+    mutating func noteInvitation(to groupID: GroupID, at time: UnixTime, _ step: inout CoreStep) {
         self.cursors.noteInvitation(to: groupID, at: time, &step)
     }
 

@@ -10,6 +10,8 @@ struct Cursors: Sendable {
         self.values = stored
     }
 
+    private func time(_ name: String) -> UnixTime? { self.values[name].map(UnixTime.init(_:)) }
+
     private mutating func set(_ name: String, to value: Int64, _ step: inout CoreStep) {
         self.values[name] = value
         step.changes.append(.advanceCursor(name: name, to: value))
@@ -17,12 +19,12 @@ struct Cursors: Sendable {
 
     // MARK: Relays
 
-    /// Returns the time of the newest event up to which a relay was read, in Unix seconds.
-    func position(in relay: RelayURL) -> Int64? { self.values[relay.string] }
+    /// Returns the time of the newest event up to which a relay was read.
+    func position(in relay: RelayURL) -> UnixTime? { self.time(relay.string) }
 
-    mutating func advance(_ relay: RelayURL, to time: Int64, _ step: inout CoreStep) {
+    mutating func advance(_ relay: RelayURL, to time: UnixTime, _ step: inout CoreStep) {
         guard time > self.position(in: relay) ?? 0 else { return }
-        self.set(relay.string, to: time, &step)
+        self.set(relay.string, to: time.seconds, &step)
     }
 
     // MARK: Due backlogs
@@ -54,30 +56,30 @@ struct Cursors: Sendable {
 
     private static func removed(_ groupID: GroupID) -> String { "removed/\(groupID.hex)" }
 
-    /// Returns the time of the newest invitation to a group, in Unix seconds.
-    func invitedAt(_ groupID: GroupID) -> Int64? { self.values[Self.joined(groupID)] }
+    /// Returns the time of the newest invitation to a group.
+    func invitedAt(_ groupID: GroupID) -> UnixTime? { self.time(Self.joined(groupID)) }
 
     /// Records the time of an invitation; an earlier one than before is ignored.
-    mutating func noteInvitation(to groupID: GroupID, at time: Int64, _ step: inout CoreStep) {
+    mutating func noteInvitation(to groupID: GroupID, at time: UnixTime, _ step: inout CoreStep) {
         let name = Self.joined(groupID)
-        self.values[name] = max(self.values[name] ?? 0, time)
-        step.changes.append(.advanceCursor(name: name, to: time))
+        self.values[name] = max(self.values[name] ?? 0, time.seconds)
+        step.changes.append(.advanceCursor(name: name, to: time.seconds))
     }
 
-    /// Returns the time at which this account first entered a group, in Unix seconds.
-    func enteredAt(_ groupID: GroupID) -> Int64? { self.values[Self.entered(groupID)] }
+    /// Returns the time at which this account first entered a group.
+    func enteredAt(_ groupID: GroupID) -> UnixTime? { self.time(Self.entered(groupID)) }
 
     /// Records that this account entered a group; only the first time counts.
     mutating func noteEntry(of groupID: GroupID, _ step: inout CoreStep) {
         let name = Self.entered(groupID)
         guard self.values[name] == nil else { return }
-        self.set(name, to: step.now, &step)
+        self.set(name, to: step.now.seconds, &step)
     }
 
-    /// Returns the time at which this account was last removed from a group, in Unix seconds.
-    func removedAt(_ groupID: GroupID) -> Int64? { self.values[Self.removed(groupID)] }
+    /// Returns the time at which this account was last removed from a group.
+    func removedAt(_ groupID: GroupID) -> UnixTime? { self.time(Self.removed(groupID)) }
 
     mutating func noteRemoval(from groupID: GroupID, _ step: inout CoreStep) {
-        self.set(Self.removed(groupID), to: step.now, &step)
+        self.set(Self.removed(groupID), to: step.now.seconds, &step)
     }
 }

@@ -19,7 +19,7 @@ extension CoreModel {
         step.effects.append(
             .wake(
                 .leave(groupID: groupID),
-                atMilliseconds: removedAt.clampedAdding(Self.lingeringTime).clampedMultiplied(by: 1000)))
+                atMilliseconds: (removedAt + Self.lingeringTime).milliseconds))
     }
 
     /// Resumes after a restart.

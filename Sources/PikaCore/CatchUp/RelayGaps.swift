@@ -4,8 +4,8 @@ import Nostr
 struct RelayGaps: Sendable {
     /// A read whose events are not all decided yet.
     private struct Gap: Sendable {
-        /// The relay's cursor when it reconnected, in Unix seconds.
-        let from: Int64?
+        /// The relay's cursor when it reconnected.
+        let from: UnixTime?
         var recovered = 0
         /// New events that were neither processed nor dropped.
         var undecided: Set<EventID> = []
@@ -15,12 +15,12 @@ struct RelayGaps: Sendable {
     private var gaps: [RelayURL: Gap] = [:]
 
     /// Opens a gap for a relay that has reconnected.
-    mutating func open(at relay: RelayURL, from cursor: Int64?) { self.gaps[relay] = Gap(from: cursor) }
+    mutating func open(at relay: RelayURL, from cursor: UnixTime?) { self.gaps[relay] = Gap(from: cursor) }
 
     mutating func remove(_ relay: RelayURL) { self.gaps[relay] = nil }
 
     /// Returns the visible gap after a failed read; nil if none is open.
-    func afterFailedRead(of relay: RelayURL, _ shown: AppState.RelayGap?, now: Int64) -> AppState.RelayGap? {
+    func afterFailedRead(of relay: RelayURL, _ shown: AppState.RelayGap?, now: UnixTime) -> AppState.RelayGap? {
         guard let gap = self.gaps[relay], !gap.isReported else { return nil }
         var shown = shown ?? AppState.RelayGap(from: gap.from, to: now)
         shown.to = now
@@ -31,7 +31,7 @@ struct RelayGaps: Sendable {
     /// Records that a relay was read to the end; its events are about to be processed. Returns the visible gap; nil if
     /// none is open.
     mutating func noteRead(
-        of relay: RelayURL, undecided: Set<EventID>, _ shown: AppState.RelayGap?, now: Int64
+        of relay: RelayURL, undecided: Set<EventID>, _ shown: AppState.RelayGap?, now: UnixTime
     ) -> AppState.RelayGap? {
         guard let gap = self.gaps[relay], !gap.isReported else { return nil }
         self.gaps[relay]?.undecided = undecided

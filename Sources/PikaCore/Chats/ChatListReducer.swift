@@ -78,13 +78,13 @@ extension CoreModel {
     // MARK: Messages
 
     /// Lists a new message, own or received: it becomes the preview, and counts as unread unless the chat is open.
-    mutating func list(_ message: StoredMessage, isOpen: Bool, now: Int64) {
+    mutating func list(_ message: StoredMessage, isOpen: Bool, now: UnixTime) {
         guard Self.isShown(message.rumor.kind) else { return }
         // A sender whose clock is ahead must not keep its chat on top.
         let time = min(message.time, now)
         self.changeChat(message.groupID) { record in
             record.isArchived = false
-            if time >= record.lastMessageAt ?? .min {
+            if time >= record.lastMessageAt ?? .distantPast {
                 record.lastMessage = Self.preview(of: message.rumor)
                 record.lastMessageAt = time
                 record.lastMessageExpiresAt = message.expiresAt

@@ -4,8 +4,8 @@ import Nostr
 /// The chat list's data about a chat that its MLS group does not contain; stored as a memo, to survive restarts.
 struct ChatRecord: Sendable, Hashable {
     var lastMessage: String?
-    var lastMessageAt: Int64?
-    var lastMessageExpiresAt: Int64?
+    var lastMessageAt: UnixTime?
+    var lastMessageExpiresAt: UnixTime?
     var unreadCount = 0
     var firstUnread: EventID?
     var isArchived = false
@@ -18,8 +18,8 @@ extension ChatRecord {
     var memo: Secret {
         var fields: JSONObject = ["v": 1, "unread": .integer(Int64(self.unreadCount))]
         if let lastMessage { fields["last"] = .string(lastMessage) }
-        if let lastMessageAt { fields["at"] = .integer(lastMessageAt) }
-        if let lastMessageExpiresAt { fields["expires"] = .integer(lastMessageExpiresAt) }
+        if let lastMessageAt { fields["at"] = .integer(lastMessageAt.seconds) }
+        if let lastMessageExpiresAt { fields["expires"] = .integer(lastMessageExpiresAt.seconds) }
         if let firstUnread { fields["first_unread"] = .string(firstUnread.hex) }
         if self.isArchived { fields["archived"] = true }
         switch self.end {
@@ -39,8 +39,8 @@ extension ChatRecord {
         else { return nil }
         self.unreadCount = Int(unread)
         self.lastMessage = json["last"]?.string
-        self.lastMessageAt = json["at"]?.integer
-        self.lastMessageExpiresAt = json["expires"]?.integer
+        self.lastMessageAt = json["at"]?.integer.map(UnixTime.init(_:))
+        self.lastMessageExpiresAt = json["expires"]?.integer.map(UnixTime.init(_:))
         self.isArchived = json["archived"]?.bool ?? false
         if let id = json["first_unread"]?.string {
             guard let id = try? EventID(hex: id) else { return nil }
@@ -60,8 +60,8 @@ struct FailedMessage: Sendable, Hashable {
     let groupID: GroupID
     let id: EventID
     let reason: String
-    /// The time of the failure, in Unix seconds.
-    let failedAt: Int64
+    /// The time of the failure.
+    let failedAt: UnixTime
 
     /// The maximum number of failed messages remembered; the oldest are dropped.
     static let maximumCount = 1000
@@ -72,7 +72,7 @@ extension FailedMessage {
         Secret(
             JSONValue.object([
                 "v": 1, "group": .string(self.groupID.hex), "id": .string(self.id.hex),
-                "reason": .string(self.reason), "at": .integer(self.failedAt),
+                "reason": .string(self.reason), "at": .integer(self.failedAt.seconds),
             ]).json())
     }
 
@@ -82,6 +82,6 @@ extension FailedMessage {
             let id = json["id"]?.string.flatMap({ try? EventID(hex: $0) }), let reason = json["reason"]?.string,
             let failedAt = json["at"]?.integer
         else { return nil }
-        self.init(groupID: group, id: id, reason: reason, failedAt: failedAt)
+        self.init(groupID: group, id: id, reason: reason, failedAt: UnixTime(failedAt))
     }
 }

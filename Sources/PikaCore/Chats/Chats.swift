@@ -57,8 +57,8 @@ struct Chats: Sendable {
 
     // MARK: Expiry
 
-    /// Registers the expiry of a stored message, in Unix seconds.
-    mutating func registerExpiry(_ time: Int64?, _ step: inout CoreStep) { self.expiry.register(time, &step) }
+    /// Registers the expiry of a stored message.
+    mutating func registerExpiry(_ time: UnixTime?, _ step: inout CoreStep) { self.expiry.register(time, &step) }
 
     /// Deletes expired messages from the store when they are due. Returns whether messages have expired.
     mutating func deleteExpired(_ step: inout CoreStep) -> Bool { self.expiry.wakeUp(&step) }

@@ -15,7 +15,7 @@ struct OpenChat: Sendable {
     /// The maximum number of messages shown; raised when older ones are requested.
     private(set) var shownLimit = CoreModel.maximumShown
     /// The times of the shown messages, which determine their positions.
-    private var times: [EventID: Int64] = [:]
+    private var times: [EventID: UnixTime] = [:]
     /// The latest answer of each member to the chat's hypernotes, including hypernotes not shown yet.
     private(set) var responses: [EventID: [PublicKey: PlacedResponse]] = [:]
     /// Reactions to messages that are not shown, by target: they are on newer pages than their targets.
@@ -41,7 +41,7 @@ struct OpenChat: Sendable {
     func shows(_ id: EventID) -> Bool { self.times[id] != nil }
 
     /// The time of a shown message; nil if it is not shown.
-    func time(of id: EventID) -> Int64? { self.times[id] }
+    func time(of id: EventID) -> UnixTime? { self.times[id] }
 
     mutating func show(_ message: StoredMessage) { self.times[message.id] = message.time }
 
@@ -90,7 +90,7 @@ struct OpenChat: Sendable {
 
 /// The sort key of a chat in the list, which is ordered by newest message first.
 struct ChatPlace: Hashable, Comparable, Sendable {
-    let time: Int64
+    let time: UnixTime
     let chatID: ChatID
 
     init(_ chat: AppState.ChatSummary) {

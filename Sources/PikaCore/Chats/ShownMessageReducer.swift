@@ -32,7 +32,7 @@ extension CoreModel {
         return self.media.downloads(of: self.messageKey(message.id, in: message.groupID))
     }
 
-    private func shownPlace(_ time: Int64, _ id: EventID) -> Int {
+    private func shownPlace(_ time: UnixTime, _ id: EventID) -> Int {
         self.state.currentChat?.messages.place { ($0.time, $0.id) < (time, id) } ?? 0
     }
 

@@ -12,8 +12,8 @@ struct TypingNotices: Sendable {
 
     /// The time of this account's newest notice to each group, in Unix milliseconds.
     private var sentAt: [GroupID: Int64] = [:]
-    /// The time at which each member's typing state expires, in Unix seconds.
-    private var members: [GroupID: [PublicKey: Int64]] = [:]
+    /// The time at which each member's typing state expires.
+    private var members: [GroupID: [PublicKey: UnixTime]] = [:]
     /// Notices in flight, with the deadline of each in Unix milliseconds.
     private var rows: [String: Int64] = [:]
     /// The scheduled wake-up, in Unix milliseconds.
@@ -41,8 +41,8 @@ struct TypingNotices: Sendable {
 
     // MARK: Other members
 
-    /// Records that a member is typing until a time, in Unix seconds.
-    mutating func receive(_ member: PublicKey, in groupID: GroupID, until end: Int64) {
+    /// Records that a member is typing until a time.
+    mutating func receive(_ member: PublicKey, in groupID: GroupID, until end: UnixTime) {
         self.members[groupID, default: [:]][member] = end
     }
 
@@ -62,7 +62,7 @@ struct TypingNotices: Sendable {
 
     /// The next expiry or deadline, in Unix milliseconds.
     private var nextEnd: Int64? {
-        let members = self.members.values.lazy.flatMap(\.values).min().map { $0.clampedMultiplied(by: 1000) }
+        let members = self.members.values.lazy.flatMap(\.values).min().map(\.milliseconds)
         guard let rows = self.rows.values.min() else { return members }
         return min(rows, members ?? .max)
     }

@@ -28,7 +28,7 @@ struct AbandonedBranch: Sendable {
     var trialCount: Int { self.trials.trialCount }
 
     /// Tries newly arrived events; on the first call, and whenever the probe advances, all waiting events.
-    mutating func observe(_ fresh: [Event], now: Int64, waiting: () -> [Event]) {
+    mutating func observe(_ fresh: [Event], now: UnixTime, waiting: () -> [Event]) {
         guard !self.removesAccount else { return }
         var queue = self.isFresh ? waiting() : fresh
         self.isFresh = false

@@ -30,7 +30,9 @@ struct Convergence: Sendable {
     var mayHaveCopies: Bool { self.instance.generation > 0 }
 
     /// Whether another copy of this account has the private keys of a key package.
-    func isCopied(_ package: StoredKeyPackage) -> Bool { package.createdAt <= self.instance.generation / 1000 }
+    func isCopied(_ package: StoredKeyPackage) -> Bool {
+        package.createdAt <= UnixTime(milliseconds: self.instance.generation)
+    }
 
     /// Becomes a new copy of the account, durably: its generation is later than any before.
     mutating func becomeCopy(_ step: inout CoreStep) {
@@ -58,14 +60,16 @@ struct Convergence: Sendable {
 
     /// Returns the reaction to another copy's notice.
     mutating func verdict(
-        on notice: CopyNotice, createdAt: Int64, isLive: Bool, now: Int64
+        on notice: CopyNotice, createdAt: UnixTime, isLive: Bool, now: UnixTime
     ) -> CopyFence.Verdict {
         self.fence.verdict(on: notice, createdAt: createdAt, isLive: isLive, instance: self.instance, now: now)
     }
 
-    /// Records that a notice is sent to relays. Returns its time in Unix seconds; nil while this copy does not search
-    /// for others.
-    mutating func announce(to relays: [RelayURL], now: Int64) -> Int64? { self.fence.announce(to: relays, now: now) }
+    /// Records that a notice is sent to relays. Returns its time; nil while this copy does not search for
+    /// others.
+    mutating func announce(to relays: [RelayURL], now: UnixTime) -> UnixTime? {
+        self.fence.announce(to: relays, now: now)
+    }
 
     /// Remembers an own notice; each relay has one. Returns the stored form of all.
     mutating func rememberOwnNotice(_ id: EventID, relayCount: Int) -> Secret {
@@ -85,7 +89,7 @@ struct Convergence: Sendable {
 
     /// Returns the epoch of an own message that was sent after this state was stored and not by it; nil for other
     /// events.
-    mutating func unsentEpoch(of event: Event, in groupID: GroupID, now: Int64) -> Epoch? {
+    mutating func unsentEpoch(of event: Event, in groupID: GroupID, now: UnixTime) -> Epoch? {
         self.stateRollback.unsentEpoch(of: event, in: groupID, now: now)
     }
 

@@ -15,8 +15,8 @@ struct CopyFence: Sendable {
     private var unread: [RelayURL: Set<EventID>] = [:]
     /// Recent notices of this copy itself.
     private var own: Set<EventID> = []
-    /// Unix seconds of the newest notice.
-    private var newest: Int64 = 0
+    /// The time of the newest notice.
+    private var newest: UnixTime = 0
 
     /// Whether events of groups must wait, since no relay has been queried for other copies yet.
     var isClosed: Bool { self.startedAt != nil && self.announced.isEmpty }
@@ -55,7 +55,7 @@ struct CopyFence: Sendable {
     }
 
     mutating func verdict(
-        on notice: CopyNotice, createdAt: Int64, isLive: Bool, instance: StoredInstance, now: Int64
+        on notice: CopyNotice, createdAt: UnixTime, isLive: Bool, instance: StoredInstance, now: UnixTime
     ) -> Verdict {
         guard let startedAt else { return .ignore }
         self.newest = max(self.newest, min(createdAt, now + Self.maximumLead))
@@ -76,9 +76,9 @@ struct CopyFence: Sendable {
 
     // MARK: Own notices
 
-    /// Records that a notice is sent to relays. Returns its time in Unix seconds; nil while this copy does not
-    /// search for others.
-    mutating func announce(to relays: [RelayURL], now: Int64) -> Int64? {
+    /// Records that a notice is sent to relays. Returns its time; nil while this copy does not search for
+    /// others.
+    mutating func announce(to relays: [RelayURL], now: UnixTime) -> UnixTime? {
         guard self.startedAt != nil else { return nil }
         self.newest = max(now, self.newest + 1)
         self.announced.formUnion(relays)

@@ -46,7 +46,7 @@ struct CopyNotice: Sendable, Hashable {
     }
 
     /// Returns the event that carries the encrypted content.
-    static func draft(_ content: String, by account: PublicKey, createdAt: Int64) -> UnsignedEvent {
+    static func draft(_ content: String, by account: PublicKey, createdAt: UnixTime) -> UnsignedEvent {
         UnsignedEvent(
             pubkey: account, createdAt: createdAt, kind: .applicationData, tags: [Tag("d", Self.identifier)],
             content: content)

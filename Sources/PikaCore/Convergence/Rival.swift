@@ -21,7 +21,7 @@ struct Rival: Sendable {
     var storedKey: [UInt8] { StoredGroupKey.leftBranch(self.group.groupID, isActive: self.group.isActive) }
 
     /// Whether it opens one of the events: newly arrived ones, or all waiting ones on the first call.
-    mutating func opens(_ fresh: [Event], now: Int64, waiting: () -> [Event]) -> Bool {
+    mutating func opens(_ fresh: [Event], now: UnixTime, waiting: () -> [Event]) -> Bool {
         let events = self.isFresh ? waiting() : fresh
         self.isFresh = false
         for event in events {

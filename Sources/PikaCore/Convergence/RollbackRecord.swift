@@ -21,10 +21,10 @@ public struct RollbackTally: Sendable, Hashable {
     public internal(set) var role: RollbackRole
     /// The number of rollbacks.
     public internal(set) var count: Int
-    /// Unix seconds of the oldest rollback.
-    public internal(set) var firstAt: Int64
-    /// Unix seconds of the newest rollback.
-    public internal(set) var lastAt: Int64
+    /// The time of the oldest rollback.
+    public internal(set) var firstAt: UnixTime
+    /// The time of the newest rollback.
+    public internal(set) var lastAt: UnixTime
 }
 
 /// The rollbacks of one group, counted by committer, and the resulting back-off of this account's own commits.
@@ -34,8 +34,8 @@ public struct RollbackTally: Sendable, Hashable {
 /// each rollback at once.
 struct RollbackRecord: Sendable, Hashable {
     private struct Loss: Sendable, Hashable {
-        /// The time of the rollback, in Unix seconds.
-        let at: Int64
+        /// The time of the rollback.
+        let at: UnixTime
         /// Nil for a commit that lost its race before it was merged.
         let committer: PublicKey?
     }
@@ -55,8 +55,8 @@ struct RollbackRecord: Sendable, Hashable {
     /// The recent losses, oldest first.
     private var losses: [Loss] = []
     private var tallies: [PublicKey: RollbackTally] = [:]
-    /// Unix seconds when a storm of the committer was detected.
-    private var storms: [PublicKey: Int64] = [:]
+    /// The time when a storm of the committer was detected.
+    private var storms: [PublicKey: UnixTime] = [:]
     /// Unix milliseconds until which this account's commits wait.
     private var quietUntil: Int64 = 0
     /// Unix milliseconds of the scheduled wake-up. Not stored.
@@ -67,7 +67,7 @@ struct RollbackRecord: Sendable, Hashable {
         by committer: PublicKey, _ role: RollbackRole, nowMilliseconds: Int64,
         using random: inout some RandomNumberGenerator
     ) -> Bool {
-        let now = nowMilliseconds / 1000
+        let now = UnixTime(milliseconds: nowMilliseconds)
         var tally =
             self.tallies[committer]
             ?? RollbackTally(committer: committer, role: role, count: 0, firstAt: now, lastAt: now)
@@ -86,7 +86,7 @@ struct RollbackRecord: Sendable, Hashable {
 
     /// Counts a commit of this account that lost its race before it was merged.
     mutating func noteLostRace(nowMilliseconds: Int64, using random: inout some RandomNumberGenerator) {
-        self.append(Loss(at: nowMilliseconds / 1000, committer: nil), nowMilliseconds, &random)
+        self.append(Loss(at: UnixTime(milliseconds: nowMilliseconds), committer: nil), nowMilliseconds, &random)
     }
 
     /// Returns the end of the back-off, in Unix milliseconds; nil if this account's commits need not wait.
@@ -106,8 +106,8 @@ struct RollbackRecord: Sendable, Hashable {
         return end
     }
 
-    /// Returns the committers whose storm is reported at this time, in Unix seconds.
-    func reportedStorms(now: Int64) -> [RollbackTally] {
+    /// Returns the committers whose storm is reported at this time.
+    func reportedStorms(now: UnixTime) -> [RollbackTally] {
         self.tallies.values.filter {
             self.storms[$0.committer] != nil && Self.isWithin(Self.stormMemory, of: now, $0.lastAt)
         }.sorted { ($0.count, $0.committer) > ($1.count, $1.committer) }
@@ -135,9 +135,8 @@ struct RollbackRecord: Sendable, Hashable {
         self.storms[oldest.committer] = nil
     }
 
-    private static func isWithin(_ seconds: Int64, of now: Int64, _ time: Int64) -> Bool {
-        let (age, overflow) = now.subtractingReportingOverflow(time)
-        return !overflow && age.magnitude <= seconds.magnitude
+    private static func isWithin(_ seconds: Int64, of now: UnixTime, _ time: UnixTime) -> Bool {
+        now.seconds(since: time).magnitude <= seconds.magnitude
     }
 }
 
@@ -145,14 +144,15 @@ struct RollbackRecord: Sendable, Hashable {
 extension RollbackRecord {
     var stored: Secret {
         let losses = self.losses.map { loss in
-            JSONValue.object(["at": .integer(loss.at), "by": loss.committer.map { .string($0.hex) } ?? .null])
+            JSONValue.object(["at": .integer(loss.at.seconds), "by": loss.committer.map { .string($0.hex) } ?? .null])
         }
         let tallies = self.tallies.values.sorted { $0.committer < $1.committer }.map { tally in
             var fields: JSONObject = [
                 "by": .string(tally.committer.hex), "role": .string(tally.role.rawValue),
-                "count": .integer(Int64(tally.count)), "first": .integer(tally.firstAt), "last": .integer(tally.lastAt),
+                "count": .integer(Int64(tally.count)), "first": .integer(tally.firstAt.seconds),
+                "last": .integer(tally.lastAt.seconds),
             ]
-            if let storm = self.storms[tally.committer] { fields["storm"] = .integer(storm) }
+            if let storm = self.storms[tally.committer] { fields["storm"] = .integer(storm.seconds) }
             return JSONValue.object(fields)
         }
         let fields: JSONObject = [
@@ -170,7 +170,7 @@ extension RollbackRecord {
         for loss in losses {
             guard let time = loss["at"]?.integer else { return nil }
             let committer = loss["by"]?.string.flatMap { try? PublicKey(hex: $0) }
-            self.losses.append(Loss(at: time, committer: committer))
+            self.losses.append(Loss(at: UnixTime(time), committer: committer))
         }
         for tally in tallies {
             guard let committer = tally["by"]?.string.flatMap({ try? PublicKey(hex: $0) }),
@@ -179,8 +179,8 @@ extension RollbackRecord {
                 let first = tally["first"]?.integer, let last = tally["last"]?.integer
             else { return nil }
             self.tallies[committer] = RollbackTally(
-                committer: committer, role: role, count: count, firstAt: first, lastAt: last)
-            if let storm = tally["storm"]?.integer { self.storms[committer] = storm }
+                committer: committer, role: role, count: count, firstAt: UnixTime(first), lastAt: UnixTime(last))
+            if let storm = tally["storm"]?.integer { self.storms[committer] = UnixTime(storm) }
         }
     }
 }

@@ -31,7 +31,7 @@ extension CoreModel {
         self.addIntent(.leave, groupID, nil, &step)
     }
 
-    func rollbackStorms(now: Int64) -> [RollbackStorm] {
+    func rollbackStorms(now: UnixTime) -> [RollbackStorm] {
         self.convergence.rollbacks.reportedStorms(now: now).compactMap { groupID, tally in
             self.chatID(of: groupID).map { RollbackStorm(chatID: $0, tally: tally) }
         }.sorted { ($0.chatID, $0.tally.committer) < ($1.chatID, $1.tally.committer) }

@@ -42,8 +42,8 @@ struct Rollbacks: Sendable {
         return true
     }
 
-    /// Returns the storms that are reported at this time, in Unix seconds.
-    func reportedStorms(now: Int64) -> [(groupID: GroupID, tally: RollbackTally)] {
+    /// Returns the storms that are reported at this time.
+    func reportedStorms(now: UnixTime) -> [(groupID: GroupID, tally: RollbackTally)] {
         self.records.flatMap { groupID, record in record.reportedStorms(now: now).map { (groupID, $0) } }
     }
 

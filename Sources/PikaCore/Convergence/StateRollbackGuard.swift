@@ -29,7 +29,7 @@ struct StateRollbackGuard: Sendable {
 
     /// Returns the epoch of a message of this account that was sent after this state was stored and not by it; nil for
     /// other events.
-    mutating func unsentEpoch(of event: Event, in groupID: GroupID, now: Int64) -> Epoch? {
+    mutating func unsentEpoch(of event: Event, in groupID: GroupID, now: UnixTime) -> Epoch? {
         guard case .otherCopy(let epoch)? = self.unread[groupID]?.ingest(event, now: now) else { return nil }
         return epoch
     }

@@ -48,7 +48,7 @@ extension CoreModel {
     ) {
         do {
             try self.delivery.requireFailed(id, in: groupID)
-            guard let message, message.isOwn, message.expiresAt ?? .max > step.now else {
+            guard let message, message.isOwn, message.expiresAt ?? .distantFuture > step.now else {
                 self.delivery.forgetFailure(of: id, in: groupID, &step)
                 throw AppCoreError(.unknownMessage, "the message is no longer stored")
             }

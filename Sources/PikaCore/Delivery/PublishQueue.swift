@@ -171,7 +171,7 @@ struct PublishQueue: Sendable {
         switch report.outcome {
         case .accepted:
             self.entries[id] = entry
-            return self.settle(id, except: report.relay, now: now / 1000)
+            return self.settle(id, except: report.relay, now: UnixTime(milliseconds: now))
         case .refused(let message) where !Self.isTemporary(message, for: entry.row.purpose):
             attempt.refusals.append(message)
         case .refused, .unreachable: attempt.unreachable.append(report.relay)
@@ -188,7 +188,7 @@ struct PublishQueue: Sendable {
     }
 
     /// Settles a row that a relay has, `relay` if it is known which; the others receive it in the background.
-    mutating func settle(_ id: String, except relay: RelayURL? = nil, now: Int64) -> Progress {
+    mutating func settle(_ id: String, except relay: RelayURL? = nil, now: UnixTime) -> Progress {
         guard let entry = self.entries[id] else { return .none }
         self.removeEntry(id)
         var row = entry.row
@@ -250,7 +250,7 @@ struct PublishQueue: Sendable {
     }
 
     /// Drops leftovers that are too old; returns their ids.
-    mutating func expireLeftovers(now: Int64) -> [String] { self.backlog.expire(now: now) }
+    mutating func expireLeftovers(now: UnixTime) -> [String] { self.backlog.expire(now: now) }
 
     @discardableResult
     mutating func remove(_ id: String) -> OutboxRow? {

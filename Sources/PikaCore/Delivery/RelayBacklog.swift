@@ -149,8 +149,9 @@ struct RelayBacklog: Sendable {
     }
 
     /// Drops rows past their lifetime; returns their ids.
-    mutating func expire(now: Int64) -> [String] {
-        let old = self.rows.values.filter { now - ($0.leftover?.settledAt ?? now) >= Self.lifetime }.map(\.id)
+    mutating func expire(now: UnixTime) -> [String] {
+        let rows = self.rows.values.filter { now.seconds(since: $0.leftover?.settledAt ?? now) >= Self.lifetime }
+        let old = rows.map(\.id)
         for id in old { self.remove(id) }
         return old
     }

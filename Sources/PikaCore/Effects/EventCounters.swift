@@ -5,7 +5,7 @@ import Nostr
 enum EventCounters {
     static func count(_ event: CoreEvent) {
         Counter(label: "bot_events_received_total", dimensions: [("type", Self.type(of: event))]).increment()
-        Gauge(label: "bot_last_event_timestamp_seconds").record(event.receivedAt)
+        Gauge(label: "bot_last_event_timestamp_seconds").record(event.receivedAt.seconds)
         if case .call(let call) = event.content {
             Counter(label: "bot_call_signals_total", dimensions: [("type", call.signal.type)]).increment()
         }

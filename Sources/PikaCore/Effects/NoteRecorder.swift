@@ -54,7 +54,7 @@ struct NoteRecorder: Sendable {
             self.logger.info(
                 "a relay was read to the end after it connected",
                 metadata: [
-                    "relay": "\(relay)", "from": "\(gap.from.map(String.init) ?? "the beginning")", "to": "\(gap.to)",
+                    "relay": "\(relay)", "from": "\(gap.from?.description ?? "the beginning")", "to": "\(gap.to)",
                     "recovered": "\(gap.recovered)", "unknown": "\(gap.unknown)",
                 ])
         case .restored(let groups):

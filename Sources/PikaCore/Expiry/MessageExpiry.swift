@@ -6,14 +6,14 @@ struct MessageExpiry: Sendable {
     /// Milliseconds after which a later expiry is checked again.
     private static let longestDelay: Int64 = 86_400_000
 
-    /// The next expiry, in Unix seconds.
-    private var next: Int64?
+    /// The next expiry.
+    private var next: UnixTime?
     /// The wake-up scheduled for it, in Unix milliseconds.
     private var wake: Int64?
 
-    /// Registers the expiry of a stored message, in Unix seconds.
-    mutating func register(_ time: Int64?, _ step: inout CoreStep) {
-        guard let time, time < self.next ?? .max else { return }
+    /// Registers the expiry of a stored message.
+    mutating func register(_ time: UnixTime?, _ step: inout CoreStep) {
+        guard let time, time < self.next ?? .distantFuture else { return }
         self.next = time
         self.schedule(&step)
     }
@@ -22,7 +22,7 @@ struct MessageExpiry: Sendable {
     private mutating func schedule(_ step: inout CoreStep) {
         guard let next = self.next else { return }
         let latest = step.nowMilliseconds + Self.longestDelay
-        let time = next > latest / 1000 ? latest : max(next.clampedMultiplied(by: 1000), step.nowMilliseconds)
+        let time = next > UnixTime(milliseconds: latest) ? latest : max(next.milliseconds, step.nowMilliseconds)
         guard time < self.wake ?? .max else { return }
         self.wake = time
         step.effects.append(.wake(.expiry, atMilliseconds: time))

@@ -12,8 +12,8 @@ struct GroupRoutes: Sendable {
     /// The routing ids claimed by one group.
     private struct Claim: Sendable {
         var ids: [Bytes32]
-        /// The time at which this account entered the group, by its own clock, in Unix seconds.
-        var enteredAt: Int64
+        /// The time at which this account entered the group, by its own clock.
+        var enteredAt: UnixTime
     }
 
     private var claims: [GroupID: Claim] = [:]
@@ -41,7 +41,7 @@ struct GroupRoutes: Sendable {
 
     /// Replaces the claims of a group. Returns the ids that changed, and those that no group claims now.
     mutating func set(
-        _ ids: [Bytes32], of groupID: GroupID, enteredAt: Int64
+        _ ids: [Bytes32], of groupID: GroupID, enteredAt: UnixTime
     ) -> (changed: Set<Bytes32>, released: Set<Bytes32>) {
         let before = Set(self.claims[groupID]?.ids ?? [])
         let after = Set(ids)
@@ -58,7 +58,7 @@ struct GroupRoutes: Sendable {
         return (changed, changed.filter { self.claimants[$0] == nil })
     }
 
-    private func rank(_ groupID: GroupID) -> (Int64, GroupID) { (self.claims[groupID]?.enteredAt ?? 0, groupID) }
+    private func rank(_ groupID: GroupID) -> (UnixTime, GroupID) { (self.claims[groupID]?.enteredAt ?? 0, groupID) }
 
     // MARK: References
 

@@ -55,7 +55,7 @@ struct Groups: Sendable {
 
     /// Routes a group's current and former ids to it; other groups' claims to them stay.
     @discardableResult
-    mutating func route(_ group: MarmotGroup, enteredAt: Int64) -> (changed: Set<Bytes32>, released: Set<Bytes32>) {
+    mutating func route(_ group: MarmotGroup, enteredAt: UnixTime) -> (changed: Set<Bytes32>, released: Set<Bytes32>) {
         self.routes.set(
             [group.data.nostrGroupID] + group.formerNostrGroupIDs, of: group.groupID, enteredAt: enteredAt)
     }

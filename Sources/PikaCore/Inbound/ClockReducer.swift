@@ -24,6 +24,6 @@ extension CoreModel {
     /// Compares the clock with the time of a message that arrived live.
     mutating func compareClock(with message: ReceivedMessage, _ step: inout CoreStep) {
         guard message.rumor.pubkey != self.account.publicKey, self.catchUp.isIdle else { return }
-        self.inbound.noteMessage(lead: message.rumor.createdAt.clampedSubtracting(step.now), &step)
+        self.inbound.noteMessage(lead: message.rumor.createdAt.seconds(since: step.now), &step)
     }
 }

@@ -11,8 +11,8 @@ struct EarlyEvents: Sendable {
     private struct Entry {
         /// The event's routing id.
         let nostrGroupID: Bytes32
-        /// Unix seconds from which the event is accepted.
-        let dueTime: Int64
+        /// The time from which the event is accepted.
+        let dueTime: UnixTime
     }
 
     private var entries: [EventID: Entry] = [:]
@@ -20,7 +20,7 @@ struct EarlyEvents: Sendable {
 
     var count: Int { self.entries.count }
 
-    mutating func insert(_ id: EventID, under nostrGroupID: Bytes32, dueTime: Int64) {
+    mutating func insert(_ id: EventID, under nostrGroupID: Bytes32, dueTime: UnixTime) {
         self.entries[id] = Entry(nostrGroupID: nostrGroupID, dueTime: dueTime)
     }
 
@@ -28,7 +28,7 @@ struct EarlyEvents: Sendable {
 
     /// Removes the events that are due and returns their routing ids. An event that stays unopened then waits for
     /// another reason.
-    mutating func removeDue(now: Int64) -> Set<Bytes32> {
+    mutating func removeDue(now: UnixTime) -> Set<Bytes32> {
         let due = self.entries.filter { $0.value.dueTime <= now }
         for id in due.keys { self.entries[id] = nil }
         return Set(due.values.map(\.nostrGroupID))
@@ -38,7 +38,7 @@ struct EarlyEvents: Sendable {
     mutating func nextWake(nowMilliseconds now: Int64) -> Int64? {
         guard !self.isWaking, let first = self.entries.values.map(\.dueTime).min() else { return nil }
         self.isWaking = true
-        return min(max(first.clampedMultiplied(by: 1000), now), now.clampedAdding(Self.interval))
+        return min(max(first.milliseconds, now), now.clampedAdding(Self.interval))
     }
 
     /// Records that the scheduled check took place.

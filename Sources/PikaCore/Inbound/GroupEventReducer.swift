@@ -116,7 +116,7 @@ extension CoreModel {
         let stored = StoredMessage(
             groupID: groupID, rumor: message.rumor, id: message.id, wrapper: message.wrapper, epoch: message.epoch,
             isOwn: isOwn, expiresAt: self.groups[groupID]?.data.expiry(of: message.rumor, sentAt: time), time: time)
-        guard stored.expiresAt ?? .max > step.now else {
+        guard stored.expiresAt ?? .distantFuture > step.now else {
             return step.refuse(
                 .expired, "the message expired before it arrived", message.wrapper, inner: message.id,
                 chatID: self.chatID(of: groupID))

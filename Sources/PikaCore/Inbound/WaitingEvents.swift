@@ -88,7 +88,7 @@ struct WaitingEvents: Sendable {
     mutating func awaitClock(_ event: Event, _ step: inout CoreStep) {
         guard self.pending.contains(event.id), let id = try? GroupEvents.nostrGroupID(of: event) else { return }
         if self.early.count == 0 {
-            step.effects.append(.note(.ahead(seconds: event.createdAt.clampedSubtracting(step.now))))
+            step.effects.append(.note(.ahead(seconds: event.createdAt.seconds(since: step.now))))
         }
         self.early.insert(event.id, under: id, dueTime: GroupEvents.dueTime(of: event))
         self.scheduleClockCheck(&step)
@@ -104,5 +104,5 @@ struct WaitingEvents: Sendable {
     }
 
     /// Returns the routing ids of events whose time has come, in order. Each event is due once.
-    mutating func dueRoutes(now: Int64) -> [Bytes32] { self.early.removeDue(now: now).sorted() }
+    mutating func dueRoutes(now: UnixTime) -> [Bytes32] { self.early.removeDue(now: now).sorted() }
 }

@@ -22,7 +22,7 @@ struct HandlerInbox: Sendable {
     /// The number of events handed out to handlers.
     var handedOutCount: Int { self.events.handedOutCount }
     var ids: [Int64] { self.events.ids }
-    var oldestArrival: Int64? { self.events.oldestArrival }
+    var oldestArrival: UnixTime? { self.events.oldestArrival }
 
     mutating func restore(_ event: CoreEvent, bytes: Int) { self.events.add(event, bytes: bytes) }
 
@@ -50,7 +50,7 @@ struct HandlerInbox: Sendable {
     /// Hands events to handlers, oldest first, while there is room; ``finish(_:_:)`` makes more.
     mutating func handOut(_ retention: RetentionPolicy, _ step: inout CoreStep) {
         let window = Inbox.Window.within(retention.maximumUnhandled)
-        let oldest = retention.unhandled.map { step.now - $0.components.seconds } ?? .min
+        let oldest = retention.unhandled.map { step.now - $0.components.seconds } ?? .distantPast
         while let event = self.events.handOut(within: window, notBefore: oldest) {
             step.effects.append(.deliver(event))
         }

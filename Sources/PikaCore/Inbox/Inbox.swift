@@ -1,3 +1,5 @@
+import Nostr
+
 /// Events that handlers have not finished: those handed out to handlers, and those waiting for room.
 ///
 /// Queues behind the core hold handed-out events only, so ``Window`` bounds all of them. A waiting event may be dropped
@@ -51,7 +53,7 @@ struct Inbox: Sendable {
     /// The number of handed-out events.
     var handedOutCount: Int { self.handedOut.count }
     var ids: [Int64] { self.rows.keys.sorted() }
-    var oldestArrival: Int64? { self.rows.values.lazy.map(\.event.receivedAt).min() }
+    var oldestArrival: UnixTime? { self.rows.values.lazy.map(\.event.receivedAt).min() }
 
     subscript(_ id: Int64) -> CoreEvent? { self.rows[id]?.event }
 
@@ -84,8 +86,8 @@ struct Inbox: Sendable {
 
     /// Hands out the oldest event whose chat has room; nil if none may be handed out now.
     ///
-    /// - Parameter oldest: Unix seconds; events that arrived earlier are no longer handed out.
-    mutating func handOut(within window: Window, notBefore oldest: Int64) -> CoreEvent? {
+    /// - Parameter oldest: events that arrived earlier are no longer handed out.
+    mutating func handOut(within window: Window, notBefore oldest: UnixTime) -> CoreEvent? {
         guard self.handedOut.count == 0 || self.handedOut.count < window.count else { return nil }
         var next: Row?
         for (chat, queue) in self.waiting {
@@ -106,7 +108,7 @@ struct Inbox: Sendable {
         return row.event
     }
 
-    private func first(of queue: [Int64], notBefore oldest: Int64) -> Row? {
+    private func first(of queue: [Int64], notBefore oldest: UnixTime) -> Row? {
         for id in queue {
             if let row = self.rows[id], row.event.receivedAt >= oldest { return row }
         }
@@ -125,8 +127,8 @@ struct Inbox: Sendable {
         return self.remove(oldest)
     }
 
-    /// Returns the waiting events that arrived before a time (Unix seconds), oldest first.
-    func waiting(since time: Int64) -> [Int64] {
+    /// Returns the waiting events that arrived before a time, oldest first.
+    func waiting(since time: UnixTime) -> [Int64] {
         self.waiting.values.joined().filter { self.rows[$0].map { $0.event.receivedAt < time } ?? false }.sorted()
     }
 }

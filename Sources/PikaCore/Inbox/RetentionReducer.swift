@@ -22,6 +22,6 @@ extension CoreModel {
         }
         guard let before = rule.before else { return }
         self.dropShown { $0.time < before }
-        self.forgetLastMessages { ($0.lastMessageAt ?? .max) < before }
+        self.forgetLastMessages { ($0.lastMessageAt ?? .distantFuture) < before }
     }
 }

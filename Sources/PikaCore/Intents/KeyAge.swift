@@ -3,9 +3,9 @@ import Nostr
 
 /// The age of this account's keys in a group, and the schedule of their renewal; kept as a memo.
 struct KeyAge: Sendable, Hashable {
-    /// Unix seconds of this account's last commit; nil if a renewal is due regardless of age: after joining, and
-    /// after a renewal was displaced.
-    var renewedAt: Int64?
+    /// The time of this account's last commit; nil if a renewal is due regardless of age: after joining, and after a
+    /// renewal was displaced.
+    var renewedAt: UnixTime?
     /// Unix milliseconds before which no renewal is made.
     var notBefore: Int64 = 0
     /// Consecutive renewals that other members' commits displaced.
@@ -19,7 +19,7 @@ struct KeyAge: Sendable, Hashable {
         guard self.notBefore < .max else { return nil }
         guard let renewedAt else { return self.notBefore }
         guard let every = policy.every else { return nil }
-        let (end, overflow) = renewedAt.clampedMultiplied(by: 1000).addingReportingOverflow(every.wholeMilliseconds)
+        let (end, overflow) = renewedAt.milliseconds.addingReportingOverflow(every.wholeMilliseconds)
         return overflow ? nil : max(end, self.notBefore)
     }
 
@@ -47,7 +47,7 @@ extension KeyAge {
         var fields: JSONObject = [
             "v": 1, "not_before": .integer(self.notBefore), "attempts": .integer(Int64(self.attempts)),
         ]
-        if let renewedAt { fields["renewed"] = .integer(renewedAt) }
+        if let renewedAt { fields["renewed"] = .integer(renewedAt.seconds) }
         return Secret(JSONValue.object(fields).json())
     }
 
@@ -55,7 +55,8 @@ extension KeyAge {
         guard let json = JSONValue(memo: content),
             let notBefore = json["not_before"]?.integer, let attempts = json["attempts"]?.integer
         else { return nil }
-        self.init(renewedAt: json["renewed"]?.integer, notBefore: notBefore, attempts: Int(attempts))
+        self.init(
+            renewedAt: json["renewed"]?.integer.map(UnixTime.init(_:)), notBefore: notBefore, attempts: Int(attempts))
     }
 }
 

@@ -42,7 +42,7 @@ struct WelcomeDeliveries: Sendable {
     }
 
     mutating func expireRelays(_ step: inout CoreStep) {
-        for (peer, entry) in self.peerRelays where step.now - entry.foundAt > Self.peerRelaysLifetime {
+        for (peer, entry) in self.peerRelays where step.now.seconds(since: entry.foundAt) > Self.peerRelaysLifetime {
             self.set(nil, of: peer, &step)
         }
     }

@@ -138,7 +138,7 @@ extension CoreModel {
     }
 
     /// Whether events that arrived while this account was away have been read.
-    private func hasReadWelcomes(_ now: Int64) -> Bool {
+    private func hasReadWelcomes(_ now: UnixTime) -> Bool {
         let connected = self.state.relays.filter { $0.connection == .connected }
         return self.keyPackages.mayExpire(now) && !connected.isEmpty && connected.allSatisfy(\.isCaughtUp)
     }

@@ -91,7 +91,7 @@ struct KeyPackageSearch: Sendable {
     }
 
     /// Whether every relay has answered or failed, or no better result is to be expected.
-    mutating func isOver(for group: MarmotGroup?, now: Int64) -> Bool {
+    mutating func isOver(for group: MarmotGroup?, now: UnixTime) -> Bool {
         if self.inFlight.isEmpty { return true }
         let isHomeRead = !self.ownRelays.contains { self.inFlight[$0] != nil }
         for peer in self.peers {
@@ -109,14 +109,14 @@ struct KeyPackageSearch: Sendable {
 
     // MARK: Evaluation
 
-    mutating func findings(for group: MarmotGroup?, now: Int64) -> [PublicKey: Finding] {
+    mutating func findings(for group: MarmotGroup?, now: UnixTime) -> [PublicKey: Finding] {
         var findings: [PublicKey: Finding] = [:]
         for peer in self.peers { findings[peer] = self.finding(peer, for: group, now: now) }
         return findings
     }
 
     /// Returns the newest usable package, kind 30443 before 443. Packages that lack a group requirement are skipped.
-    private mutating func finding(_ peer: PublicKey, for group: MarmotGroup?, now: Int64) -> Finding {
+    private mutating func finding(_ peer: PublicKey, for group: MarmotGroup?, now: UnixTime) -> Finding {
         var problem: KeyPackageVerdict?
         for event in self.candidates(peer) {
             switch self.read(event, now: now) {
@@ -139,7 +139,7 @@ struct KeyPackageSearch: Sendable {
     private func candidates(_ peer: PublicKey) -> [Event] {
         let own = self.events.values.filter { $0.pubkey == peer }
         return [Kind.addressableKeyPackage, .keyPackage].flatMap { kind in
-            own.filter { $0.kind == kind }.sorted { (-$0.createdAt, $0.id) < (-$1.createdAt, $1.id) }
+            own.filter { $0.kind == kind }.sorted { ($1.createdAt, $0.id) < ($0.createdAt, $1.id) }
                 .prefix(Self.maximumCandidates)
         }
     }
@@ -151,7 +151,7 @@ struct KeyPackageSearch: Sendable {
         return answered.isDisjoint(with: named.isEmpty ? self.ownRelays : named) ? .noRelayAnswered : .missing
     }
 
-    private mutating func read(_ event: Event, now: Int64) -> Reading {
+    private mutating func read(_ event: Event, now: UnixTime) -> Reading {
         if let reading = self.readings[event.id] { return reading }
         let reading: Reading
         do throws(KeyPackageFailure) {

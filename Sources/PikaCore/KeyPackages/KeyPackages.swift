@@ -24,8 +24,8 @@ struct KeyPackages: Sendable {
     private var packages: [StoredKeyPackage] = []
     /// The announcement of each, by key package reference.
     private var records: [[UInt8]: KeyPackageRecord] = [:]
-    /// The time at which the core started, in Unix seconds.
-    private var startedAt: Int64 = 0
+    /// The time at which the core started.
+    private var startedAt: UnixTime = 0
     /// Changed only by the methods below.
     private(set) var relayLists = RelayLists()
 
@@ -39,7 +39,7 @@ struct KeyPackages: Sendable {
         return self.records[reference] != nil
     }
 
-    mutating func start(at now: Int64) { self.startedAt = now }
+    mutating func start(at now: UnixTime) { self.startedAt = now }
 
     // MARK: Queries
 
@@ -47,10 +47,10 @@ struct KeyPackages: Sendable {
     var announcements: [KeyPackageRecord] { Array(self.records.values) }
 
     /// Returns the newest package in use that is not due for rotation.
-    func current(_ now: Int64) -> StoredKeyPackage? {
+    func current(_ now: UnixTime) -> StoredKeyPackage? {
         self.packages.last {
             self.records[$0.reference]?.retiredAt == nil
-                && $0.notAfter.clampedSubtracting(now) > Self.rotationMargin
+                && $0.notAfter.seconds(since: now) > Self.rotationMargin
         }
     }
 
@@ -90,7 +90,7 @@ struct KeyPackages: Sendable {
 
     /// Drafts the events that announce a package; nil if it is no longer in use.
     func drafts(
-        of reference: [UInt8], _ configuration: CoreConfiguration, by account: PublicKey, now: Int64
+        of reference: [UInt8], _ configuration: CoreConfiguration, by account: PublicKey, now: UnixTime
     ) throws -> [UnsignedEvent]? {
         guard let package = self.inUse(reference) else { return nil }
         // Dated after the last one: of two events of the same second, relays keep the one with the lower id.
@@ -98,7 +98,7 @@ struct KeyPackages: Sendable {
         let bundle = try KeyPackageBundle(stored: package.bundle)
         let drafts = KeyPackageEvents.drafts(
             for: bundle.keyPackage, slot: package.slot, relays: configuration.announcementRelays,
-            client: configuration.client, by: account, now: max(now, (last ?? 0).clampedAdding(1)))
+            client: configuration.client, by: account, now: max(now, (last ?? 0) + 1))
         return [drafts.addressable, drafts.legacy]
     }
 
@@ -113,7 +113,7 @@ struct KeyPackages: Sendable {
         let slot = self.packages.last?.slot ?? Hex.encode(Secret.random(count: 32, using: &step.random).copyBytes())
         let stored = StoredKeyPackage(
             reference: bundle.keyPackage.reference, bundle: bundle.stored, slot: slot, createdAt: step.now,
-            notAfter: Int64(clamping: lifetime.notAfter))
+            notAfter: UnixTime(Int64(clamping: lifetime.notAfter)))
         self.packages.append(stored)
         step.changes.append(.putKeyPackage(stored))
         return stored
@@ -186,7 +186,7 @@ struct KeyPackages: Sendable {
     mutating func dropRefused(
         _ event: Event, _ step: inout CoreStep
     ) -> (package: StoredKeyPackage, events: [Event])? {
-        guard step.now.clampedSubtracting(event.createdAt) >= Self.staleAge, let package = self.current(step.now),
+        guard step.now.seconds(since: event.createdAt) >= Self.staleAge, let package = self.current(step.now),
             var record = self.records[package.reference], record.events.contains(event)
         else { return nil }
         let refused = record.supersede()
@@ -195,7 +195,7 @@ struct KeyPackages: Sendable {
     }
 
     /// Whether enough time has passed since the start to read the events that arrived while this account was offline.
-    func mayExpire(_ now: Int64) -> Bool { now - self.startedAt >= Self.readingTime }
+    func mayExpire(_ now: UnixTime) -> Bool { now.seconds(since: self.startedAt) >= Self.readingTime }
 
     /// Deletes private keys for which no further Welcome is expected. Returns the events of each package, to be deleted
     /// from the relays.
@@ -208,7 +208,7 @@ struct KeyPackages: Sendable {
             // Delete a used package early, but keep an unused one: peers may have copies of it.
             let isSpent = record?.usedAt != nil && !awaited.contains(package.reference)
             let end = isSpent ? record?.retiredAt ?? package.notAfter : package.notAfter
-            guard step.now - end > Self.keyRetention else { continue }
+            guard step.now.seconds(since: end) > Self.keyRetention else { continue }
             self.packages.removeAll { $0.reference == package.reference }
             step.changes.append(.deleteKeyPackage(reference: package.reference))
             withdrawn.append(record?.superseded ?? [])

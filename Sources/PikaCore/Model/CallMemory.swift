@@ -6,15 +6,15 @@ struct LiveCallRecord: Sendable, Hashable {
     let callID: String
     let groupID: GroupID
     let peer: PublicKey
-    /// The start of the call, in Unix seconds.
-    let startedAt: Int64
+    /// The start of the call.
+    let startedAt: UnixTime
     let isAnswered: Bool
 
     /// The stored form: JSON, version 1.
     var memo: Secret {
         let json: JSONValue = [
             "v": 1, "call": .string(self.callID), "group": .string(self.groupID.hex),
-            "peer": .string(self.peer.hex), "at": .integer(self.startedAt), "answered": .bool(self.isAnswered),
+            "peer": .string(self.peer.hex), "at": .integer(self.startedAt.seconds), "answered": .bool(self.isAnswered),
         ]
         return Secret(json.json())
     }
@@ -28,7 +28,7 @@ extension LiveCallRecord {
             let peer = json["peer"]?.string.flatMap({ try? PublicKey(hex: $0) }), let at = json["at"]?.integer,
             let isAnswered = json["answered"]?.bool
         else { return nil }
-        self.init(callID: callID, groupID: groupID, peer: peer, startedAt: at, isAnswered: isAnswered)
+        self.init(callID: callID, groupID: groupID, peer: peer, startedAt: UnixTime(at), isAnswered: isAnswered)
     }
 }
 
@@ -61,7 +61,7 @@ enum CallTimeline {
             }
         return [
             "call": .string(entry.callID), "chat": .string(entry.chatID.rawValue), "peer": .string(entry.peer.hex),
-            "at": .integer(entry.at), "type": .string(type), "own": own, "reason": reason, "seconds": seconds,
+            "at": .integer(entry.at.seconds), "type": .string(type), "own": own, "reason": reason, "seconds": seconds,
         ]
     }
 
@@ -81,6 +81,6 @@ enum CallTimeline {
         default: return nil
         }
         return AppState.CallTimelineEntry(
-            callID: callID, chatID: ChatID(rawValue: chat), peer: peer, at: at, event: event)
+            callID: callID, chatID: ChatID(rawValue: chat), peer: peer, at: UnixTime(at), event: event)
     }
 }

@@ -10,7 +10,7 @@ extension OutboxRow {
     /// Seconds after which a signal is no longer sent: an invitation must not ring long after the call began.
     static let signalLifetime: Int64 = 30
 
-    func isStaleSignal(now: Int64) -> Bool {
+    func isStaleSignal(now: UnixTime) -> Bool {
         self.purpose == .callSignal && self.event.createdAt < now - Self.signalLifetime
     }
 }

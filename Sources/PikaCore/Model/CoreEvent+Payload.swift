@@ -26,8 +26,8 @@ extension CoreEvent {
                 )
             }
         let json: JSONValue = [
-            "v": 1, "chat": .string(self.chatID.rawValue), "at": .integer(self.receivedAt), "type": .string(content.0),
-            "content": content.1,
+            "v": 1, "chat": .string(self.chatID.rawValue), "at": .integer(self.receivedAt.seconds),
+            "type": .string(content.0), "content": content.1,
         ]
         return json.json()
     }
@@ -61,7 +61,7 @@ extension CoreEvent {
             content = .joined(JoinEvent(inviter: inviter, name: name, epoch: epoch, memberCount: Int(members)))
         default: return nil
         }
-        self.init(inboxID: inboxID, chatID: ChatID(rawValue: chat), receivedAt: receivedAt, content: content)
+        self.init(inboxID: inboxID, chatID: ChatID(rawValue: chat), receivedAt: UnixTime(receivedAt), content: content)
     }
 }
 
@@ -69,7 +69,7 @@ extension MessageEvent {
     fileprivate var json: JSONValue {
         [
             "id": .string(self.id.hex), "sender": .string(self.sender.hex), "kind": .integer(Int64(self.kind.rawValue)),
-            "content": .string(self.content), "created_at": .integer(self.createdAt),
+            "content": .string(self.content), "created_at": .integer(self.createdAt.seconds),
             "epoch": .string(String(self.epoch)), "role": JSONValue(self.role), "wrapper": JSONValue(self.wrapper),
             "tags": .array(self.tags.map { .array($0.values.map { .string($0) }) }),
         ]
@@ -83,7 +83,8 @@ extension MessageEvent {
         else { return nil }
         self.init(
             id: id, sender: sender, kind: Kind(rawValue: kind), content: content,
-            tags: tags.map { Tag(values: ($0.array ?? []).compactMap(\.string)) }, createdAt: createdAt, epoch: epoch,
+            tags: tags.map { Tag(values: ($0.array ?? []).compactMap(\.string)) }, createdAt: UnixTime(createdAt),
+            epoch: epoch,
             role: json.role, wrapper: json.eventID("wrapper"))
     }
 }

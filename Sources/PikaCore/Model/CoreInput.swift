@@ -22,8 +22,8 @@ enum CoreInput: Sendable {
     case sentLoaded(groupID: GroupID, [StoredMessage])
     /// This account's messages of an epoch and the few before it.
     case unsentLoaded(groupID: GroupID, upToEpoch: Epoch, [StoredMessage])
-    /// The expiry of the next stored message, in Unix seconds; nil if none expires.
-    case nextExpiry(Int64?)
+    /// The expiry of the next stored message; nil if none expires.
+    case nextExpiry(UnixTime?)
     /// The number of messages that a rule covers, counted up to the limit asked for.
     case surplus(MessageSurplus, Int)
     /// A handler finished an inbox row.

@@ -1,3 +1,5 @@
+import Nostr
+
 /// One turn of the core: a reducer's view of the outside world, and the changes and effects that it requests.
 struct CoreStep {
     let nowMilliseconds: Int64
@@ -5,8 +7,8 @@ struct CoreStep {
     var changes: [StoreChange] = []
     var effects: [AppEffect] = []
 
-    /// The time in Unix seconds.
-    var now: Int64 { self.nowMilliseconds / 1000 }
+    /// The time.
+    var now: UnixTime { UnixTime(milliseconds: self.nowMilliseconds) }
 }
 
 /// The core's source of randomness, a wrapper of the injected one.

@@ -50,8 +50,8 @@ enum KeyTask: Sendable, Hashable {
     case publish(DuePublication)
     /// Reading a notice of another copy of this account, and the relay it was fetched from; nil if it arrived live.
     case readNotice(Event, at: RelayURL?)
-    /// Publishing a notice of this copy to relays; Unix seconds.
-    case publishNotice([RelayURL], at: Int64)
+    /// Publishing a notice of this copy to relays.
+    case publishNotice([RelayURL], at: UnixTime)
     /// Authorizing file uploads, by the media operation's number.
     case authorize(Int)
 

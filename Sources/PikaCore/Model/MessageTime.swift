@@ -11,7 +11,7 @@ enum MessageTime {
     static let maximumLead: Int64 = 300
 
     /// Returns the stated time, clamped to the window around the arrival.
-    static func clamped(_ stated: Int64, arrivedAt now: Int64) -> Int64 {
-        min(max(stated, now.clampedSubtracting(Self.maximumAge), 0), max(now, 0).clampedAdding(Self.maximumLead))
+    static func clamped(_ stated: UnixTime, arrivedAt now: UnixTime) -> UnixTime {
+        min(max(stated, now - Self.maximumAge, 0), max(now, 0) + Self.maximumLead)
     }
 }

@@ -7,10 +7,10 @@ struct KeyPackageRecord: Sendable, Hashable {
     var events: [Event] = []
     /// Kind 443 events that were replaced: deleted from relays once one relay has stored the successor.
     var superseded: [Event] = []
-    /// Unix seconds of the first join with it.
-    var usedAt: Int64?
-    /// Unix seconds when another package replaced it.
-    var retiredAt: Int64?
+    /// The time of the first join with it.
+    var usedAt: UnixTime?
+    /// The time when another package replaced it.
+    var retiredAt: UnixTime?
 }
 
 /// A relay list of this account.
@@ -23,8 +23,8 @@ struct RelayListRecord: Sendable, Hashable {
 /// The relays on which an invited peer expects its Welcome.
 struct PeerRelays: Sendable, Hashable {
     var relays: [RelayURL]
-    /// The time of the search, in Unix seconds.
-    var foundAt: Int64
+    /// The time of the search.
+    var foundAt: UnixTime
 }
 
 // MARK: - Stored forms: JSON, version 1
@@ -33,8 +33,8 @@ extension KeyPackageRecord {
     var memo: Secret {
         var json: JSONObject = ["v": 1, "events": .array(self.events.map(\.jsonValue))]
         if !self.superseded.isEmpty { json["superseded"] = .array(self.superseded.map(\.jsonValue)) }
-        if let usedAt { json["used"] = .integer(usedAt) }
-        if let retiredAt { json["retired"] = .integer(retiredAt) }
+        if let usedAt { json["used"] = .integer(usedAt.seconds) }
+        if let retiredAt { json["retired"] = .integer(retiredAt.seconds) }
         return Secret(JSONValue.object(json).json())
     }
 
@@ -45,8 +45,8 @@ extension KeyPackageRecord {
         let superseded = json["superseded"]?.array ?? []
         self.superseded = superseded.compactMap { Event($0) }
         guard self.superseded.count == superseded.count else { return nil }
-        self.usedAt = json["used"]?.integer
-        self.retiredAt = json["retired"]?.integer
+        self.usedAt = json["used"]?.integer.map(UnixTime.init(_:))
+        self.retiredAt = json["retired"]?.integer.map(UnixTime.init(_:))
     }
 }
 
@@ -66,7 +66,7 @@ extension RelayListRecord {
 extension PeerRelays {
     var memo: Secret {
         let relays = JSONValue.array(self.relays.map { .string($0.string) })
-        return Secret((["v": 1, "relays": relays, "at": .integer(self.foundAt)] as JSONValue).json())
+        return Secret((["v": 1, "relays": relays, "at": .integer(self.foundAt.seconds)] as JSONValue).json())
     }
 
     init?(memo: Secret) {
@@ -74,7 +74,7 @@ extension PeerRelays {
         else { return nil }
         let relays = list.compactMap { $0.string.flatMap { try? RelayURL($0) } }
         guard relays.count == list.count else { return nil }
-        self.init(relays: relays, foundAt: foundAt)
+        self.init(relays: relays, foundAt: UnixTime(foundAt))
     }
 }
 

@@ -165,7 +165,7 @@ extension CoreModel {
         let last = self.ownGroupProfile(groupID)?.source.createdAt ?? 0
         return try self.send(
             OutgoingMessage(kind: .metadata, content: content, tags: tags), toChat: chatID,
-            notBefore: last.clampedSubtracting(step.now) <= Self.maximumLead ? last : 0, &step)
+            notBefore: last.seconds(since: step.now) <= Self.maximumLead ? last : 0, &step)
     }
 
     // MARK: Announcing profiles

@@ -8,14 +8,14 @@ struct KnownProfile: Sendable, Hashable {
 
     /// The kind 0 event of the profile; nil if no relay had one.
     var source: ProfileSource?
-    /// Unix seconds when relays were last asked.
-    var fetchedAt: Int64
+    /// The time when relays were last asked.
+    var fetchedAt: UnixTime
     /// Whether all of them answered at that time.
     var isComplete: Bool
     /// The fields shown to users.
     private(set) var shown: AppState.Profile
 
-    init(of key: PublicKey, source: ProfileSource? = nil, fetchedAt: Int64, isComplete: Bool) {
+    init(of key: PublicKey, source: ProfileSource? = nil, fetchedAt: UnixTime, isComplete: Bool) {
         self.source = source
         self.fetchedAt = fetchedAt
         self.isComplete = isComplete
@@ -23,20 +23,21 @@ struct KnownProfile: Sendable, Hashable {
     }
 
     /// Whether the profile is due to be fetched again.
-    func isDue(_ now: Int64) -> Bool {
-        now - self.fetchedAt >= (self.isComplete ? ProfileDirectory.lifetime : ProfileDirectory.partialLifetime)
+    func isDue(_ now: UnixTime) -> Bool {
+        now.seconds(since: self.fetchedAt)
+            >= (self.isComplete ? ProfileDirectory.lifetime : ProfileDirectory.partialLifetime)
     }
 }
 
 /// A profile as published: its content, and the event that it came from.
 struct ProfileSource: Sendable, Hashable {
     let id: EventID
-    let createdAt: Int64
+    let createdAt: UnixTime
     let content: String
     /// The tags of this account's own profile, which its next version keeps.
     let tags: [Tag]
 
-    init(id: EventID, createdAt: Int64, content: String, tags: [Tag] = []) {
+    init(id: EventID, createdAt: UnixTime, content: String, tags: [Tag] = []) {
         self.id = id
         self.createdAt = createdAt
         self.content = content
@@ -92,7 +93,8 @@ extension AppState.Profile {
 extension ProfileSource {
     var json: JSONObject {
         [
-            "id": .string(self.id.hex), "created_at": .integer(self.createdAt), "content": .string(self.content),
+            "id": .string(self.id.hex), "created_at": .integer(self.createdAt.seconds),
+            "content": .string(self.content),
             "tags": .array(self.tags.map { .array($0.values.map { .string($0) }) }),
         ]
     }
@@ -103,7 +105,7 @@ extension ProfileSource {
             let tags = json["tags"]?.array
         else { return nil }
         self.init(
-            id: id, createdAt: createdAt, content: content,
+            id: id, createdAt: UnixTime(createdAt), content: content,
             tags: tags.map { Tag(values: $0.array?.compactMap(\.string) ?? []) })
     }
 }
@@ -111,7 +113,7 @@ extension ProfileSource {
 extension KnownProfile {
     var memo: Secret {
         var json: JSONObject = [
-            "v": 1, "fetched_at": .integer(self.fetchedAt), "complete": .bool(self.isComplete),
+            "v": 1, "fetched_at": .integer(self.fetchedAt.seconds), "complete": .bool(self.isComplete),
         ]
         if let source { json["event"] = .object(source.json) }
         return Secret(JSONValue.object(json).json())
@@ -126,6 +128,6 @@ extension KnownProfile {
             guard let read = ProfileSource(event) else { return nil }
             source = read
         }
-        self.init(of: key, source: source, fetchedAt: fetchedAt, isComplete: isComplete)
+        self.init(of: key, source: source, fetchedAt: UnixTime(fetchedAt), isComplete: isComplete)
     }
 }

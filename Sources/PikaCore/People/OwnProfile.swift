@@ -4,8 +4,8 @@ import Nostr
 /// A reading of this account's own published profile and follow list.
 struct OwnReading: Sendable {
     struct Result: Sendable, Hashable {
-        /// The time of the reading, in Unix seconds.
-        var at: Int64
+        /// The time of the reading.
+        var at: UnixTime
         /// Whether at least one relay answered, and whether all did.
         var hasAnswer: Bool
         var isComplete: Bool
@@ -77,7 +77,7 @@ struct OwnProfile: Sendable {
     /// Processes answers to the reading in progress. Returns the events found, and the result of the reading if it is
     /// over; nil for an outdated answer.
     mutating func receive(
-        _ outcomes: [RelayURL: FetchOutcome], ofReading number: Int, account: PublicKey, now: Int64
+        _ outcomes: [RelayURL: FetchOutcome], ofReading number: Int, account: PublicKey, now: UnixTime
     ) -> (events: [Event], result: OwnReading.Result?)? {
         guard var reading = self.reading, reading.number == number else { return nil }
         var found: [Event] = []

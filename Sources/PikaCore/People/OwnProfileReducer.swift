@@ -147,15 +147,14 @@ extension CoreModel {
 
     /// Drafts a replaceable event. It is dated after the last one: of two of the same second, relays keep the lower id.
     private func draft(
-        _ kind: Kind, tags: [Tag], content: String, after last: Int64?, _ step: CoreStep
+        _ kind: Kind, tags: [Tag], content: String, after last: UnixTime?, _ step: CoreStep
     ) throws -> UnsignedEvent {
-        let next = last.map { $0.addingReportingOverflow(1) }
-        guard next?.overflow != true else {
+        guard last != .distantFuture else {
             throw AppCoreError(.notAllowed, "the event to be replaced has the highest possible created_at")
         }
+        let time = max(step.now, last.map { $0 + 1 } ?? 0)
         let unsigned = UnsignedEvent(
-            pubkey: self.account.publicKey, createdAt: max(step.now, next?.partialValue ?? 0), kind: kind, tags: tags,
-            content: content)
+            pubkey: self.account.publicKey, createdAt: time, kind: kind, tags: tags, content: content)
         guard unsigned.rumorJSON().count + Self.signatureBytes <= self.configuration.maximumEventBytes else {
             throw AppCoreError(
                 .notAllowed, "the event exceeds the maximum of \(self.configuration.maximumEventBytes) bytes")

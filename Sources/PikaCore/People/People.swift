@@ -17,7 +17,7 @@ struct People: Sendable {
     /// Marks the profiles that are unknown or outdated as due.
     ///
     /// - Parameter isUrgent: whether recent profiles are fetched again too.
-    mutating func wantProfiles(of keys: some Sequence<PublicKey>, isUrgent: Bool, now: Int64) {
+    mutating func wantProfiles(of keys: some Sequence<PublicKey>, isUrgent: Bool, now: UnixTime) {
         self.profiles.want(keys, isUrgent: isUrgent, now: now)
     }
 

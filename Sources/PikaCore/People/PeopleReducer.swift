@@ -68,7 +68,9 @@ extension CoreModel {
 
     /// Writes this account's events only after a recent reading: another program may have changed them.
     private mutating func writeOrRead(_ step: inout CoreStep) {
-        if let read = self.people.own.result, read.isComplete, step.now - read.at < ProfileDirectory.pause {
+        if let read = self.people.own.result, read.isComplete,
+            step.now.seconds(since: read.at) < ProfileDirectory.pause
+        {
             if !self.people.own.isReading { self.writeOwn(after: read, &step) }
         } else {
             self.readOwn(&step)

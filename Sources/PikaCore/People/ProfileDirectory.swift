@@ -49,10 +49,10 @@ struct ProfileDirectory: Sendable {
     /// Marks the profiles of these people as due that are unknown or outdated.
     ///
     /// - Parameter isUrgent: whether recent profiles are fetched again too.
-    mutating func want(_ keys: some Sequence<PublicKey>, isUrgent: Bool, now: Int64) {
+    mutating func want(_ keys: some Sequence<PublicKey>, isUrgent: Bool, now: UnixTime) {
         for key in keys where self.search?.peers.contains(key) != true {
             let known = self.profiles[key]
-            let isWanted = known.map { isUrgent && now - $0.fetchedAt >= Self.pause || $0.isDue(now) }
+            let isWanted = known.map { isUrgent && now.seconds(since: $0.fetchedAt) >= Self.pause || $0.isDue(now) }
             if isWanted ?? true { self.due.insert(key) }
         }
     }

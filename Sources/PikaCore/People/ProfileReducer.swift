@@ -69,7 +69,9 @@ extension CoreModel {
 
     /// Requests everything that is due: after the start, when a relay reconnects, and periodically.
     mutating func notePeople(_ step: inout CoreStep) {
-        let isRead = self.people.own.result.map { $0.isComplete && step.now - $0.at < ProfileDirectory.lifetime }
+        let isRead = self.people.own.result.map {
+            $0.isComplete && step.now.seconds(since: $0.at) < ProfileDirectory.lifetime
+        }
         let isConnected = self.state.relays.contains { $0.connection == .connected }
         if isConnected, isRead != true { self.readOwn(&step) }
         self.queueProfileRequests(of: self.everybody, &step)

@@ -1,3 +1,5 @@
+public import Nostr
+
 /// The clock, as the core needs it.
 public protocol CoreClock: Sendable {
     /// The time in Unix milliseconds.
@@ -8,6 +10,6 @@ public protocol CoreClock: Sendable {
 }
 
 extension CoreClock {
-    /// The time in Unix seconds.
-    public var now: Int64 { self.nowMilliseconds / 1000 }
+    /// The time.
+    public var now: UnixTime { UnixTime(milliseconds: self.nowMilliseconds) }
 }

@@ -21,12 +21,12 @@ package struct CoreNotice: Sendable, Hashable {
     /// The raw value of a ``CoreReason``, or the code of an error of Marmot or MLS.
     package let reason: String
     package let detail: String
-    /// The time of the outcome, in Unix seconds.
-    package let at: Int64
+    /// The time of the outcome.
+    package let at: UnixTime
 
     package init(
         event: EventID, inner: EventID? = nil, chatID: ChatID? = nil, fate: Fate, reason: String, detail: String,
-        at: Int64
+        at: UnixTime
     ) {
         self.event = event
         self.inner = inner

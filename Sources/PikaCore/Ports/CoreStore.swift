@@ -22,7 +22,7 @@ package protocol CoreStore: Sendable {
     func message(in groupID: GroupID, id: EventID) async throws -> StoredMessage?
 
     /// Returns the earliest ``StoredMessage/expiresAt`` of all messages; nil if no message expires.
-    func nextExpiry() async throws -> Int64?
+    func nextExpiry() async throws -> UnixTime?
 
     /// Returns the number of messages that a rule would delete, counted up to `limit`.
     func surplus(_ rule: MessageSurplus, limit: Int) async throws -> Int
@@ -52,7 +52,7 @@ package struct StoredState: Sendable {
     package var inbox: [InboxRow] = []
     /// Events that some of their relays still lack and that were not dropped, in order.
     package var outbox: [OutboxRow] = []
-    /// The cursors in Unix seconds, by name.
+    /// The cursors' values, by name: relays' times in Unix seconds, and counters.
     package var cursors: [String: Int64] = [:]
     /// The ids of the events processed most recently, newest first, at most 50,000.
     package var seen: [EventID] = []
@@ -72,12 +72,12 @@ package struct StoredKeyPackage: Sendable, Hashable {
     package var bundle: Secret
     /// The `d` tag of kind 30443: 64 hex digits.
     package var slot: String
-    /// The time of creation, in Unix seconds.
-    package var createdAt: Int64
-    /// Unix seconds after which the key package must not be used.
-    package var notAfter: Int64
+    /// The time of creation.
+    package var createdAt: UnixTime
+    /// The time after which the key package must not be used.
+    package var notAfter: UnixTime
 
-    package init(reference: [UInt8], bundle: Secret, slot: String, createdAt: Int64, notAfter: Int64) {
+    package init(reference: [UInt8], bundle: Secret, slot: String, createdAt: UnixTime, notAfter: UnixTime) {
         self.reference = reference
         self.bundle = bundle
         self.slot = slot
@@ -111,10 +111,10 @@ package struct StoredGroup: Sendable {
 package struct StoredMessage: Sendable, Hashable {
     /// The sort key of a message in its group's history.
     package struct Position: Sendable, Hashable, Comparable {
-        package var createdAt: Int64
+        package var createdAt: UnixTime
         package var id: EventID
 
-        package init(createdAt: Int64, id: EventID) {
+        package init(createdAt: UnixTime, id: EventID) {
             self.createdAt = createdAt
             self.id = id
         }
@@ -133,17 +133,17 @@ package struct StoredMessage: Sendable, Hashable {
     package var wrapper: EventID
     package var epoch: Epoch
     package var isOwn: Bool
-    /// Unix seconds after which it is to be deleted; nil if it never expires.
-    package var expiresAt: Int64?
+    /// The time after which it is to be deleted; nil if it never expires.
+    package var expiresAt: UnixTime?
 
-    /// Unix seconds used for ordering and retention: the rumor's time, unless that is far from the time of arrival.
-    package var time: Int64
+    /// The time used for ordering and retention: the rumor's time, unless that is far from the time of arrival.
+    package var time: UnixTime
 
     package var position: Position { Position(createdAt: self.time, id: self.id) }
 
     package init(
         groupID: GroupID, rumor: UnsignedEvent, id: EventID, wrapper: EventID, epoch: Epoch, isOwn: Bool,
-        expiresAt: Int64? = nil, time: Int64? = nil
+        expiresAt: UnixTime? = nil, time: UnixTime? = nil
     ) {
         self.groupID = groupID
         self.time = time ?? rumor.createdAt
@@ -188,10 +188,10 @@ package struct StoredMedia: Sendable, Hashable {
 /// A kind 445 event that could not be opened on arrival: kept and retried after every epoch change.
 package struct WaitingEvent: Sendable, Hashable {
     package var event: Event
-    /// The time of arrival, in Unix seconds.
-    package var arrivedAt: Int64
+    /// The time of arrival.
+    package var arrivedAt: UnixTime
 
-    package init(event: Event, arrivedAt: Int64) {
+    package init(event: Event, arrivedAt: UnixTime) {
         self.event = event
         self.arrivedAt = arrivedAt
     }
@@ -252,12 +252,12 @@ package struct OutboxRow: Sendable, Hashable {
 
     /// The remaining deliveries of an event that at least one relay has.
     package struct Leftover: Sendable, Hashable {
-        /// Unix seconds when the first relay acknowledged it.
-        package var settledAt: Int64
+        /// The time when the first relay acknowledged it.
+        package var settledAt: UnixTime
         /// Relays still to be tried. One of them may have the event already, if the process ended before recording it.
         package var relays: [RelayURL]
 
-        package init(settledAt: Int64, relays: [RelayURL]) {
+        package init(settledAt: UnixTime, relays: [RelayURL]) {
             self.settledAt = settledAt
             self.relays = relays
         }
@@ -372,13 +372,13 @@ package enum StoreChange: Sendable {
     /// Records that a stored message was sent again, in another epoch and event.
     case moveMessage(StoredMessage)
     /// Deletes the messages whose ``StoredMessage/expiresAt`` is at or before this time.
-    case deleteExpired(at: Int64)
+    case deleteExpired(at: UnixTime)
     /// Must follow the ``putMessage(_:)`` of its message, and is deleted with it. A second file with the same message
     /// and index changes nothing.
     case putMedia(StoredMedia)
-    case putSeen(EventID, at: Int64)
+    case putSeen(EventID, at: UnixTime)
     /// As ``putSeen(_:at:)``, for a refused event: refused ids have their own limit.
-    case putRefused(EventID, at: Int64)
+    case putRefused(EventID, at: UnixTime)
     case putWaiting(WaitingEvent)
     case deleteWaiting(EventID)
     case putInvite(StoredInvite)

@@ -68,7 +68,7 @@ package struct StoreContent: Sendable {
         self.messages[groupID]?.messages.first { $0.id == id }
     }
 
-    package var nextExpiry: Int64? { self.messages.values.flatMap(\.messages).compactMap(\.expiresAt).min() }
+    package var nextExpiry: UnixTime? { self.messages.values.flatMap(\.messages).compactMap(\.expiresAt).min() }
 
     package func media(in groupID: GroupID, message: EventID) -> [StoredMedia] {
         self.media.filter { $0.groupID == groupID && $0.messageID == message }.sorted { $0.index < $1.index }
@@ -162,18 +162,18 @@ private struct MessageHistory: Sendable {
 
     func contains(_ id: EventID) -> Bool { self.ids.contains(id) }
 
-    mutating func deleteExpired(at time: Int64) {
-        let expired = self.messages.filter { ($0.expiresAt ?? .max) <= time }
+    mutating func deleteExpired(at time: UnixTime) {
+        let expired = self.messages.filter { ($0.expiresAt ?? .distantFuture) <= time }
         guard !expired.isEmpty else { return }
         self.ids.subtract(expired.map(\.id))
-        self.messages.removeAll { ($0.expiresAt ?? .max) <= time }
+        self.messages.removeAll { ($0.expiresAt ?? .distantFuture) <= time }
     }
 
     /// Returns the matching messages, oldest first.
     func surplus(_ rule: MessageSurplus) -> [StoredMessage.Position] {
         let beyond = rule.beyondNewest.map { max(0, self.messages.count - $0) } ?? 0
         return self.messages.enumerated().filter { index, message in
-            index < beyond || message.time < rule.before ?? .min
+            index < beyond || message.time < rule.before ?? .distantPast
         }.map(\.element.position)
     }
 
@@ -213,9 +213,9 @@ extension Array {
         if let index = self.firstIndex(where: isSame) { self[index] = element } else { self.append(element) }
     }
 
-    /// Returns the elements sorted by a number; equal ones keep their order.
-    fileprivate func stablySorted(by key: (Element) -> Int64) -> [Element] {
-        self.enumerated().sorted { (key($0.element), $0.offset) < (key($1.element), $1.offset) }.map(\.element)
+    /// Returns the elements sorted by time; equal ones keep their order.
+    fileprivate func stablySorted(by time: (Element) -> UnixTime) -> [Element] {
+        self.enumerated().sorted { (time($0.element), $0.offset) < (time($1.element), $1.offset) }.map(\.element)
     }
 }
 

@@ -10,8 +10,8 @@ struct PushEntry: Sendable, Hashable {
     let routes: [PushRoute]
     /// Whether the member itself stated the routes; otherwise another member relayed them.
     let isDirect: Bool
-    /// The time at which the routes were stated, in Unix seconds.
-    let time: Int64
+    /// The time at which the routes were stated.
+    let time: UnixTime
     /// For this account's own leaf: the number of the shared registration.
     var registration: Int64?
 
@@ -47,7 +47,7 @@ extension PushEntry {
         }
         var json: JSONObject = [
             "v": 1, "member": .string(self.member.hex), "routes": .array(routes), "direct": .bool(self.isDirect),
-            "time": .integer(self.time),
+            "time": .integer(self.time.seconds),
         ]
         if let registration = self.registration { json["registration"] = .integer(registration) }
         return Secret(JSONValue.object(json).json())
@@ -61,7 +61,7 @@ extension PushEntry {
         let routes = list.compactMap { PushRoute(stored: $0) }
         guard routes.count == list.count else { return nil }
         self.init(
-            member: member, routes: routes, isDirect: isDirect, time: time,
+            member: member, routes: routes, isDirect: isDirect, time: UnixTime(time),
             registration: json["registration"]?.integer)
     }
 }

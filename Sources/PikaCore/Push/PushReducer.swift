@@ -144,7 +144,7 @@ extension CoreModel {
                 return self.refusePush(Self.noRoom, message, &step)
             }
             // Requests of the past have been answered by others.
-            guard message.time > step.now.clampedSubtracting(PushAnswers.maximumAge), !self.isReading(groupID) else {
+            guard message.time > step.now - PushAnswers.maximumAge, !self.isReading(groupID) else {
                 return
             }
             // Without a token of its own, this account cannot know how many of the members answer requests.

@@ -29,12 +29,12 @@ struct PushRequests: Sendable {
     private struct ServerRelays: Sendable {
         /// Empty if no list was found.
         let relays: [RelayURL]
-        /// Unix seconds.
-        let readAt: Int64
+        /// The time of the search.
+        let readAt: UnixTime
 
-        func isCurrent(_ now: Int64) -> Bool {
+        func isCurrent(_ now: UnixTime) -> Bool {
             let lifetime = self.relays.isEmpty ? PushRequests.pause : PushRequests.lifetime
-            return (0..<lifetime).contains(now.clampedSubtracting(self.readAt))
+            return (0..<lifetime).contains(now.seconds(since: self.readAt))
         }
     }
 
@@ -112,7 +112,7 @@ struct PushRequests: Sendable {
     /// Ends a search; returns the relays and the routes that waited for them, by group, or nil if no search is in
     /// progress.
     mutating func endSearch(
-        of server: PublicKey, _ outcomes: [RelayURL: FetchOutcome], _ configuration: CoreConfiguration, now: Int64
+        of server: PublicKey, _ outcomes: [RelayURL: FetchOutcome], _ configuration: CoreConfiguration, now: UnixTime
     ) -> (relays: [RelayURL], groups: [[PushRoute]])? {
         guard let groups = self.searches.removeValue(forKey: server) else { return nil }
         var events: [Event] = []

@@ -117,11 +117,11 @@ struct PushTokens: Sendable {
     /// other members' lists do not bring them back. Older statements are ignored, unless the clock was set back since.
     /// Relayed routes of other leaves make room. Returns false if that does not suffice.
     mutating func apply(
-        _ routes: [PushRoute], of leaf: LeafIndex, by member: PublicKey, at time: Int64, in groupID: GroupID,
+        _ routes: [PushRoute], of leaf: LeafIndex, by member: PublicKey, at time: UnixTime, in groupID: GroupID,
         _ step: inout CoreStep
     ) -> Bool {
         let known = self.groups[groupID]?[leaf]
-        let latest = step.now.clampedAdding(MessageTime.maximumLead)
+        let latest = step.now + MessageTime.maximumLead
         if let known, known.member == member, known.isDirect, known.time > time, known.time <= latest { return true }
         guard Self.areShort(routes) else { return false }
         let relayed = self[groupID].filter { $0.key != leaf && !$0.value.isDirect }.keys.sorted()
@@ -138,7 +138,7 @@ struct PushTokens: Sendable {
     /// Adds a route that another member relays, unless the leaf's member has stated its routes itself. Returns false if
     /// there is no room.
     mutating func add(
-        _ route: PushRoute, relayedFor leaf: LeafIndex, of member: PublicKey, at time: Int64, in groupID: GroupID,
+        _ route: PushRoute, relayedFor leaf: LeafIndex, of member: PublicKey, at time: UnixTime, in groupID: GroupID,
         _ step: inout CoreStep
     ) -> Bool {
         let known = self.groups[groupID]?[leaf]
@@ -169,7 +169,7 @@ struct PushTokens: Sendable {
         var due: [GroupID] = []
         for groupID in self.groups.keys.sorted() {
             for (leaf, entry) in self[groupID].sorted(by: { $0.key < $1.key }) {
-                let age = step.now.clampedSubtracting(entry.time)
+                let age = step.now.seconds(since: entry.time)
                 if entry.registration == nil {
                     if age > Self.lifetime { self.remove(leaf, in: groupID, &step) }
                 } else if age >= entry.refreshAge {

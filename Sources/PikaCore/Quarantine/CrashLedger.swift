@@ -73,8 +73,8 @@ package final class CrashLedger: Sendable {
 
     /// Reads the notes of the previous process, counts its death, and quarantines subjects that reached the limit.
     ///
-    /// - Parameter now: Unix seconds.
-    package init(_ notes: any CrashNotes, now: Int64) {
+    /// - Parameter now: the time of a new quarantine.
+    package init(_ notes: any CrashNotes, now: UnixTime) {
         self.notes = notes
         self.state.withLock { state in
             state.quarantine = QuarantineList.entries(notes.readQuarantine() ?? [])
@@ -271,7 +271,7 @@ extension CrashLedger {
     }
 
     /// Counts a death for each subject that was in flight when the previous process died.
-    private static func count(_ state: inout State, _ now: Int64) {
+    private static func count(_ state: inout State, _ now: UnixTime) {
         let inFlight = state.notes.filter { $0.holders > 0 }
         // Of several suspects at least one is innocent, so wait for another death before quarantining any of them.
         let suspects = inFlight.count { $0.deaths > 0 && $0.subject.kind != .pass }
@@ -294,7 +294,7 @@ extension CrashLedger {
         }
     }
 
-    private static func addQuarantined(_ state: inout State, _ note: Note, _ now: Int64) {
+    private static func addQuarantined(_ state: inout State, _ note: Note, _ now: UnixTime) {
         Self.add(
             &state,
             QuarantineEntry(

@@ -7,8 +7,8 @@ package struct QuarantineEntry: Hashable, Sendable {
     package let scope: CrashSubject?
     package let stage: CrashStage
     package internal(set) var deaths: Int
-    /// Unix seconds when it was quarantined.
-    package let since: Int64
+    /// The time when it was quarantined.
+    package let since: UnixTime
     /// The event as received, once it was received again; nil until then, or if it is too large to store.
     package internal(set) var content: [UInt8]?
     /// The event id that a frame claims; not verified.
@@ -39,7 +39,7 @@ extension QuarantineEntry {
         [
             "subject": .string(self.subject.description), "scope": self.scope.map { .string($0.description) } ?? .null,
             "stage": .string(self.stage.rawValue), "deaths": .integer(Int64(self.deaths)),
-            "since": .integer(self.since),
+            "since": .integer(self.since.seconds),
             "content": self.content.map { .string(String(decoding: $0, as: UTF8.self)) } ?? .null,
             "claimed": self.claimedID.map { .string($0) } ?? .null, "released": .bool(self.isReleased),
         ]
@@ -52,7 +52,8 @@ extension QuarantineEntry {
         else { return nil }
         self.init(
             subject: subject, scope: json["scope"]?.string.flatMap { CrashSubject($0) }, stage: stage,
-            deaths: Int(clamping: deaths), since: since, content: json["content"]?.string.map { Array($0.utf8) },
+            deaths: Int(clamping: deaths), since: UnixTime(since),
+            content: json["content"]?.string.map { Array($0.utf8) },
             claimedID: json["claimed"]?.string, isReleased: json["released"]?.bool ?? false)
     }
 
@@ -61,7 +62,7 @@ extension QuarantineEntry {
         [
             "subject": .string(self.subject.description), "scope": self.scope.map { .string($0.description) } ?? .null,
             "stage": .string(self.stage.rawValue), "deaths": .integer(Int64(self.deaths)),
-            "since": .integer(self.since), "event": self.claimedID.map { .string($0) } ?? .null,
+            "since": .integer(self.since.seconds), "event": self.claimedID.map { .string($0) } ?? .null,
             "released": .bool(self.isReleased),
         ]
     }

@@ -44,10 +44,10 @@ struct RelayLists: Sendable {
             .filter { !new.contains($0) }
     }
 
-    func draft(_ kind: Kind, of relays: [RelayURL], by account: PublicKey, now: Int64) -> UnsignedEvent {
+    func draft(_ kind: Kind, of relays: [RelayURL], by account: PublicKey, now: UnixTime) -> UnsignedEvent {
         // Dated after the last one: of two lists of the same second, relays keep the one with the lower id.
-        let time = max(now, (self.records[kind]?.event.createdAt ?? 0).clampedAdding(1))
-        return RelayListEvents.draft(kind, relays: relays, by: account, now: time)
+        let last = self.records[kind]?.event.createdAt ?? 0
+        return RelayListEvents.draft(kind, relays: relays, by: account, now: max(now, last + 1))
     }
 
     /// Replaces a list by a signed one; returns the old one.

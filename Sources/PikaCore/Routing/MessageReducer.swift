@@ -6,7 +6,7 @@ extension CoreModel {
     /// Encrypts, stores and queues a message of this account.
     mutating func send(
         _ message: OutgoingMessage, toChat chatID: ChatID, rowID: String? = nil,
-        purpose: OutboxRow.Purpose = .message, notBefore: Int64 = 0, _ step: inout CoreStep
+        purpose: OutboxRow.Purpose = .message, notBefore: UnixTime = 0, _ step: inout CoreStep
     ) throws -> ActionOutcome {
         let groupID = try self.groupID(ofChat: chatID)
         try self.requireMembership(in: groupID)

@@ -8,16 +8,16 @@ extension CoreModel {
 
     /// Answers after a row was written, which proves that the store accepts writes.
     func queryVitals(_ number: Int, _ step: inout CoreStep) {
-        let time = withUnsafeBytes(of: step.now.bigEndian) { Array($0) }
+        let time = withUnsafeBytes(of: step.now.seconds.bigEndian) { Array($0) }
         step.changes.append(.putValue(scope: Self.vitalsScope, key: "asked", value: time))
         step.effects.append(.answerVitals(number, self.vitals(step.now)))
     }
 
-    private func vitals(_ now: Int64) -> CoreVitals {
+    private func vitals(_ now: UnixTime) -> CoreVitals {
         CoreVitals(
             takenAt: now, state: self.state, inboxDepth: self.inbox.count,
             oldestInboxAt: self.inbox.oldestArrival, outboxDepth: self.delivery.queue.count,
-            oldestOutboxAt: self.delivery.queue.oldestQueuedAt.map { $0 / 1000 },
+            oldestOutboxAt: self.delivery.queue.oldestQueuedAt.map(UnixTime.init(milliseconds:)),
             deadLetters: self.delivery.failedCount,
             groupCount: self.groups.values.lazy.filter(\.isActive).count,
             announcesKeyPackage: self.configuration.publishesKeyPackage,

@@ -19,10 +19,10 @@ extension AppState {
         public internal(set) var isMuted: Bool
         /// Whether this account's video is sent.
         public internal(set) var isCameraOn: Bool
-        /// Unix seconds of the invitation.
-        public let startedAt: Int64
-        /// Unix seconds; nil until the call is ``Phase/active``.
-        public internal(set) var connectedAt: Int64?
+        /// The time of the invitation.
+        public let startedAt: UnixTime
+        /// The time of the connection; nil until the call is ``Phase/active``.
+        public internal(set) var connectedAt: UnixTime?
         /// The media tracks of the session.
         public let tracks: [CallSession.Track]
         /// The media statistics; all 0 until media flow.
@@ -51,8 +51,8 @@ extension AppState {
         public internal(set) var chatID: ChatID
         /// The other side of the call.
         public let peer: PublicKey
-        /// The time of the event, in Unix seconds.
-        public let at: Int64
+        /// The time of the event.
+        public let at: UnixTime
         /// The recorded event.
         public let event: Event
 

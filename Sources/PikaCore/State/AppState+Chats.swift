@@ -42,10 +42,10 @@ extension AppState {
         public internal(set) var isActive: Bool
         /// The text of the newest chat message or hypernote; nil if absent or expired.
         public internal(set) var lastMessage: String?
-        /// Unix seconds: the message's time, or its arrival if the sender's clock is ahead.
-        public internal(set) var lastMessageAt: Int64?
-        /// Unix seconds when ``lastMessage`` expires; nil if it does not.
-        public internal(set) var lastMessageExpiresAt: Int64?
+        /// The message's time, or its arrival if the sender's clock is ahead.
+        public internal(set) var lastMessageAt: UnixTime?
+        /// The time when ``lastMessage`` expires; nil if it does not.
+        public internal(set) var lastMessageExpiresAt: UnixTime?
         /// Other members' chat messages and hypernotes since the chat was last open.
         public internal(set) var unreadCount: Int
         /// Changes with the group's picture; nil if it has none. ``AppCore/groupImage(chatID:servers:)`` downloads it.
@@ -106,11 +106,11 @@ extension AppState {
         /// The inner event's content.
         public let content: String
         /// The time that the sender states; it may be wrong.
-        public let createdAt: Int64
+        public let createdAt: UnixTime
         /// The time that messages are ordered by: ``createdAt``, unless that is far from the message's arrival.
-        public let time: Int64
-        /// Unix seconds when the message expires; nil if it does not.
-        public let expiresAt: Int64?
+        public let time: UnixTime
+        /// The time when the message expires; nil if it does not.
+        public let expiresAt: UnixTime?
         /// The message that this one replies to.
         public let replyTo: EventID?
         /// The files of the message, in order.

@@ -28,7 +28,7 @@ extension AppState {
         public let action: String
         /// The form's values as text, by field.
         public let form: [String: String]
-        /// The time of the answer, in Unix seconds.
-        public let createdAt: Int64
+        /// The time of the answer.
+        public let createdAt: UnixTime
     }
 }

@@ -13,8 +13,8 @@ extension AppState {
         public internal(set) var about: String?
         /// The address as its owner wrote it.
         public internal(set) var picture: String?
-        /// Unix seconds of the profile event; nil while none is known.
-        public internal(set) var createdAt: Int64?
+        /// The time of the profile event; nil while none is known.
+        public internal(set) var createdAt: UnixTime?
 
         /// Creates a profile of which nothing but the key is known.
         public init(publicKey: PublicKey) {

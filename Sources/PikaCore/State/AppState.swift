@@ -135,10 +135,10 @@ public struct AppState: Sendable, Hashable {
 
     /// A period of disconnection from a relay, and the result of reading its events from that time.
     public struct RelayGap: Sendable, Hashable {
-        /// Unix seconds of the newest event known before it; nil if the relay was never read.
-        public internal(set) var from: Int64?
-        /// Unix seconds when the relay was read, or the read failed.
-        public internal(set) var to: Int64
+        /// The time of the newest event known before it; nil if the relay was never read.
+        public internal(set) var from: UnixTime?
+        /// The time when the relay was read, or the read failed.
+        public internal(set) var to: UnixTime
         /// New events processed, including useless ones.
         public internal(set) var recovered = 0
         /// New events that could not be opened yet; they may be opened later.

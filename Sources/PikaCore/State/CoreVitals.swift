@@ -1,24 +1,26 @@
+package import Nostr
+
 /// The health and backlog of a core, for health checks and gauges; values that no snapshot shows.
 package struct CoreVitals: Sendable, Hashable {
-    /// Unix seconds of the measurement.
-    package internal(set) var takenAt: Int64
+    /// The time of the measurement.
+    package internal(set) var takenAt: UnixTime
     /// The snapshot of the same moment.
     package internal(set) var state: AppState
-    /// Events not yet completed by the handlers, and the arrival of the oldest, in Unix seconds.
+    /// Events not yet completed by the handlers, and the arrival of the oldest.
     package internal(set) var inboxDepth: Int
-    package internal(set) var oldestInboxAt: Int64?
-    /// Events that no relay has acknowledged, and when the oldest was queued, in Unix seconds; after a restart no
-    /// earlier than the start.
+    package internal(set) var oldestInboxAt: UnixTime?
+    /// Events that no relay has acknowledged, and when the oldest was queued; after a restart no earlier than the
+    /// start.
     package internal(set) var outboxDepth: Int
-    package internal(set) var oldestOutboxAt: Int64?
+    package internal(set) var oldestOutboxAt: UnixTime?
     /// Messages of this account that failed and are still stored.
     package internal(set) var deadLetters: Int
     /// Groups that this account is a member of.
     package internal(set) var groupCount: Int
     /// Whether the account announces key packages at all.
     package internal(set) var announcesKeyPackage: Bool
-    /// Unix seconds when the announced key package expires; nil if none is announced.
-    package internal(set) var keyPackageEndsAt: Int64?
+    /// The time when the announced key package expires; nil if none is announced.
+    package internal(set) var keyPackageEndsAt: UnixTime?
     /// Accounts that repeatedly undo the commits of a group.
     package internal(set) var rollbackStorms: [RollbackStorm] = []
     /// Stored events that cannot be used yet.
