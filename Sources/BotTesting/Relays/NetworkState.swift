@@ -18,7 +18,7 @@ struct NetworkState: Sendable {
         var relays: [RelayURL] = []
         var subscriptions: [RelaySubscription] = []
         /// The time of the newest event of each subscription at each relay.
-        var newestSeen: [SubscriptionKey: Int64] = [:]
+        var newestSeen: [SubscriptionKey: UnixTime] = [:]
         /// Subscriptions that a relay has closed.
         var closed: Set<SubscriptionKey> = []
     }
@@ -248,7 +248,7 @@ struct NetworkState: Sendable {
         let newest = self.links[number]?.newestSeen[key]
         let filters = subscription.filters.map { filter in
             var filter = filter
-            if let newest { filter.since = max(filter.since ?? .min, newest.clampedSubtracting(subscription.overlap)) }
+            if let newest { filter.since = max(filter.since ?? .distantPast, newest - subscription.overlap) }
             return filter
         }
         for event in state.relay.stored(matching: filters) {
@@ -280,7 +280,7 @@ struct NetworkState: Sendable {
             return
         }
         let key = SubscriptionKey(relay: relay, subscription: subscription)
-        let newest = self.links[number]?.newestSeen[key] ?? .min
+        let newest = self.links[number]?.newestSeen[key] ?? .distantPast
         self.links[number]?.newestSeen[key] = max(newest, event.createdAt)
         for _ in 0..<self.repeats + (self.occurs(\.repeated, at: relay) ? 1 : 0) {
             if let name = self.links[number]?.name { self.traffic[name, default: LabTraffic()].events += 1 }

@@ -1,5 +1,5 @@
 package import MLS
-import Nostr
+package import Nostr
 package import PikaCore
 import Synchronization
 
@@ -111,7 +111,7 @@ package final class MemoryCoreStore: CoreStore {
     }
 
     /// Returns the earliest expiry of all messages, nil if none expires; throws `LabError.Code.stopped`.
-    package func nextExpiry() async throws -> Int64? {
+    package func nextExpiry() async throws -> UnixTime? {
         try self.read { $0.nextExpiry }
     }
 
