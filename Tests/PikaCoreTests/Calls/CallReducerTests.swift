@@ -22,13 +22,13 @@ import Testing
 
     /// Seals arbitrary content as a call signal, as a member with modified software could.
     private static func forge(
-        _ world: inout ReducerWorld, from sender: Int, _ content: String, createdAt: Int64? = nil
+        _ world: inout ReducerWorld, from sender: Int, _ content: String, createdAt: UnixTime? = nil
     ) throws -> Event {
         let groupID = try #require(world[sender].group?.groupID)
         let rumor = UnsignedEvent(
-            pubkey: world[sender].key, createdAt: createdAt ?? world.now / 1000, kind: .callSignal, tags: [],
+            pubkey: world[sender].key, createdAt: createdAt ?? world.time, kind: .callSignal, tags: [],
             content: content)
-        let now = world.now / 1000
+        let now = world.time
         var random = world.random
         let event = try world.accounts[sender].model.groups[groupID]?.seal(rumor, now: now, using: &random)
         world.random = random
@@ -127,10 +127,10 @@ import Testing
     @Test func toleratesExtremeInviteTimes() throws {
         var world = try ReducerWorld.group(2)
         let invite = Self.signal("x", .invite(Self.session))
-        world.receive(1, try Self.forge(&world, from: 0, invite, createdAt: .min))
+        world.receive(1, try Self.forge(&world, from: 0, invite, createdAt: .distantPast))
         world.receive(1, try Self.forge(&world, from: 0, invite, createdAt: 0))
         #expect(world[1].model.calls.state == .idle)
-        world.receive(1, try Self.forge(&world, from: 0, invite, createdAt: .max))
+        world.receive(1, try Self.forge(&world, from: 0, invite, createdAt: .distantFuture))
         #expect(world[1].model.calls.live == nil)
     }
 
@@ -155,7 +155,7 @@ import Testing
             session, callID: "x", between: world[0].model.account.publicKey, and: world[1].model.account.publicKey,
             in: group)
         world.receive(
-            1, try Self.forge(&world, from: 0, Self.signal("x", .invite(session)), createdAt: world.now / 1000))
+            1, try Self.forge(&world, from: 0, Self.signal("x", .invite(session)), createdAt: world.time))
         #expect(world[1].model.calls.live == nil)
         #expect(world[1].notes.contains { if case .refused("repeated_call", _) = $0 { true } else { false } })
     }

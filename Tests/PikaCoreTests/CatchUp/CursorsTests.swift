@@ -12,7 +12,7 @@ import Testing
 
     @Test func positionNeverMovesBack() {
         var (cursors, step) = (Cursors(), CoreStep.at(0))
-        for time: Int64 in [5, 3, 5, 7] { cursors.advance(self.relay, to: time, &step) }
+        for time: UnixTime in [5, 3, 5, 7] { cursors.advance(self.relay, to: time, &step) }
         #expect(cursors.position(in: self.relay) == 7 && step.changes.count == 2)
     }
 

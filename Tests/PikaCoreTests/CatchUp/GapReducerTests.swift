@@ -29,7 +29,7 @@ import Testing
         world.now += 1000
         world.connect(1)
         let gap = try #require(self.gap(world))
-        #expect(gap.from == cursor && gap.to == world.now / 1000 && gap.isRead && gap.failedReads == 0)
+        #expect(gap.from == cursor && gap.to == world.time && gap.isRead && gap.failedReads == 0)
         #expect(gap.recovered == 2 && gap.unknown == 0)
         #expect(world[1].notes.last { if case .gap = $0 { true } else { false } } == .gap(ReducerWorld.relay, gap))
         // The next absence is reported separately.

@@ -193,7 +193,7 @@ import Testing
         world.say(0, "from the future")
         world.now = now
         world.settle()
-        #expect(try self.chat(world, 1).lastMessageAt == now / 1000)
+        #expect(try self.chat(world, 1).lastMessageAt == UnixTime(milliseconds: now))
         world.now += 1000
         world.say(1, "from now")
         #expect(try self.chat(world, 1).lastMessage == "from now")

@@ -149,7 +149,7 @@ import Testing
             let digits = String(number, radix: 16)
             let target = String(repeating: "a", count: 64 - digits.count) + digits
             let rumor = UnsignedEvent(
-                pubkey: world[2].key, createdAt: Int64(number), kind: .hypernoteResponse,
+                pubkey: world[2].key, createdAt: UnixTime(Int64(number)), kind: .hypernoteResponse,
                 tags: [Nostr.Tag("e", target)], content: #"{"action":"yes"}"#)
             return StoredMessage(
                 groupID: groupID, rumor: rumor, id: rumor.id, wrapper: rumor.id, epoch: 1, isOwn: false)

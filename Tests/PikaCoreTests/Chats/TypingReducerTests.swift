@@ -10,7 +10,7 @@ import Testing
         world[index].model.state.currentChat?.typing.map(\.publicKey)
     }
 
-    private func notice(at time: Int64, content: String = "typing", tag: String = "pika") -> OutgoingMessage {
+    private func notice(at time: UnixTime, content: String = "typing", tag: String = "pika") -> OutgoingMessage {
         OutgoingMessage(kind: .typing, content: content, tags: [Nostr.Tag("d", tag), .expiration(at: time + 10)])
     }
 
@@ -49,16 +49,16 @@ import Testing
         world.act(0, .typingStarted(chatID: world[0].chatID))
         let event = try #require(world[0].publishing.last?.event)
         var reader = try #require(world[1].group)
-        guard case .message(let message) = reader.ingest(event, now: world.now / 1000) else {
+        guard case .message(let message) = reader.ingest(event, now: world.time) else {
             return #expect(Bool(false), "expected a message")
         }
         #expect(message.rumor.kind.rawValue == 20067)
         #expect(message.rumor.content == "typing")
         #expect(
             message.rumor.tags == [
-                Nostr.Tag("d", "pika"), Nostr.Tag("expiration", String(message.rumor.createdAt + 10)),
+                Nostr.Tag("d", "pika"), Nostr.Tag("expiration", "\(message.rumor.createdAt + 10)"),
             ])
-        #expect(message.rumor.createdAt == world.now / 1000)
+        #expect(message.rumor.createdAt == world.time)
     }
 
     @Test func sendsNoticeAtMostEveryFiveSeconds() throws {
@@ -106,7 +106,7 @@ import Testing
 
     @Test func ignoresStaleFutureAndUnknownNotices() throws {
         var world = try self.world()
-        let now = world.now / 1000
+        let now = world.time
         let ways: [(OutgoingMessage, Int64)] = [
             (self.notice(at: now - 10), -10), (self.notice(at: now, content: "Typing"), 0),
             (self.notice(at: now, tag: "other"), 0),
@@ -130,7 +130,7 @@ import Testing
 
     @Test func deliversUnknownTypingEventWithoutShowingIt() throws {
         var world = try self.world()
-        world.act(0, .sendMessage(chatID: world[0].chatID, self.notice(at: world.now / 1000, content: "something")))
+        world.act(0, .sendMessage(chatID: world[0].chatID, self.notice(at: world.time, content: "something")))
         world.settle()
         #expect(world[1].texts == ["something"])
         #expect(world[1].model.state.currentChat?.messages.isEmpty == true)

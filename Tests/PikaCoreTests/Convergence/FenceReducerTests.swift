@@ -111,11 +111,11 @@ import Testing
     @Test func ignoresForeignAndDamagedNotices() throws {
         var world = try self.world()
         let forged = UnsignedEvent(
-            pubkey: world[1].key, createdAt: world.now / 1000, kind: .applicationData,
+            pubkey: world[1].key, createdAt: world.time, kind: .applicationData,
             tags: [Tag("d", CopyNotice.identifier)], content: "AAAA"
         ).signed(by: world[1].keys, using: &world.random)
         let foreign = try CopyNotice(StoredInstance(id: [9], generation: .max), startedAt: .max).event(
-            by: world[0].keys, createdAt: world.now / 1000, using: &world.random)
+            by: world[0].keys, createdAt: world.time, using: &world.random)
         let notes = world[1].notes.count
         world.receive(1, forged)
         world.receive(1, foreign)

@@ -59,7 +59,7 @@ import Testing
             #expect(!record.noteRollback(by: self.oscar, .own, nowMilliseconds: now, using: &random))
         }
         #expect(storms == 1)
-        let now = Self.start / 1000 + 1200
+        let now = UnixTime(milliseconds: Self.start) + 1200
         #expect(record.reportedStorms(now: now).map(\.committer) == [self.mallory])
         #expect(record.reportedStorms(now: now).first?.count == 40)
         #expect(record.reportedStorms(now: now + RollbackRecord.stormMemory + 1).isEmpty)

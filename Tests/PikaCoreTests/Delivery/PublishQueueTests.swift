@@ -208,7 +208,7 @@ import Testing
     @Test func backlogExpiresAfterOneDayDroppingOldest() throws {
         let old = try self.rows(RelayBacklog.capacity, relays: [self.a, self.b]).map { row in
             var row = row
-            row.leftover = OutboxRow.Leftover(settledAt: row.sequence, relays: [self.b])
+            row.leftover = OutboxRow.Leftover(settledAt: UnixTime(row.sequence), relays: [self.b])
             return row
         }
         var queue = self.queue(old)
@@ -221,9 +221,9 @@ import Testing
         }
         #expect(forgotten == ["1/0"])
         #expect(queue.backlog.count == RelayBacklog.capacity)
-        #expect(queue.expireLeftovers(now: RelayBacklog.lifetime).sorted() == ["1/9000"])
-        #expect(queue.expireLeftovers(now: RelayBacklog.lifetime + 1) == ["1/1"])
-        #expect(queue.expireLeftovers(now: 10 * RelayBacklog.lifetime).count == RelayBacklog.capacity - 2)
+        #expect(queue.expireLeftovers(now: UnixTime(RelayBacklog.lifetime)).sorted() == ["1/9000"])
+        #expect(queue.expireLeftovers(now: UnixTime(RelayBacklog.lifetime + 1)) == ["1/1"])
+        #expect(queue.expireLeftovers(now: UnixTime(10 * RelayBacklog.lifetime)).count == RelayBacklog.capacity - 2)
         #expect(queue.backlog.count == 0 && self.start(&queue, at: 0).isEmpty)
     }
 

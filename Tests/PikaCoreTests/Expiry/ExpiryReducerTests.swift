@@ -28,7 +28,7 @@ import Testing
         world.say(0, "two")
         world.settle()
         #expect(world[1].texts == ["one", "two"])
-        #expect(world.relayed.last?.expiration == world.now / 1000 + 60)
+        #expect(world.relayed.last?.expiration == world.time + 60)
         for index in 0...1 { #expect(self.texts(world, index) == ["one", "two"]) }
         world.advance(seconds: 29)
         for index in 0...1 { #expect(self.texts(world, index) == ["one", "two"]) }
@@ -78,7 +78,7 @@ import Testing
 
     @Test func honoursExpirationOfInnerEvent() throws {
         var world = try self.world(timer: nil)
-        let end = world.now / 1000 + 10
+        let end = world.time + 10
         world.act(
             0,
             .sendMessage(
@@ -95,7 +95,7 @@ import Testing
 
     @Test func toleratesExtremeExpirations() throws {
         var world = try self.world(timer: nil)
-        for end in [Int64.max, Int64.max - 1, Int64.max / 1000] {
+        for end in [UnixTime.distantFuture, UnixTime.distantFuture - 1, UnixTime(.max / 1000)] {
             world.act(
                 0,
                 .sendMessage(

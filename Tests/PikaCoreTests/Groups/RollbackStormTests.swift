@@ -33,7 +33,7 @@ import Testing
         /// Lets the attacker answer the relay's events `rounds` times.
         mutating func attack(rounds: Int, every duration: Duration = .seconds(60)) async throws {
             for _ in 0..<rounds {
-                let now = self.lab.clock.nowMilliseconds / 1000
+                let now = self.lab.clock.now
                 for event in try self.attacker.answer(self.lab.network.events(at: self.lab.relay), now: now) {
                     self.lab.network.inject(event, at: self.lab.relay)
                 }
@@ -86,7 +86,7 @@ import Testing
         // Fewer and deeper rollbacks do not count as a storm.
         guard rollbacks >= RollbackRecord.stormThreshold else { return }
         let storms = try await scene.record(of: scene.bob).reportedStorms(
-            now: scene.lab.clock.nowMilliseconds / 1000)
+            now: scene.lab.clock.now)
         #expect(storms.map(\.committer) == [scene.mallory])
         #expect(
             scene.lab.logLines.contains { $0.contains("repeatedly undoes") && $0.contains(scene.mallory.hex.prefix(8)) }
@@ -130,7 +130,7 @@ import Testing
         scene.carol.crash()
         var group = scene.attacker.group
         var random = SeededGenerator(seed: 45)
-        let time = scene.lab.clock.nowMilliseconds / 1000 - 172_800
+        let time = scene.lab.clock.now - 172_800
         let commit = try group.commit(.selfUpdate, client: "hostile", now: time, using: &random)
         #expect(commit.event.createdAt == time)
         scene.lab.network.inject(commit.event, at: scene.lab.relay)
@@ -168,7 +168,7 @@ import Testing
         for _ in 0..<30 where attacker.answerCount < RollbackRecord.stormThreshold {
             #expect(!world[1].model.intents.all.contains { $0.goal == .leave })
             world.advance(seconds: 100, offline: [2])
-            for event in try attacker.answer(world.relayed, now: world.now / 1000) {
+            for event in try attacker.answer(world.relayed, now: world.time) {
                 world.relayed.append(event)
                 for index in 0..<2 { world.receive(index, event) }
             }
@@ -191,7 +191,7 @@ import Testing
         world.settle(offline: [2])
         // Each answer of the attacker undoes a commit, which is retried: at once the first time, then with delays.
         for _ in 0..<3 {
-            for event in try attacker.answer(world.relayed, now: world.now / 1000) {
+            for event in try attacker.answer(world.relayed, now: world.time) {
                 world.relayed.append(event)
                 for index in 0..<2 { world.receive(index, event) }
             }

@@ -200,7 +200,7 @@ import Testing
     @Test func releasedIdsLeaveNothingWaiting() throws {
         var scene = try Scene()
         let junk = UnsignedEvent(
-            pubkey: scene.world[Scene.bob].key, createdAt: scene.world.now / 1000, kind: .groupEvent,
+            pubkey: scene.world[Scene.bob].key, createdAt: scene.world.time, kind: .groupEvent,
             tags: [Tag("h", scene.oldID.hex)], content: String(repeating: "A", count: 80)
         ).signed(by: scene.world[Scene.bob].keys, using: &scene.world.random)
         scene.world.receive(Scene.bot, junk)

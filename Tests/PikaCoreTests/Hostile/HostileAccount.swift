@@ -14,7 +14,7 @@ struct HostileAccount {
     private var known: Set<EventID> = []
     private var textCount = 0
 
-    init(_ name: String, seed: UInt64, now: Int64) throws {
+    init(_ name: String, seed: UInt64, now: UnixTime) throws {
         self.name = name
         self.random = SeededGenerator(seed: seed, stream: name)
         self.keys = KeyPair.generate(using: &self.random)
@@ -22,7 +22,7 @@ struct HostileAccount {
     }
 
     /// The events by which others can invite this account.
-    mutating func keyPackageEvents(_ relays: [RelayURL], now: Int64) -> [Event] {
+    mutating func keyPackageEvents(_ relays: [RelayURL], now: UnixTime) -> [Event] {
         let events = KeyPackageEvents.events(
             for: self.bundle.keyPackage, slot: String(repeating: "ab", count: 32), relays: relays, client: "hostile",
             by: self.keys, now: now, using: &self.random)
@@ -30,7 +30,7 @@ struct HostileAccount {
     }
 
     /// Reads new events from the relays, in the order of arrival.
-    mutating func follow(_ events: [Event], now: Int64) {
+    mutating func follow(_ events: [Event], now: UnixTime) {
         for event in events where self.known.insert(event.id).inserted {
             switch event.kind {
             case .giftWrap where event.firstTag("p")?.value == self.keys.publicKey.hex: self.join(event)
@@ -65,12 +65,12 @@ struct HostileAccount {
     // MARK: Messages
 
     /// A rumor whose text states its group and the sender's role.
-    mutating func rumor(in id: GroupID, createdAt: Int64, padding: Int = 0) -> UnsignedEvent {
+    mutating func rumor(in id: GroupID, createdAt: UnixTime, padding: Int = 0) -> UnsignedEvent {
         let isAdmin = self.groups[id]?.current.isAdmin == true
         return self.rumor(in: id, isAdmin: isAdmin, createdAt: createdAt, padding: padding)
     }
 
-    mutating func rumor(in id: GroupID, isAdmin: Bool, createdAt: Int64, padding: Int = 0) -> UnsignedEvent {
+    mutating func rumor(in id: GroupID, isAdmin: Bool, createdAt: UnixTime, padding: Int = 0) -> UnsignedEvent {
         self.textCount += 1
         let text = HostileText(
             chatID: ChatID(id), role: isAdmin ? "admin" : "member", number: "\(self.name) \(self.textCount)"
@@ -107,7 +107,7 @@ struct HostileText {
 /// The adversaries' view of the world.
 struct HostileView {
     /// Unix seconds.
-    let now: Int64
+    let now: UnixTime
     let relays: [RelayURL]
     /// All events on the relays.
     let events: [Event]

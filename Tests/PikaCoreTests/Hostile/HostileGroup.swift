@@ -8,7 +8,7 @@ struct HostileGroup {
     /// A state before the commit that ended its epoch, and the time of that commit.
     struct Past {
         var group: MarmotGroup
-        var createdAt: Int64
+        var createdAt: UnixTime
     }
 
     /// Honest members go back at most one epoch less.
@@ -23,7 +23,7 @@ struct HostileGroup {
     init(_ group: MarmotGroup) { self.current = group }
 
     /// Follows the group as an honest member would.
-    mutating func ingest(_ event: Event, now: Int64) {
+    mutating func ingest(_ event: Event, now: UnixTime) {
         var queue = [event]
         while let next = queue.popLast() {
             let before = self.current
@@ -38,7 +38,7 @@ struct HostileGroup {
         }
     }
 
-    private mutating func note(_ before: MarmotGroup, _ epoch: Epoch, _ createdAt: Int64) {
+    private mutating func note(_ before: MarmotGroup, _ epoch: Epoch, _ createdAt: UnixTime) {
         if let position = self.past.firstIndex(where: { $0.group.epoch == epoch }) {
             self.past[position].createdAt = createdAt
             self.past.removeSubrange((position + 1)...)
@@ -54,7 +54,7 @@ struct HostileGroup {
     }
 
     /// The time of the commit that ended the epoch of ``state(_:)``.
-    func endTime(_ depth: Int) -> Int64? {
+    func endTime(_ depth: Int) -> UnixTime? {
         (1...max(1, self.past.count)).contains(depth) && depth <= self.past.count
             ? self.past[self.past.count - depth].createdAt : nil
     }
@@ -69,7 +69,7 @@ struct HostileGroup {
     ///
     /// - Parameter isFollowed: whether this account adopts the commit; false if no member will accept it.
     mutating func commit(
-        _ request: CommitRequest, depth: Int = 0, at time: Int64, isFollowed: Bool,
+        _ request: CommitRequest, depth: Int = 0, at time: UnixTime, isFollowed: Bool,
         using random: inout some RandomNumberGenerator
     ) throws -> (event: Event, welcome: [UInt8]?) {
         guard var group = self.state(depth) else { throw MarmotError(.notFound, "no epoch is that far back") }
@@ -93,7 +93,7 @@ struct HostileGroup {
     ///
     /// - Parameter tag: the routing id that the event states, if it differs from the group's.
     mutating func seal(
-        _ bytes: [UInt8], at time: Int64, under tag: Bytes32? = nil, using random: inout some RandomNumberGenerator
+        _ bytes: [UInt8], at time: UnixTime, under tag: Bytes32? = nil, using random: inout some RandomNumberGenerator
     ) throws -> Event {
         let message = try self.current.mls.protect(bytes, using: &random)
         return try self.wrap(message, at: time, under: tag, using: &random)
@@ -101,7 +101,7 @@ struct HostileGroup {
 
     /// Puts an encoded MLSMessage, valid or not, into the outer layer.
     func wrap(
-        _ message: [UInt8], at time: Int64, under tag: Bytes32? = nil, using random: inout some RandomNumberGenerator
+        _ message: [UInt8], at time: UnixTime, under tag: Bytes32? = nil, using random: inout some RandomNumberGenerator
     ) throws -> Event {
         let group = self.current
         return try GroupEvents.seal(

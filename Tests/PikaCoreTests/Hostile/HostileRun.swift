@@ -53,14 +53,14 @@ final class HostileRun {
     var honestRelay: RelayURL { self.lab.relays[0] }
     var hostileRelay: RelayURL { self.lab.relays[1] }
     /// The lab's time in Unix seconds.
-    var now: Int64 { self.lab.clock.nowMilliseconds / 1000 }
+    var now: UnixTime { self.lab.clock.now }
     /// Never removed and never lured away; the other members are compared with it.
     var founder: LabMember { self.honest[0] }
 
     init(seed: UInt64) async throws {
         self.lab = try GroupLab(
             seed: seed, relays: 2, schedule: .shuffled, selfUpdate: seed.isMultiple(of: 2) ? .standard : .never)
-        let now = self.lab.clock.nowMilliseconds / 1000
+        let now = self.lab.clock.now
         self.random = SeededGenerator(seed: seed, stream: "campaign")
         self.quietID = .random(using: &self.random)
         self.member = try HostileAccount("mallory", seed: seed, now: now)

@@ -44,7 +44,9 @@ enum MemberAct: String, CaseIterable {
             rumor = account.rumor(
                 in: id, createdAt: view.now, padding: sizes.randomElement(using: &account.random) ?? 0)
         case .misdate:
-            let edges = [Int64.min, -1, 0, view.now - 3_888_001, view.now + 301, 1 << 53, Int64.max]
+            let edges: [UnixTime] = [
+                .distantPast, -1, 0, view.now - 3_888_001, view.now + 301, UnixTime(1 << 53), .distantFuture,
+            ]
             rumor.createdAt = edges.randomElement(using: &account.random) ?? 0
             if Bool.random(using: &account.random) { time = edges.randomElement(using: &account.random) ?? 0 }
         default: break

@@ -32,15 +32,15 @@ enum RelayAct: String, CaseIterable {
     private func forgery(of event: Event, using random: inout SeededGenerator) -> Event {
         let id = Bool.random(using: &random) ? event.id : event.unsigned.changed.id
         return Event(
-            id: id, pubkey: event.pubkey, createdAt: event.createdAt &- 1, kind: event.kind, tags: event.tags,
-            content: event.content, signature: event.signature)
+            id: id, pubkey: event.pubkey, createdAt: UnixTime(event.createdAt.seconds &- 1), kind: event.kind,
+            tags: event.tags, content: event.content, signature: event.signature)
     }
 }
 
 extension UnsignedEvent {
     fileprivate var changed: UnsignedEvent {
         var changed = self
-        changed.createdAt &-= 1
+        changed.createdAt = UnixTime(changed.createdAt.seconds &- 1)
         return changed
     }
 }

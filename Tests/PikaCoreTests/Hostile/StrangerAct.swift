@@ -49,7 +49,7 @@ enum StrangerAct: String, CaseIterable {
     }
 
     private func sign(
-        _ kind: Kind, _ tags: [Nostr.Tag], _ content: String, at time: Int64, _ stranger: inout HostileAccount
+        _ kind: Kind, _ tags: [Nostr.Tag], _ content: String, at time: UnixTime, _ stranger: inout HostileAccount
     ) -> Event {
         let once = KeyPair.generate(using: &stranger.random)
         return UnsignedEvent(pubkey: once.publicKey, createdAt: time, kind: kind, tags: tags, content: content)
@@ -58,7 +58,9 @@ enum StrangerAct: String, CaseIterable {
 
     private func junk(_ bytes: Int, _ stranger: inout HostileAccount, _ view: HostileView) throws -> Event {
         let noise = Secret.random(count: 40, using: &stranger.random).copyBytes()
-        let times = [view.now, view.now, view.now + 300, view.now + 1 << 40, 0, Int64.min, Int64.max]
+        let times: [UnixTime] = [
+            view.now, view.now, view.now + 300, view.now + 1 << 40, 0, .distantPast, .distantFuture,
+        ]
         let content =
             Int.random(in: 0..<10, using: &stranger.random) == 0
             ? "no Base64!" : Base64.encode(noise + [UInt8](repeating: 0, count: bytes))
@@ -83,8 +85,8 @@ enum StrangerAct: String, CaseIterable {
         let relays = Nostr.Tag(values: ["relays"] + (0..<200).map { "wss://r\($0).example" })
         let tags = [relays, Nostr.Tag("e", String(repeating: "0", count: 64)), Nostr.Tag("encoding", "base64")]
         return try [
-            (Kind.welcome, noise, view.now), (.welcome, "", Int64.max), (.chatMessage, "hello", view.now),
-            (.welcome, noise, Int64.min),
+            (Kind.welcome, noise, view.now), (.welcome, "", UnixTime.distantFuture), (.chatMessage, "hello", view.now),
+            (.welcome, noise, UnixTime.distantPast),
         ].map { kind, content, time in
             let rumor = UnsignedEvent(
                 pubkey: stranger.keys.publicKey, createdAt: time, kind: kind, tags: tags, content: content)
@@ -101,7 +103,8 @@ enum StrangerAct: String, CaseIterable {
         for _ in 0..<5 {
             let original = known.randomElement(using: &stranger.random) ?? newest
             let times = [
-                original.createdAt &- 1, original.createdAt &+ 1, original.createdAt &- 86_400, view.now,
+                UnixTime(original.createdAt.seconds &- 1), UnixTime(original.createdAt.seconds &+ 1),
+                UnixTime(original.createdAt.seconds &- 86_400), view.now,
             ]
             let tag = Int.random(in: 0..<4, using: &stranger.random) == 0 ? try self.routingID(&stranger, view) : nil
             events.append(

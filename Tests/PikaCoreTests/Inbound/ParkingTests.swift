@@ -10,7 +10,7 @@ import Testing
     private func junk(_ number: Int, _ world: inout ReducerWorld, bytes: Int = 60) -> Event {
         let signer = KeyPair.generate(using: &world.random)
         return UnsignedEvent(
-            pubkey: signer.publicKey, createdAt: world.now / 1000, kind: .groupEvent,
+            pubkey: signer.publicKey, createdAt: world.time, kind: .groupEvent,
             tags: [Nostr.Tag("h", world[1].group?.data.nostrGroupIDHex ?? "")],
             content: Base64.encode(withUnsafeBytes(of: number) { Array($0) } + [UInt8](repeating: 1, count: bytes))
         ).signed(by: signer, using: &world.random)
@@ -24,7 +24,7 @@ import Testing
         var attacker = BackDater(try #require(world[2].group))
         world.act(0, .renameGroup(chatID: world[0].chatID, name: "lost"), "lost")
         world.settle(offline: [2])
-        for event in try attacker.answer(world.relayed, now: world.now / 1000) {
+        for event in try attacker.answer(world.relayed, now: world.time) {
             for index in 0..<2 { world.receive(index, event) }
         }
         world.settle(offline: [2])
@@ -114,11 +114,11 @@ import Testing
         var world = try ReducerWorld.group(2)
         let signer = KeyPair.generate(using: &world.random)
         let event = UnsignedEvent(
-            pubkey: signer.publicKey, createdAt: world.now / 1000, kind: .groupEvent,
+            pubkey: signer.publicKey, createdAt: world.time, kind: .groupEvent,
             tags: [Nostr.Tag("h", world[1].group?.data.nostrGroupIDHex ?? "")], content: "no Base64!"
         ).signed(by: signer, using: &world.random)
         let wrap = UnsignedEvent(
-            pubkey: signer.publicKey, createdAt: world.now / 1000, kind: .giftWrap,
+            pubkey: signer.publicKey, createdAt: world.time, kind: .giftWrap,
             tags: [Nostr.Tag("p", world[1].key.hex)], content: "no gift"
         ).signed(by: signer, using: &world.random)
         for stranger in [event, wrap] {

@@ -30,7 +30,8 @@ import Testing
         let key = key ?? Secret.random(count: 32, using: &random)
         let id = try #require(Bytes32([UInt8](repeating: 9, count: 32)))
         return try GroupEvents.seal(
-            [UInt8](repeating: 7, count: bytes), key: key, nostrGroupID: id, now: Int64(number), using: &random)
+            [UInt8](repeating: 7, count: bytes), key: key, nostrGroupID: id, now: UnixTime(Int64(number)),
+            using: &random)
     }
 
     private func ring(_ keys: Range<Int>) -> OuterKeyRing { OuterKeyRing(Array(self.keys[keys])) }
@@ -218,7 +219,7 @@ import Testing
         var trials = 0
         let junk = held.releaseJunk {
             trials += 1
-            return $0.createdAt.isMultiple(of: 2)
+            return $0.createdAt.seconds.isMultiple(of: 2)
         }
         #expect(junk.map(\.createdAt) == [1, 3, 5] && trials == 6)
         #expect(

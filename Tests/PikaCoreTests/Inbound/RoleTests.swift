@@ -131,13 +131,13 @@ import Testing
         let message = try #require(world[1].durable.messages.last { $0.isOwn })
         var random = world.random
         let again = try #require(
-            try world.accounts[1].model.groups[groupID]?.seal(message.rumor, now: world.now / 1000, using: &random))
+            try world.accounts[1].model.groups[groupID]?.seal(message.rumor, now: world.time, using: &random))
         world.receive(2, again)
         #expect(
             groupNotices(world) == [
                 CoreNotice(
                     event: again.id, inner: message.id, chatID: world[2].chatID, fate: .refused, reason: "duplicate",
-                    detail: "repeated inner event", at: world.now / 1000)
+                    detail: "repeated inner event", at: world.time)
             ])
     }
 

@@ -6,7 +6,7 @@ import Testing
 @Suite struct InboxTests {
     private static let window = Inbox.Window(count: 4, bytes: 100, countOfChat: 2, bytesOfChat: 60)
 
-    private func event(_ id: Int64, _ chat: ChatID = "a", at time: Int64 = 10) throws -> CoreEvent {
+    private func event(_ id: Int64, _ chat: ChatID = "a", at time: UnixTime = 10) throws -> CoreEvent {
         let key = try PublicKey(hex: String(repeating: "b", count: 64))
         return CoreEvent(
             inboxID: id, chatID: chat, receivedAt: time,
@@ -19,7 +19,7 @@ import Testing
         return inbox
     }
 
-    private func handOut(_ inbox: inout Inbox, notBefore oldest: Int64 = .min) -> [Int64] {
+    private func handOut(_ inbox: inout Inbox, notBefore oldest: UnixTime = .distantPast) -> [Int64] {
         var ids: [Int64] = []
         while let event = inbox.handOut(within: Self.window, notBefore: oldest) { ids.append(event.inboxID) }
         return ids
@@ -63,7 +63,9 @@ import Testing
 
     @Test func keepsOldEventsFromHandlers() throws {
         var inbox = Inbox()
-        for (id, time) in [(1, 5), (2, 20), (3, 6)] { inbox.add(try self.event(Int64(id), at: Int64(time)), bytes: 1) }
+        for (id, time) in [(1, 5), (2, 20), (3, 6)] {
+            inbox.add(try self.event(Int64(id), at: UnixTime(Int64(time))), bytes: 1)
+        }
         #expect(self.handOut(&inbox, notBefore: 10) == [2])
         #expect(inbox.waiting(since: 10) == [1, 3] && inbox.oldestArrival == 5)
     }

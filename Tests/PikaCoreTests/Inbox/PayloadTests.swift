@@ -15,7 +15,7 @@ import Testing
             .message(
                 MessageEvent(
                     id: id, sender: one, kind: Kind(rawValue: 65535), content: "\u{0}\"\\\n🦊\u{2028}",
-                    tags: [Nostr.Tag(values: []), Nostr.Tag("e", "", "x")], createdAt: .max, epoch: .max)),
+                    tags: [Nostr.Tag(values: []), Nostr.Tag("e", "", "x")], createdAt: .distantFuture, epoch: .max)),
             .commit(
                 CommitEvent(
                     id: id, committer: one, isOwn: true, epochBefore: .max - 1, epochAfter: .max, added: [one, two],

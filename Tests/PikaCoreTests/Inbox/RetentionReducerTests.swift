@@ -25,7 +25,7 @@ import Testing
         let groupID = try #require(world[1].group?.groupID)
         for number in 0..<count {
             let rumor = UnsignedEvent(
-                pubkey: world[0].key, createdAt: world.now / 1000 - Int64(count - 1 - number), kind: .chatMessage,
+                pubkey: world[0].key, createdAt: world.time - Int64(count - 1 - number), kind: .chatMessage,
                 content: "\(number)")
             world.accounts[1].durable.messages.append(
                 StoredMessage(

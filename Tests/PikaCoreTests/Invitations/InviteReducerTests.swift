@@ -64,7 +64,7 @@ import Testing
         world.act(1, .acceptInvite(wrapper: invite.wrapper), "accept")
         world.accounts[1].due = []
         // The process ends before the relay's answer, and its cursor is past the message.
-        world.accounts[1].durable.state.cursors[ReducerWorld.relay.string] = ReducerWorld.start + 100_000
+        world.accounts[1].durable.state.cursors[ReducerWorld.relay.string] = (ReducerWorld.start + 100_000).seconds
         try world.restart(1)
         world.settle()
         #expect(world[1].texts.isEmpty)

@@ -264,7 +264,7 @@ import Testing
         #expect(world[1].durable.state.keyPackages.count == 1)
         #expect(world[1].model.keyPackages.references == world[1].durable.state.keyPackages.map(\.reference))
         #expect(world[1].durable.state.memos.keys.filter { $0.kind == .keyPackage }.count == 1)
-        #expect(world[1].model.keyPackages.current(world.now / 1000) != nil)
+        #expect(world[1].model.keyPackages.current(world.time) != nil)
         try world.restart(1)
         #expect(world[1].model.keyPackages.announcements.count == 1)
     }

@@ -25,7 +25,7 @@ import Testing
         }
 
         mutating func package(
-            at time: Int64 = KeyPackageSearchTests.now, _ package: KeyPackage? = nil
+            at time: UnixTime = KeyPackageSearchTests.now, _ package: KeyPackage? = nil
         ) -> (addressable: Event, legacy: Event) {
             KeyPackageEvents.events(
                 for: package ?? self.bundle.keyPackage, slot: String(repeating: "5c", count: 32),
@@ -33,7 +33,7 @@ import Testing
         }
 
         mutating func list(
-            _ kind: Kind, _ relays: some Sequence<RelayURL>, at time: Int64 = KeyPackageSearchTests.now
+            _ kind: Kind, _ relays: some Sequence<RelayURL>, at time: UnixTime = KeyPackageSearchTests.now
         ) -> Event {
             RelayListEvents.event(kind, relays: Array(relays), by: self.keys, now: time, using: &self.random)
         }
@@ -47,7 +47,7 @@ import Testing
 
     /// Runs a search against relays with these events; nil stands for a relay that is down.
     private func run(
-        _ search: inout KeyPackageSearch, _ relays: [RelayURL: [Event]?], now: Int64 = now
+        _ search: inout KeyPackageSearch, _ relays: [RelayURL: [Event]?], now: UnixTime = now
     ) -> [PublicKey: KeyPackageSearch.Finding] {
         while true {
             let requests = search.nextRequests()
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    private func verdict(_ peer: Peer, _ events: [Event], now: Int64 = now) -> KeyPackageVerdict? {
+    private func verdict(_ peer: Peer, _ events: [Event], now: UnixTime = now) -> KeyPackageVerdict? {
         var search = self.search([peer])
         return self.run(&search, [Self.home: events], now: now)[peer.key]?.verdict
     }
@@ -127,7 +127,8 @@ import Testing
         let legacy = try KeyPackageBundle.generate(
             peer.bundle.keyPackage.cipherSuite, credential: peer.bundle.keyPackage.leafNode.credential,
             capabilities: Capabilities(cipherSuites: [1], extensions: [0x000a, 0xf2ee]),
-            lifetime: Lifetime(notBefore: UInt64(Self.now - 3600), notAfter: UInt64(Self.now + 86_400)),
+            lifetime: Lifetime(
+                notBefore: UInt64((Self.now - 3600).seconds), notAfter: UInt64((Self.now + 86_400).seconds)),
             signatureKey: try SignaturePrivateKey.generate(peer.bundle.keyPackage.cipherSuite, using: &random),
             extensions: [Extension(type: .lastResort, data: [])], using: &random)
         let old = peer.package(at: Self.now, legacy.keyPackage)

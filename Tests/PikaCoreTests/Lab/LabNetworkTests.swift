@@ -15,7 +15,7 @@ import Testing
         self.keys = KeyPair.generate(using: &generator)
     }
 
-    private func event(_ content: String, _ kind: Kind = .textNote, at time: Int64 = 100, _ tags: [Nostr.Tag] = [])
+    private func event(_ content: String, _ kind: Kind = .textNote, at time: UnixTime = 100, _ tags: [Nostr.Tag] = [])
         -> Event
     {
         var generator = SeededGenerator(seed: 4)
@@ -57,8 +57,9 @@ import Testing
 
     @Test func relayOrdersExtremeTimes() {
         var relay = LabRelay()
-        for time in [Int64.min, 0, .max] { _ = relay.store(event("x", at: time)) }
-        #expect(relay.stored(matching: [Filter(kinds: [.textNote])]).map(\.createdAt) == [.max, 0, .min])
+        for time in [UnixTime.distantPast, 0, .distantFuture] { _ = relay.store(event("x", at: time)) }
+        #expect(
+            relay.stored(matching: [Filter(kinds: [.textNote])]).map(\.createdAt) == [.distantFuture, 0, .distantPast])
     }
 
     @Test func relayStoresPerNIP01() {
@@ -70,7 +71,7 @@ import Testing
         #expect(relay.take(old) == .accepted(isNew: false))
         #expect(relay.take(event("typing", .typing)) == .accepted(isNew: true))
         #expect(relay.events == [new])
-        let notes = (1...3).map { event("note", at: Int64($0)) }
+        let notes = (1...3).map { event("note", at: UnixTime(Int64($0))) }
         for note in notes { #expect(relay.take(note) == .accepted(isNew: true)) }
         #expect(relay.stored(matching: [Filter(kinds: [.textNote], limit: 2)]) == [notes[2], notes[1]])
         #expect(relay.stored(matching: []).isEmpty)

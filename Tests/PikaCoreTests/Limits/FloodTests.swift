@@ -86,11 +86,11 @@ import Testing
             let signal = CallSignal(callID: "call-\(number)", timestampMilliseconds: 1, body: .invite(session))
             let groupID = try #require(world[sender].group?.groupID)
             let rumor = UnsignedEvent(
-                pubkey: world[sender].key, createdAt: world.now / 1000, kind: .callSignal, tags: [],
+                pubkey: world[sender].key, createdAt: world.time, kind: .callSignal, tags: [],
                 content: signal.content)
             var random = world.random
             let event = try world.accounts[sender].model.groups[groupID]?.seal(
-                rumor, now: world.now / 1000, using: &random)
+                rumor, now: world.time, using: &random)
             world.random = random
             world.receive(1, try #require(event))
         }

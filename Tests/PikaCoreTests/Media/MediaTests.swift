@@ -74,7 +74,7 @@ private struct MirrorBot: Bot {
         #expect(uploads.allSatisfy { $0.authorization.pubkey == pair.alice.publicKey })
         for upload in uploads {
             try BlossomAuthorization.verify(
-                upload.authorization, for: .upload, now: pair.lab.clock.nowMilliseconds / 1000)
+                upload.authorization, for: .upload, now: pair.lab.clock.now)
             #expect(BlossomAuthorization.allows(upload.authorization, upload.hash))
         }
     }

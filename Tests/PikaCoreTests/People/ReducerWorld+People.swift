@@ -6,7 +6,7 @@ extension ReducerWorld {
     /// Puts an event of an account, or of another key, on the relay.
     @discardableResult
     mutating func post(
-        _ kind: Kind, by key: KeyPair, _ content: String, tags: [Nostr.Tag] = [], at time: Int64 = ReducerWorld.start
+        _ kind: Kind, by key: KeyPair, _ content: String, tags: [Nostr.Tag] = [], at time: UnixTime = ReducerWorld.start
     ) -> Event {
         let event = UnsignedEvent(
             pubkey: key.publicKey, createdAt: time, kind: kind, tags: tags, content: content

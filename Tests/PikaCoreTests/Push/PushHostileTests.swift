@@ -122,7 +122,8 @@ import Testing
 
     /// Applies routes that a leaf's member stated itself, in a separate step; false if there is no room.
     private func apply(
-        _ routes: [PushRoute], to tokens: inout PushTokens, of leaf: UInt32 = 3, by member: PublicKey, at time: Int64,
+        _ routes: [PushRoute], to tokens: inout PushTokens, of leaf: UInt32 = 3, by member: PublicKey,
+        at time: UnixTime,
         in groupID: GroupID = [1]
     ) -> Bool {
         var step = CoreStep.at(0)

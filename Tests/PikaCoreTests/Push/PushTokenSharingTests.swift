@@ -149,7 +149,7 @@ import Testing
         var tokens = world[0].model.notifications.tokens
         var others = world[1].model.notifications.tokens
         func expire(_ tokens: inout PushTokens, days: Int64) -> [GroupID] {
-            var step = CoreStep.at((ReducerWorld.start + days * 86_400) * 1000)
+            var step = CoreStep.at((ReducerWorld.start + days * 86_400).milliseconds)
             return tokens.expire(&step)
         }
         let early = expire(&tokens, days: 24)

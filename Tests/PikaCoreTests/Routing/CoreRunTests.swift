@@ -26,7 +26,7 @@ import Testing
             in groupID: GroupID, before: StoredMessage.Position?, limit: Int
         ) async throws -> [StoredMessage] { [] }
         func message(in groupID: GroupID, id: EventID) async throws -> StoredMessage? { nil }
-        func nextExpiry() async throws -> Int64? { nil }
+        func nextExpiry() async throws -> UnixTime? { nil }
         func surplus(_ rule: MessageSurplus, limit: Int) async throws -> Int { 0 }
         func value(scope: String, key: String) async throws -> [UInt8]? { nil }
         func media(in groupID: GroupID, message: EventID) async throws -> [StoredMedia] { [] }

@@ -173,7 +173,7 @@ import Testing
                 pubkey: signer.publicKey, createdAt: ReducerWorld.start + Int64(number), kind: .groupEvent,
                 tags: [Nostr.Tag("h", id)], content: String(repeating: "AAAA", count: 20)
             ).signed(by: signer, using: &world.random)
-            world.now = (ReducerWorld.start + Int64(number)) * 1000
+            world.now = (ReducerWorld.start + Int64(number)).milliseconds
             world.receive(1, event)
         }
         #expect(world[1].durable.state.waiting.count == PendingEvents.standardGroup.events)
@@ -201,7 +201,7 @@ import Testing
         world.reduce(
             1, .fetched(.catchUp(ReducerWorld.relay), [ReducerWorld.relay: .events(missed.dropLast().reversed())]))
         #expect(world[1].texts.count == 150)
-        #expect(world[1].durable.state.cursors[ReducerWorld.relay.string] == newest.createdAt - 1)
+        #expect(world[1].durable.state.cursors[ReducerWorld.relay.string] == (newest.createdAt - 1).seconds)
     }
 
     @Test func deliversLiveEventsFromUnreadableRelay() throws {

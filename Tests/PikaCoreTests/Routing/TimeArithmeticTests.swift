@@ -6,8 +6,8 @@ import Testing
 
 /// Times at the ends of their range never trap.
 @Suite struct TimeArithmeticTests {
-    @Test(arguments: [.min, -1, 0, .max] as [Int64])
-    func expirationsOfOwnMessagesDoNotTrap(_ time: Int64) throws {
+    @Test(arguments: [.distantPast, -1, 0, .distantFuture] as [UnixTime])
+    func expirationsOfOwnMessagesDoNotTrap(_ time: UnixTime) throws {
         var world = try ReducerWorld.group(2)
         world.act(
             0,
@@ -20,11 +20,11 @@ import Testing
 
     @Test func listsAtMaximumTimeDoNotTrap() throws {
         var world = try ReducerWorld.group(2)
-        let list = UnsignedEvent(pubkey: world[0].key, createdAt: .max, kind: .inboxRelays, content: "")
+        let list = UnsignedEvent(pubkey: world[0].key, createdAt: .distantFuture, kind: .inboxRelays, content: "")
             .signed(by: world[0].keys, using: &world.random)
         world.accounts[0].model.keyPackages.restore(RelayListRecord(event: list))
         let step = CoreStep(nowMilliseconds: world.now, random: CoreRandom(SplitMix64(seed: 1)))
-        #expect(world[0].model.relayListDraft(.inboxRelays, step).createdAt == .max)
+        #expect(world[0].model.relayListDraft(.inboxRelays, step).createdAt == .distantFuture)
     }
 
     @Test func longDurationsDoNotTrap() {

@@ -32,7 +32,7 @@ import Testing
         world.settle()
         #expect(vitals(1, of: &world)?.parked == ParkedEvents())
         let junk = UnsignedEvent(
-            pubkey: world[0].key, createdAt: world.now / 1000, kind: .groupEvent,
+            pubkey: world[0].key, createdAt: world.time, kind: .groupEvent,
             tags: [Nostr.Tag("h", world[1].group?.data.nostrGroupIDHex ?? "")],
             content: Base64.encode([UInt8](repeating: 7, count: 60))
         ).signed(by: world[0].keys, using: &world.random)

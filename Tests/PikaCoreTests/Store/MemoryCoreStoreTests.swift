@@ -13,7 +13,7 @@ import Testing
         return KeyPair.generate(using: &generator)
     }()
 
-    private static func rumor(_ content: String, at time: Int64 = 100) -> UnsignedEvent {
+    private static func rumor(_ content: String, at time: UnixTime = 100) -> UnsignedEvent {
         UnsignedEvent(pubkey: keys.publicKey, createdAt: time, kind: .chatMessage, content: content)
     }
 
@@ -22,7 +22,7 @@ import Testing
         return rumor(content).signed(by: keys, using: &generator)
     }
 
-    private static func message(_ content: String, in group: UInt8 = 1, at time: Int64 = 100) -> StoredMessage {
+    private static func message(_ content: String, in group: UInt8 = 1, at time: UnixTime = 100) -> StoredMessage {
         let rumor = rumor(content, at: time)
         return StoredMessage(
             groupID: [group], rumor: rumor, id: rumor.id, wrapper: event(content).id, epoch: 3, isOwn: true)
@@ -56,7 +56,7 @@ import Testing
 
     @Test func pagesMessagesNewestFirst() async throws {
         let store = MemoryCoreStore()
-        let messages = (0..<40).map { Self.message("\($0)", at: Int64(100 + $0 / 7)) }
+        let messages = (0..<40).map { Self.message("\($0)", at: UnixTime(Int64(100 + $0 / 7))) }
         try await store.commit(messages.map { .putMessage($0) } + [.putMessage(Self.message("", in: 2))])
         var second = messages[0]
         second.isOwn = false
@@ -93,7 +93,7 @@ import Testing
     @Test func keepsRowsAsThePortRequires() async throws {
         let store = MemoryCoreStore()
         let ids = (0..<3).map { Self.event("\($0)").id }
-        let waiting = (0..<3).map { WaitingEvent(event: Self.event("\($0)"), arrivedAt: Int64(30 - $0)) }
+        let waiting = (0..<3).map { WaitingEvent(event: Self.event("\($0)"), arrivedAt: UnixTime(Int64(30 - $0))) }
         try await store.commit([
             .advanceCursor(name: "a", to: 10), .advanceCursor(name: "a", to: 9), .advanceCursor(name: "b", to: -5),
             .putSeen(ids[0], at: 1), .putSeen(ids[1], at: 1), .putSeen(ids[0], at: 2),

@@ -9,7 +9,7 @@ struct BackDater {
     private(set) var group: MarmotGroup
     /// The number of commits that it lets pass before it commits before the first of them.
     let depth: Int
-    private var earlier: [(group: MarmotGroup, createdAt: Int64)] = []
+    private var earlier: [(group: MarmotGroup, createdAt: UnixTime)] = []
     private var known: Set<EventID> = []
     private var random: SeededGenerator
     private(set) var answerCount = 0
@@ -21,7 +21,7 @@ struct BackDater {
     }
 
     /// Reads events in the order of a relay. Returns its own commits.
-    mutating func answer(_ events: [Event], now: Int64) throws -> [Event] {
+    mutating func answer(_ events: [Event], now: UnixTime) throws -> [Event] {
         var answers: [Event] = []
         for event in events where event.kind == .groupEvent && self.known.insert(event.id).inserted {
             var next = self.group

@@ -6,7 +6,7 @@ import Nostr
 extension CopyNotice {
     /// The notice of an account's copy, as an event.
     func event(
-        by account: KeyPair, createdAt: Int64, using random: inout some RandomNumberGenerator
+        by account: KeyPair, createdAt: UnixTime, using random: inout some RandomNumberGenerator
     ) throws -> Event {
         var source = CoreRandom(SplitMix64(seed: random.next()))
         let answer = try KeyOperation.encrypt(self.content, to: account.publicKey).perform(with: account, &source)

@@ -31,7 +31,7 @@ struct DurableState {
             if let index = self.messages.firstIndex(where: { $0.groupID == message.groupID && $0.id == message.id }) {
                 self.messages[index] = message
             }
-        case .deleteExpired(let time): self.messages.removeAll { ($0.expiresAt ?? .max) <= time }
+        case .deleteExpired(let time): self.messages.removeAll { ($0.expiresAt ?? .distantFuture) <= time }
         case .putMedia(let media): self.media.append(media)
         case .putSeen(let id, _): self.state.seen.insert(id, at: 0)
         case .putRefused(let id, _): self.state.refused.insert(id, at: 0)
@@ -70,7 +70,7 @@ struct DurableState {
         for group in Dictionary(grouping: self.messages, by: \.groupID).values {
             let newestFirst = group.sorted { $0.position > $1.position }
             found += newestFirst.dropFirst(rule.beyondNewest ?? .max)
-            found += newestFirst.prefix(rule.beyondNewest ?? .max).filter { $0.time < rule.before ?? .min }
+            found += newestFirst.prefix(rule.beyondNewest ?? .max).filter { $0.time < rule.before ?? .distantPast }
         }
         return Array(found.prefix(limit))
     }
@@ -86,7 +86,7 @@ struct DurableState {
 
 /// Accounts that share one relay; the tests decide when effects are performed.
 struct ReducerWorld {
-    static let start: Int64 = 1_800_000_000
+    static let start: UnixTime = 1_800_000_000
     static let relay: RelayURL = {
         do { return try RelayURL("wss://relay.example") } catch { preconditionFailure("\(error)") }
     }()
@@ -132,7 +132,9 @@ struct ReducerWorld {
         }
     }
 
-    var now = ReducerWorld.start * 1000
+    /// The time in Unix milliseconds.
+    var now = ReducerWorld.start.milliseconds
+    var time: UnixTime { UnixTime(milliseconds: self.now) }
     var random = SplitMix64(seed: 7)
     var accounts: [Account] = []
     var relayed: [Event] = []
