@@ -29,7 +29,8 @@ struct CoreModel: Sendable {
 
     /// The visible state.
     var state: AppState {
-        _read { yield self.published.state }
+        // Not _read: in debug builds Swift 6.3 compares a field of the yielded value after releasing it.
+        get { self.published.state }
         _modify { yield &self.published.state }
     }
 
