@@ -214,8 +214,8 @@ extension Array {
     }
 
     /// Returns the elements sorted by time; equal ones keep their order.
-    fileprivate func stablySorted(by time: (Element) -> UnixTime) -> [Element] {
-        self.enumerated().sorted { (time($0.element), $0.offset) < (time($1.element), $1.offset) }.map(\.element)
+    fileprivate func stablySorted(by key: (Element) -> some Comparable) -> [Element] {
+        self.enumerated().sorted { (key($0.element), $0.offset) < (key($1.element), $1.offset) }.map(\.element)
     }
 }
 
