@@ -236,7 +236,7 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             try await store.commit([.deleteSurplus(old, limit: 4)])
             #expect(try await store.surplus(old, limit: 4) == 2)
             try await store.commit([.deleteSurplus(old, limit: 4), .deleteSurplus(old, limit: 4)])
-            #expect(try await times() == Array(106...119))
+            #expect(try await times() == (106...119).map { UnixTime($0) })
             let beyond = MessageSurplus(beyondNewest: 2)
             #expect(try await store.surplus(beyond, limit: 50) == 10)
             try await store.commit([.deleteSurplus(beyond, limit: 7)])

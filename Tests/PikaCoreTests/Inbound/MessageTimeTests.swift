@@ -11,8 +11,9 @@ import Testing
     private func send(_ text: String, claiming time: UnixTime, _ world: inout ReducerWorld) throws {
         let group = try #require(world[0].group)
         let rumor = UnsignedEvent(pubkey: world[0].key, createdAt: time, kind: .chatMessage, content: text)
+        let now = world.time
         let sealed = try world.accounts[0].model.groups[group.groupID]?.seal(
-            rumor, now: world.time, using: &world.random)
+            rumor, now: now, using: &world.random)
         world.receive(1, try #require(sealed))
     }
 

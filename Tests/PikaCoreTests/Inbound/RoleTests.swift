@@ -130,8 +130,9 @@ import Testing
         let groupID = try #require(world[1].group?.groupID)
         let message = try #require(world[1].durable.messages.last { $0.isOwn })
         var random = world.random
+        let now = world.time
         let again = try #require(
-            try world.accounts[1].model.groups[groupID]?.seal(message.rumor, now: world.time, using: &random))
+            try world.accounts[1].model.groups[groupID]?.seal(message.rumor, now: now, using: &random))
         world.receive(2, again)
         #expect(
             groupNotices(world) == [

@@ -89,8 +89,9 @@ import Testing
                 pubkey: world[sender].key, createdAt: world.time, kind: .callSignal, tags: [],
                 content: signal.content)
             var random = world.random
+            let now = world.time
             let event = try world.accounts[sender].model.groups[groupID]?.seal(
-                rumor, now: world.time, using: &random)
+                rumor, now: now, using: &random)
             world.random = random
             world.receive(1, try #require(event))
         }

@@ -113,7 +113,8 @@ struct MessageVerifierTests {
         var generator = SplitMix64(seed: 42)
         let events = (0..<8).map { index in
             Author.alice.event(
-                String(repeating: "é\"\\\n", count: index), kind: 445, at: .random(in: 0...1 << 40, using: &generator),
+                String(repeating: "é\"\\\n", count: index), kind: 445,
+                at: UnixTime(.random(in: 0...1 << 40, using: &generator)),
                 tags: [Tag("h", "g\(index)"), Tag(values: []), Tag("e", "\u{1F600}", "x")])
         }
         let frames =

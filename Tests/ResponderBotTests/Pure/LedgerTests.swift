@@ -1,3 +1,4 @@
+import Nostr
 import Testing
 
 @testable import ResponderBot
