@@ -72,7 +72,7 @@ struct Branches: Sendable {
     mutating func add(_ rival: Rival) -> EventID? {
         let groupID = rival.group.groupID
         self.rivals[groupID, default: []].append(rival)
-        guard let invited = self.rivals[groupID]?.compactMap(\.invite?.wrapper), invited.count > Self.maximumRivals
+        guard let invited = self.rivals[groupID]?.compactMap({ $0.invite?.wrapper }), invited.count > Self.maximumRivals
         else { return nil }
         self.rivals[groupID]?.removeAll { $0.invite?.wrapper == invited[0] }
         return invited[0]
