@@ -56,8 +56,9 @@ struct Examination: Sendable {
         keys.flatMap { key in
             let account = key.account
             let state = StateFindings(directory: stateDirectory(of: account)).run(subject: key.subject)
-            return key.findings + state + ProgramFindings(account, environment: environment).run(subject: key.subject)
-                + rollbacks.run(account: account.name, subject: key.subject)
+            let programs = ProgramFindings(account, environment: environment).run(subject: key.subject)
+            let storms = rollbacks.run(account: account.name, subject: key.subject)
+            return [key.findings, state, programs, storms].flatMap(\.self)
         }
     }
 

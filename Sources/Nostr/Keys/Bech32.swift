@@ -9,7 +9,8 @@ enum Bech32 {
         let data = regroup(bytes, from: 8, to: 5, pad: true) ?? []
         let expanded = expand(prefix)
         let rest = polymod(expanded + data + [UInt8](repeating: 0, count: 6)) ^ 1
-        let checksum = (0..<6).map { UInt8(rest >> (5 * (5 - $0)) & 31) }
+        let shifts: [UInt32] = [25, 20, 15, 10, 5, 0]
+        let checksum = shifts.map { shift in UInt8(truncatingIfNeeded: rest >> shift) & 31 }
         return prefix + "1" + String(decoding: (data + checksum).map { alphabet[Int($0)] }, as: UTF8.self)
     }
 
@@ -58,16 +59,17 @@ enum Bech32 {
     private static func regroup(_ values: some Sequence<UInt8>, from: UInt32, to: UInt32, pad: Bool) -> [UInt8]? {
         var held: UInt32 = 0
         var bits: UInt32 = 0
+        let mask: UInt32 = 1 << to - 1
         var output: [UInt8] = []
         for value in values {
             held = (held << from | UInt32(value)) & 0xfff
             bits += from
             while bits >= to {
                 bits -= to
-                output.append(UInt8(held >> bits & (1 << to - 1)))
+                output.append(UInt8(held >> bits & mask))
             }
         }
-        let rest = held << (to - bits) & (1 << to - 1)
+        let rest = held << (to - bits) & mask
         if pad {
             if bits > 0 { output.append(UInt8(rest)) }
         } else if bits >= from || rest != 0 {

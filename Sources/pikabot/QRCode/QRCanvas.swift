@@ -100,7 +100,8 @@ struct QRCanvas: Sendable {
 
     /// Draws codewords in column pairs from right to left, alternately upwards and downwards.
     mutating func draw(_ codewords: [UInt8]) {
-        var bits = codewords.lazy.flatMap { byte in (0..<8).reversed().map { byte >> $0 & 1 == 1 } }.makeIterator()
+        let masks: [UInt8] = [128, 64, 32, 16, 8, 4, 2, 1]
+        var bits = codewords.flatMap { (byte: UInt8) -> [Bool] in masks.map { byte & $0 != 0 } }.makeIterator()
         for (turn, right) in columns.enumerated() {
             let rows = turn.isMultiple(of: 2) ? Array((0..<size).reversed()) : Array(0..<size)
             for row in rows {

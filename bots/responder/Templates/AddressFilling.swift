@@ -25,7 +25,8 @@ extension Template {
         let path = afterScheme.prefix { $0 != "?" && $0 != "#" }.drop { $0 != "/" }
         var bytes = Array(path.utf8)
         for _ in 0..<rounds { bytes = decoded(bytes) }
-        return bytes.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
+        let separators = Array("/\\".utf8)
+        return bytes.split { separators.contains($0) }
             // Some servers strip whitespace and anything after a semicolon before they interpret the segment.
             .map { $0.prefix { $0 != UInt8(ascii: ";") }.filter { $0 > UInt8(ascii: " ") } }
             .count { $0 == [UInt8(ascii: ".")] || $0 == [UInt8(ascii: "."), UInt8(ascii: ".")] }

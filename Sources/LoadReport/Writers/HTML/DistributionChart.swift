@@ -7,7 +7,9 @@ struct DistributionChart {
 
     static func card(_ result: LoadResult) -> String? {
         let rows = preferred.compactMap { result.operation($0) }.filter { ($0.latency?.samples ?? 0) > 1 }
-        let values = rows.flatMap { $0.latency.map { Array($0.percentiles.values) + [$0.max] } ?? [] }.filter { $0 > 0 }
+        var values: [Double] = []
+        for latency in rows.compactMap(\.latency) { values += Array(latency.percentiles.values) + [latency.max] }
+        values.removeAll { $0 <= 0 }
         guard let smallest = values.min(), let largest = values.max() else { return nil }
         let frame = ChartFrame(across: nines, up: .logarithmic(smallest, largest))
         let lines = zip(rows, colors).map { row, color in
