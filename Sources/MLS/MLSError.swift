@@ -17,9 +17,9 @@ public struct MLSError: CodedError, Equatable {
         self.message = message
     }
 
-    /// Wraps a decoding failure of `what`.
+    /// Wraps a decoding failure of `what`. Only proposals have types that are unknown rather than invalid.
     init(decoding what: String, _ error: TLSCodecError) {
-        self.init(.malformed, "\(what): \(error)")
+        self.init(error.code == .unknownType ? .unsupportedProposal : .malformed, "\(what): \(error)")
     }
 
     /// Compares the codes and ignores the messages.
@@ -84,4 +84,8 @@ extension ErrorCode where Failure == MLSError {
     public static var unsupported: Self { Self("unsupported") }
     /// A stored group cannot be restored.
     public static var invalidStoredForm: Self { Self("invalid_stored_form") }
+    /// A message holds a proposal whose type is unknown, or that the group's ``GroupRules`` exclude (RFC 9420 §12.2).
+    public static var unsupportedProposal: Self { Self("unsupported_proposal") }
+    /// A proposal or commit has a wire format that the group's ``GroupRules`` exclude.
+    public static var excludedWireFormat: Self { Self("excluded_wire_format") }
 }

@@ -6,7 +6,7 @@ public struct TLSCodecError: Error, Hashable, Sendable, CustomStringConvertible 
     /// would make five.
     public struct Code: Hashable, Sendable {
         private enum Value {
-            case truncated, trailingBytes, nonMinimalLength, lengthTooLarge, unevenVector, invalidValue
+            case truncated, trailingBytes, nonMinimalLength, lengthTooLarge, unevenVector, invalidValue, unknownType
         }
         private let value: Value
 
@@ -22,6 +22,8 @@ public struct TLSCodecError: Error, Hashable, Sendable, CustomStringConvertible 
         public static let unevenVector = Code(value: .unevenVector)
         /// A field holds a value that its type does not allow.
         public static let invalidValue = Code(value: .invalidValue)
+        /// A field names a type that the decoder does not know, so that the length of its value is unknown.
+        public static let unknownType = Code(value: .unknownType)
     }
 
     /// Kind of failure, for branching.

@@ -26,7 +26,7 @@ public struct TLSReader: Sendable {
     /// Whether all bytes have been read.
     public var isAtEnd: Bool { self.offset == self.end }
 
-    /// Throws ``TLSCodecError/Code/trailingBytes`` unless everything has been read.
+    /// Throws `TLSCodecError.Code.trailingBytes` unless everything has been read.
     public func finish() throws(TLSCodecError) {
         guard self.isAtEnd else {
             throw TLSCodecError(
@@ -34,7 +34,7 @@ public struct TLSReader: Sendable {
         }
     }
 
-    /// Reads a `uint8`; throws ``TLSCodecError/Code/truncated`` at the end of the input, as all reads do.
+    /// Reads a `uint8`; throws `TLSCodecError.Code.truncated` at the end of the input, as all reads do.
     public mutating func readUInt8() throws(TLSCodecError) -> UInt8 {
         try self.require(1)
         defer { self.offset += 1 }

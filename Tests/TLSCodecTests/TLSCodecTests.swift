@@ -14,6 +14,20 @@ import Testing
         }
     }
 
+    @Test func growingKeepsContent() {
+        var writer = TLSWriter(capacity: 3)
+        var expected: [UInt8] = []
+        for number in 0..<1000 {
+            writer.write(UInt16(number))
+            expected += [UInt8(number >> 8), UInt8(number & 0xFF)]
+        }
+        // Shares the buffer that the next value outgrows, which is wiped.
+        let before = writer.bytes
+        writer.writeOpaque([UInt8](repeating: 7, count: 5000))
+        #expect(before == expected && writer.bytes.starts(with: expected))
+        #expect(writer.bytes.count == 2000 + 2 + 5000)
+    }
+
     @Test(arguments: [
         (0, [0x00]), (63, [0x3F]), (64, [0x40, 0x40]), (16_383, [0x7F, 0xFF]), (16_384, [0x80, 0x00, 0x40, 0x00]),
         ((1 << 30) - 1, [0xBF, 0xFF, 0xFF, 0xFF]),

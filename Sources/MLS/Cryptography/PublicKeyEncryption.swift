@@ -18,7 +18,7 @@ extension HPKE {
 
 extension [UInt8] {
     /// Overwrites the bytes with zeros; for copies of secrets that are no longer needed.
-    mutating func wipe() {
+    package mutating func wipe() {
         let count = self.count
         self.withUnsafeMutableBytes { if let base = $0.baseAddress { sodium_memzero(base, count) } }
     }

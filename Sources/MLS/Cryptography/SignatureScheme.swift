@@ -88,6 +88,13 @@ public final class SignaturePrivateKey: Sendable, CustomStringConvertible {
         }
     }
 
+    /// As ``init(_:bytes:)``, without leaving a copy of the key behind.
+    package convenience init(_ suite: CipherSuite, secret: Secret) throws(MLSError) {
+        var bytes = secret.copyBytes()
+        defer { bytes.wipe() }
+        try self.init(suite, bytes: bytes)
+    }
+
     /// Generates a key.
     public static func generate(
         _ suite: CipherSuite, using rng: inout some RandomNumberGenerator

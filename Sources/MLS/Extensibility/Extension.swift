@@ -27,7 +27,11 @@ public struct Extension: Hashable, Sendable, TLSEncodable, TLSDecodable {
         public static let externalPub = ExtensionType(rawValue: 4)
         /// `external_senders`: senders outside the group that may propose, in the GroupContext (RFC 9420 §12.1.8.1).
         public static let externalSenders = ExtensionType(rawValue: 5)
-        /// Marks a key package that may be used more than once (MLS extensions draft).
+        /// `app_data_dictionary`: data of application components, in the GroupContext, a leaf or a key package (MLS
+        /// extensions draft §4.6).
+        public static let appDataDictionary = ExtensionType(rawValue: 6)
+        /// Marks a key package that may be used more than once, in an early MLS extensions draft; later drafts use
+        /// ``ComponentID/lastResortKeyPackage``.
         public static let lastResort = ExtensionType(rawValue: 0x000A)
 
         /// Whether the type is one of 1 to 5, which every client supports without listing them (RFC 9420 §7.2).

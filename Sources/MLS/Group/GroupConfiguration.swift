@@ -8,16 +8,19 @@ public struct GroupConfiguration: Hashable, Sendable {
     public var maximumPastEpochs: Int
     /// Multiple, in bytes, to which private messages are padded (RFC 9420 §15.1); 0 for no padding.
     public var paddingSize: Int
+    /// Rules beyond RFC 9420 that all members of the group share.
+    public var rules: GroupRules
 
-    /// Creates a configuration; the defaults keep 100 generations and 5 past epochs, and add no padding.
+    /// Creates a configuration; the defaults keep 100 generations and 5 past epochs, and add neither padding nor rules.
     public init(
         outOfOrderTolerance: UInt32 = 100, maximumForwardDistance: UInt32 = 1000, maximumPastEpochs: Int = 5,
-        paddingSize: Int = 0
+        paddingSize: Int = 0, rules: GroupRules = .init()
     ) {
         self.outOfOrderTolerance = outOfOrderTolerance
         self.maximumForwardDistance = maximumForwardDistance
         self.maximumPastEpochs = maximumPastEpochs
         self.paddingSize = paddingSize
+        self.rules = rules
     }
 
     var ratchetLimits: RatchetLimits {

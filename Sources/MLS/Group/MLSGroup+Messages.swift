@@ -10,18 +10,22 @@ extension MLSGroup {
         _ data: [UInt8], authenticatedData: [UInt8] = [], using rng: inout some RandomNumberGenerator
     ) throws -> [UInt8] {
         try self.requireActive()
-        let content = self.frame(.application(data), authenticatedData)
+        let content = self.frame(.application(data), try self.framed(authenticatedData))
         let signed = try self.sign(content, .privateMessage)
         return try self.encrypt(signed, using: &rng)
     }
 
     /// Sends a proposal, as a private or public message, and keeps it for a later commit; returns the encoded
-    /// MLSMessage and its ProposalRef. A proposed PSK gets a fresh nonce.
+    /// MLSMessage and its ProposalRef. A proposed PSK gets a fresh nonce. Without a wire format, the group's
+    /// ``GroupRules`` select it.
     public mutating func propose(
-        _ proposal: Proposal, wireFormat: WireFormat = .privateMessage, authenticatedData: [UInt8] = [],
+        _ proposal: Proposal, wireFormat: WireFormat? = nil, authenticatedData: [UInt8] = [],
         using rng: inout some RandomNumberGenerator
     ) throws -> (message: [UInt8], reference: [UInt8]) {
         try self.requireActive()
+        let wireFormat = try self.configuration.rules.wireFormat(wireFormat)
+        try self.configuration.rules.requireAdmitted(proposal)
+        let authenticatedData = try self.framed(authenticatedData)
         var proposal = proposal
         if case .preSharedKey(let id) = proposal {
             proposal = .preSharedKey(self.freshID(of: id.key, using: &rng))
@@ -36,17 +40,18 @@ extension MLSGroup {
     }
 
     /// Proposes fresh keys for this member's leaf (RFC 9420 §12.1.2); they take effect when another member commits the
-    /// proposal.
+    /// proposal. `leafExtensions` is the complete new list of leaf extensions; nil keeps the current one.
     public mutating func proposeUpdate(
-        wireFormat: WireFormat = .privateMessage, signatureKey: SignaturePrivateKey? = nil,
+        wireFormat: WireFormat? = nil, signatureKey: SignaturePrivateKey? = nil, leafExtensions: [Extension]? = nil,
         using rng: inout some RandomNumberGenerator
     ) throws -> (message: [UInt8], reference: [UInt8]) {
+        try self.configuration.rules.requireAdmitted(signatureKey, after: self.signatureKey)
         let encryptionKey = try HPKEPrivateKey.generate(self.cipherSuite, using: &rng)
         let signatureKey = signatureKey ?? self.signatureKey
         let old = self.ownLeaf
         let leaf = try LeafNode(
             encryptionKey: encryptionKey.publicKey, credential: old.credential, capabilities: old.capabilities,
-            source: .update, extensions: old.extensions,
+            source: .update, extensions: leafExtensions ?? old.extensions,
             position: .init(groupID: self.groupID, leafIndex: self.own.leafIndex), signedBy: signatureKey)
         self.pendingLeafKeys.append(PendingLeafKeys(encryptionKey: encryptionKey, signatureKey: signatureKey))
         return try self.propose(.update(leaf), wireFormat: wireFormat, using: &rng)
@@ -129,6 +134,24 @@ extension MLSGroup {
         return (size - length % size) % size
     }
 
+    /// Returns data to send with a message: in a group with SafeAAD at least an empty structure.
+    func framed(_ authenticatedData: [UInt8]) throws(MLSError) -> [UInt8] {
+        guard Self.usesSafeAAD(self.extensions) else { return authenticatedData }
+        guard !authenticatedData.isEmpty else { return SafeAAD().tlsEncoded() }
+        try Self.requireSafeAAD(authenticatedData)
+        return authenticatedData
+    }
+
+    /// Returns whether a group with these extensions frames authenticated data as SafeAAD (MLS extensions draft §4.9).
+    private static func usesSafeAAD(_ extensions: [Extension]) -> Bool {
+        (try? AppDataDictionary(in: extensions))?[.safeAAD] != nil
+    }
+
+    private static func requireSafeAAD(_ authenticatedData: [UInt8]) throws(MLSError) {
+        // X4.9-2: In a group with SafeAAD, the authenticated data of every message is one.
+        do { _ = try SafeAAD(tlsEncoded: authenticatedData) } catch { throw MLSError(decoding: "SafeAAD", error) }
+    }
+
     // MARK: Receiving
 
     // V6-3: The message names this group.
@@ -158,6 +181,9 @@ extension MLSGroup {
         _ message: PrivateMessage
     ) throws(MLSError) -> (AuthenticatedContent, (epoch: Epoch, change: SecretTree.Change)) {
         try self.requireThisGroup(message.groupID)
+        if message.contentType != .application {
+            try self.configuration.rules.requireAdmitted(WireFormat.privateMessage)
+        }
         let messages = try self.messages(of: message.epoch, message.contentType)
         let suite = self.cipherSuite
         // V6.3.2-2: Sender data can only name a leaf.
@@ -179,6 +205,7 @@ extension MLSGroup {
             throw MLSError(
                 .badSignature, "the signature of leaf \(senderData.leafIndex) does not verify (RFC 9420 §6.1)")
         }
+        try self.requireFraming(of: authenticated.content, context: messages.context)
         return (authenticated, (message.epoch, change))
     }
 
@@ -213,6 +240,16 @@ extension MLSGroup {
         else {
             throw MLSError(.badSignature, "the signature of leaf \(index) does not verify (RFC 9420 §6.1)")
         }
+        try self.requireFraming(of: content, context: self.contextBytes)
+    }
+
+    /// Throws unless the authenticated data has the form that the epoch prescribes; `context` is its GroupContext.
+    private func requireFraming(of content: FramedContent, context: [UInt8]) throws(MLSError) {
+        let extensions =
+            content.epoch == self.epoch
+            ? self.extensions : (try? GroupContext(tlsEncoded: context))?.extensions ?? []
+        guard Self.usesSafeAAD(extensions) else { return }
+        try Self.requireSafeAAD(content.authenticatedData)
     }
 
     /// Returns the leaf at `index` in `epoch`, which must be the current epoch or a past one that is kept.
@@ -240,6 +277,7 @@ extension MLSGroup {
                     epoch: content.epoch, sender: sender, senderLeaf: leaf,
                     authenticatedData: content.authenticatedData, data: data))
         case .proposal(let proposal):
+            try self.configuration.rules.requireAdmitted(proposal)
             if let change { self.apply(change.change, epoch: change.epoch) }
             let reference = authenticated.proposalReference(self.cipherSuite)
             if !self.proposals.contains(where: { $0.reference == reference }) {

@@ -17,27 +17,38 @@ extension MLSGroup {
         }
         let suite = fields.context.cipherSuite
         try suite.requireSupported()
+        var past: [EpochMessages] = []
+        for epoch in fields.pastEpochs { past.append(try Self.restoreMessages(records, suite, epoch: epoch)) }
+        try self.init(
+            fields, tree: try Self.restoreTree(records, suite, leafCount: fields.leafCount),
+            messages: try Self.restoreMessages(records, suite, epoch: fields.context.epoch), past: past)
+    }
+
+    /// Assembles a group from decoded records, and checks it.
+    init(
+        _ fields: StoredCore, tree: RatchetTree, messages: EpochMessages, past: [EpochMessages]
+    ) throws(MLSError) {
+        let suite = fields.context.cipherSuite
         self.context = fields.context
         self.contextBytes = fields.context.tlsEncoded()
-        self.tree = try Self.restoreTree(records, suite, leafCount: fields.leafCount)
+        self.tree = tree
         self.own = PrivateTree(
             leafIndex: fields.leafIndex, leafKey: try HPKEPrivateKey(suite.kem, bytes: fields.leafKey))
         for (node, key) in fields.pathKeys { self.own.pathKeys[node] = try HPKEPrivateKey(suite.kem, bytes: key) }
-        self.signatureKey = try SignaturePrivateKey(suite, bytes: fields.signatureKey.copyBytes())
+        self.signatureKey = try SignaturePrivateKey(suite, secret: fields.signatureKey)
         self.secrets = try EpochSecrets(stored: fields.secrets)
         self.confirmationTag = fields.confirmationTag
         self.interimTranscriptHash = suite.interimTranscriptHash(
             confirmed: fields.context.confirmedTranscriptHash, confirmationTag: fields.confirmationTag)
-        self.messages = try Self.restoreMessages(records, suite, epoch: fields.context.epoch)
-        self.past = []
-        for epoch in fields.pastEpochs { self.past.append(try Self.restoreMessages(records, suite, epoch: epoch)) }
+        self.messages = messages
+        self.past = past
         self.pastResumptionSecrets = fields.pastResumptionSecrets
         self.proposals = fields.proposals
         for (encryption, signature) in fields.pendingLeafKeys {
             self.pendingLeafKeys.append(
                 PendingLeafKeys(
                     encryptionKey: try HPKEPrivateKey(suite.kem, bytes: encryption),
-                    signatureKey: try SignaturePrivateKey(suite, bytes: signature.copyBytes())))
+                    signatureKey: try SignaturePrivateKey(suite, secret: signature)))
         }
         self.configuration = fields.configuration
         self.isReinitialized = fields.isReinitialized
@@ -79,7 +90,7 @@ extension MLSGroup {
         return RatchetTree(cipherSuite: suite, nodes: nodes)
     }
 
-    private static func restoreMessages(
+    static func restoreMessages(
         _ records: [GroupRecord: Secret], _ suite: CipherSuite, epoch: Epoch
     ) throws(MLSError) -> EpochMessages {
         guard let header = records[.epoch(epoch)] else {
@@ -119,7 +130,12 @@ private struct StoredEpoch {
     init(from reader: inout TLSReader) throws(TLSCodecError) {
         self.context = try reader.readOpaque()
         self.senderDataSecret = try reader.readSecret()
+        let start = reader.offset
         self.leafCount = Int(try reader.readUInt32())
+        guard TreeShape.isValid(leafCount: self.leafCount) else {
+            throw TLSCodecError(
+                .invalidValue, offset: start, "the secret tree has \(self.leafCount) leaves, not a power of two")
+        }
         self.replacedLeaves = try reader.readVector {
             (inner: inout TLSReader) throws(TLSCodecError) -> [LeafIndex: LeafNode?] in
             var replaced: [LeafIndex: LeafNode?] = [:]
@@ -133,7 +149,7 @@ private struct StoredEpoch {
 }
 
 /// The fields of the record `core`, in the order in which they are written.
-private struct StoredCore {
+struct StoredCore {
     let context: GroupContext
     let leafCount: Int
     let leafIndex: LeafIndex
@@ -151,8 +167,9 @@ private struct StoredCore {
 
     init(from reader: inout TLSReader) throws(TLSCodecError) {
         let version = try reader.readUInt16()
-        guard version == 1 else {
-            throw TLSCodecError(.invalidValue, offset: 0, "stored form has version \(version), this library reads 1")
+        guard version == 1 || version == 2 else {
+            throw TLSCodecError(
+                .invalidValue, offset: 0, "stored form has version \(version), this library reads 1 and 2")
         }
         self.context = try GroupContext(from: &reader)
         self.leafCount = Int(try reader.readUInt32())
@@ -176,10 +193,12 @@ private struct StoredCore {
         self.pendingLeafKeys = try reader.readList { (inner: inout TLSReader) throws(TLSCodecError) in
             (try inner.readSecret(), try inner.readSecret())
         }
-        self.configuration = GroupConfiguration(
+        var configuration = GroupConfiguration(
             outOfOrderTolerance: try reader.readUInt32(), maximumForwardDistance: try reader.readUInt32(),
             maximumPastEpochs: Int(try reader.readUInt32()), paddingSize: Int(try reader.readUInt32()))
         self.isReinitialized = try reader.readUInt8() != 0
+        if version == 2 { configuration.rules = try GroupRules(from: &reader) }
+        self.configuration = configuration
     }
 }
 

@@ -1,8 +1,8 @@
 import TLSCodec
 
-/// Stored form, version 1: records that change independently (see ``GroupRecord``). Equal states have equal bytes.
+/// Stored form: records that change independently (see ``GroupRecord``). Equal states have equal bytes. Version 2 of the
+/// record `core` ends in the group's rules; version 1 stands for the default rules.
 extension MLSGroup {
-    private static let version: UInt16 = 1
 
     /// Returns the changes since the last call and resets change tracking.
     ///
@@ -74,7 +74,8 @@ extension MLSGroup {
     }
 
     private func encodeCore(to writer: inout TLSWriter) {
-        writer.write(Self.version)
+        let rules = self.configuration.rules
+        writer.write(UInt16(rules == GroupRules() ? 1 : 2))
         self.context.encode(to: &writer)
         writer.write(UInt32(self.tree.shape.leafCount))
         self.own.leafIndex.encode(to: &writer)
@@ -111,6 +112,32 @@ extension MLSGroup {
         writer.write(UInt32(clamping: self.configuration.maximumPastEpochs))
         writer.write(UInt32(clamping: self.configuration.paddingSize))
         writer.write(UInt8(self.isReinitialized ? 1 : 0))
+        if rules != GroupRules() { rules.encode(to: &writer) }
+    }
+}
+
+extension GroupRules {
+    /// Decodes the stored form; refuses values that no rule has.
+    init(from reader: inout TLSReader) throws(TLSCodecError) {
+        let start = reader.offset
+        let handshakes = Handshakes(rawValue: try reader.readUInt8())
+        let proposals = try reader.readUInt16Vector()
+        let flags = try reader.readUInt8()
+        let tolerances = Tolerances(rawValue: try reader.readUInt8())
+        guard let handshakes, flags <= 3, tolerances.isSubset(of: .all) else {
+            throw TLSCodecError(.invalidValue, offset: start, "the rules of the group have an unknown value")
+        }
+        self.init(
+            handshakes: handshakes, proposals: Set(proposals), requiresComponents: flags & 1 != 0,
+            keepsSignatureKey: flags & 2 != 0, tolerances: tolerances)
+    }
+
+    /// Encodes the stored form; rules are never on the wire.
+    fileprivate func encode(to writer: inout TLSWriter) {
+        writer.write(self.handshakes.rawValue)
+        writer.writeVector(self.proposals.sorted())
+        writer.write(UInt8((self.requiresComponents ? 1 : 0) | (self.keepsSignatureKey ? 2 : 0)))
+        writer.write(self.tolerances.rawValue)
     }
 }
 

@@ -6,6 +6,8 @@ public struct PendingCommit: Sendable {
     public let welcome: [UInt8]?
     /// Changes that the commit makes.
     public let changes: CommitChanges
+    /// Public state after the commit, for the same judgement as of a received commit.
+    public var outcome: CommitOutcome { CommitOutcome(extensions: self.next.extensions, tree: self.next.tree) }
     /// The group after the commit. To merge, assign it to the group; to clear, drop it.
     public let next: MLSGroup
 }

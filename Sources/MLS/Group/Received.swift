@@ -33,13 +33,28 @@ public struct ReceivedProposal: Sendable, Hashable {
 }
 
 /// Verified commit of another member, not yet applied; assign ``next`` to the group to apply it.
+///
+/// The application judges ``changes`` and ``outcome`` before that, and drops a commit that its rules forbid: the group
+/// has not changed.
 public struct StagedCommit: Sendable {
     /// The epoch that the commit ends.
     public let epoch: Epoch
     /// Changes that the commit makes.
     public let changes: CommitChanges
+    /// Public state after the commit, also if it removes this member; then without the committer's new leaf.
+    public let outcome: CommitOutcome
     /// The group after the commit; nil if the commit removed this member.
     public let next: MLSGroup?
+}
+
+/// Public state of a group after a commit.
+public struct CommitOutcome: Sendable {
+    /// The GroupContext extensions.
+    public let extensions: [Extension]
+    let tree: RatchetTree
+
+    /// The members in leaf order.
+    public var members: [(index: LeafIndex, leaf: LeafNode)] { self.tree.members }
 }
 
 /// Effects of a commit on the group's members.
@@ -68,6 +83,11 @@ public struct CommitChanges: Sendable, Hashable {
         public let sender: LeafIndex
         /// The proposed change.
         public let proposal: Proposal
+        /// ProposalRef (RFC 9420 §5.2) of a proposal sent earlier; nil for one inside the commit.
+        public let reference: [UInt8]?
+
+        /// Whether the proposal is inside the commit, which makes it the committer's.
+        public var isInline: Bool { self.reference == nil }
     }
 
     /// The committer's leaf index.

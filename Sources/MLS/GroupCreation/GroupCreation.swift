@@ -7,7 +7,7 @@ extension MLSGroup {
     ///   - groupID: a new, globally unique id.
     ///   - member: the creator's key package and keys; its init key is not used.
     ///   - extensions: the GroupContext extensions.
-    ///   - configuration: this member's limits and padding.
+    ///   - configuration: this member's limits and padding, and the group's rules.
     ///   - rng: the source of the epoch secret.
     public static func create(
         groupID: GroupID, member: KeyPackageBundle, extensions: [Extension] = [],
@@ -20,7 +20,7 @@ extension MLSGroup {
         guard !extensions.hasDuplicates else {
             throw MLSError(.invalidCommit, "a GroupContext extension type appears twice (RFC 9420 §13.4)")
         }
-        try leaf.validate(groupExtensions: extensions, required: RequiredCapabilities(in: extensions))
+        try leaf.validate(GroupRequirements(extensions, configuration.rules))
         var tree = RatchetTree(cipherSuite: suite, leaf: leaf)
         // V11-1: Epoch 0, an empty transcript hash, and a random epoch secret.
         let context = GroupContext(

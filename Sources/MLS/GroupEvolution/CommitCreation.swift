@@ -8,12 +8,15 @@ public struct CommitRequest: Sendable {
     public var removing: [LeafIndex] = []
     /// The complete new list of GroupContext extensions; nil to keep the current one.
     public var extensions: [Extension]?
+    /// Changes of components' data in the GroupContext, at most one for each component.
+    public var appDataUpdates: [AppDataUpdate] = []
     /// External and resumption PSKs to mix in, with their secrets; each gets a fresh nonce.
     public var preSharedKeys: [PreSharedKey] = []
     /// Other members' proposals to commit, by ProposalRef.
     public var references: [[UInt8]] = []
-    /// Whether to create fresh keys even if no proposal requires it, which locks out anyone who knew the old keys.
-    public var forcesPath = true
+    /// Whether to create fresh keys even if no proposal requires it, which locks out anyone who knew the old keys. Nil
+    /// creates them unless the commit contains only AppDataUpdates, which are cheap without a path.
+    public var forcesPath: Bool?
     /// New signature key of this member's leaf; nil keeps the current one. A new leaf is sent in a path, so the commit
     /// has one if this or one of the next two is set, whatever ``forcesPath`` is.
     public var signatureKey: SignaturePrivateKey?
@@ -21,8 +24,8 @@ public struct CommitRequest: Sendable {
     public var capabilities: Capabilities?
     /// The complete new list of this member's leaf extensions; nil keeps the current one.
     public var leafExtensions: [Extension]?
-    /// Framing of the commit: public or private message.
-    public var wireFormat: WireFormat = .privateMessage
+    /// Framing of the commit: public or private message; nil for that of the group's ``GroupRules``.
+    public var wireFormat: WireFormat?
     /// Data to send with the commit, authenticated but not encrypted.
     public var authenticatedData: [UInt8] = []
     /// Time in Unix seconds for checking the lifetime of key packages that others proposed; nil skips that check.
@@ -45,17 +48,23 @@ extension MLSGroup {
         _ request: CommitRequest, using rng: inout some RandomNumberGenerator
     ) throws -> PendingCommit {
         try self.requireActive()
+        let rules = self.configuration.rules
+        let wireFormat = try rules.wireFormat(request.wireFormat)
+        try rules.requireAdmitted(request.signatureKey, after: self.signatureKey)
+        let authenticatedData = try self.framed(request.authenticatedData)
         let list = ProposalList(committer: self.own.leafIndex, proposals: try self.queue(request, using: &rng))
         // V12.4-1: The sender verifies the list of proposals.
         try list.validate(self)
+        try self.requirePresentData(list)
         // V12.4.1-1: The committer adds a path where it is required.
-        let hasPath = request.forcesPath || request.changesLeaf || list.requiresPath
+        let hasPath =
+            (request.forcesPath ?? !list.holdsOnlyAppDataUpdates) || request.changesLeaf || list.requiresPath
         // V8.4-1: Commit and GroupSecrets name the same PSKs in the same order.
         let preSharedKeys = try self.resolve(list.proposals, request.preSharedKeys)
         var state = try list.apply(to: self, hasPath: hasPath, now: request.now)
         let path = hasPath ? try self.makePath(request, &state, using: &rng) : nil
         let commit = Commit(proposals: list.proposals.map(\.inCommit), path: path?.update)
-        let signed = try self.sign(self.frame(.commit(commit), request.authenticatedData), request.wireFormat)
+        let signed = try self.sign(self.frame(.commit(commit), authenticatedData), wireFormat)
         let epoch = try NextEpoch(
             self, commit: signed, treeHash: state.tree.rootHash(), extensions: state.extensions,
             commitSecret: path?.new.commitSecret ?? Secret(count: self.cipherSuite.hashLength) { _ in },
@@ -89,10 +98,27 @@ extension MLSGroup {
                 QueuedProposal(proposal: proposal, sender: own, reference: nil, isVerified: isVerified))
         }
         for package in request.adding { append(.add(package.keyPackage), isVerified: true) }
-        for index in request.removing { append(.remove(index)) }
+        // The order has no effect; members of groups with components write removals last.
+        let removals = request.removing.map(Proposal.remove)
+        for removal in removals where request.appDataUpdates.isEmpty { append(removal) }
         for key in request.preSharedKeys { append(.preSharedKey(self.freshID(of: key.id.key, using: &rng))) }
         if let extensions = request.extensions { append(.groupContextExtensions(extensions)) }
+        for update in request.appDataUpdates { append(.appDataUpdate(update)) }
+        for removal in removals where !request.appDataUpdates.isEmpty { append(removal) }
         return queued
+    }
+
+    /// Throws if a proposal by this member removes a component's data that is absent: the draft forbids it, although
+    /// peers accept it.
+    private func requirePresentData(_ list: ProposalList) throws(MLSError) {
+        for case .appDataUpdate(let update) in list.proposals.filter(\.isInline).map(\.proposal)
+        where update.operation == .remove {
+            guard try AppDataDictionary(in: self.extensions)?[update.component] != nil else {
+                throw MLSError(
+                    .invalidProposals,
+                    "component \(update.component) is removed but has no data (MLS extensions draft §4.7)")
+            }
+        }
     }
 
     private struct OwnPath {
@@ -114,8 +140,7 @@ extension MLSGroup {
                 extensions: request.leafExtensions ?? old.extensions,
                 signatureKey: request.signatureKey ?? self.signatureKey, encryptionKey: encryptionKey),
             using: &rng)
-        try new.leaf.validate(
-            groupExtensions: state.extensions, required: RequiredCapabilities(in: state.extensions))
+        try new.leaf.validate(GroupRequirements(state.extensions, self.configuration.rules))
         try state.tree.validateCredentialSupport(after: new.leaf, replaces: old)
         state.changes.updated.append(.init(index: self.own.leafIndex, old: old, new: new.leaf))
         let context = try self.provisionalContext(&state)

@@ -6,7 +6,9 @@ extension MLSGroup {
         _ commit: Commit, _ authenticated: AuthenticatedContent, from sender: LeafIndex, now: UInt64?,
         preSharedKeys: [PreSharedKey]
     ) throws(MLSError) -> StagedCommit {
-        let list = ProposalList(committer: sender, proposals: try self.resolve(commit, from: sender))
+        let list = ProposalList(
+            committer: sender, proposals: try self.resolve(commit, from: sender),
+            tolerances: self.configuration.rules.tolerances)
         // V12.4-1: The receiver verifies the list of proposals.
         try list.validate(self)
         // V12.4-2: A Commit has a path if it is empty or a proposal requires one.
@@ -15,7 +17,7 @@ extension MLSGroup {
         }
         var state = try list.apply(to: self, hasPath: commit.path != nil, now: now)
         guard !state.changes.removed.contains(where: { $0.index == self.own.leafIndex }) else {
-            return StagedCommit(epoch: self.epoch, changes: state.changes, next: nil)
+            return StagedCommit(epoch: self.epoch, changes: state.changes, outcome: state.outcome, next: nil)
         }
         var (own, signatureKey) = self.ownKeys(after: state)
         var commitSecret = Secret(count: self.cipherSuite.hashLength) { _ in }
@@ -29,7 +31,7 @@ extension MLSGroup {
             throw MLSError(.badConfirmationTag, "the commit's confirmation tag does not match (RFC 9420 §12.4.2)")
         }
         return StagedCommit(
-            epoch: self.epoch, changes: state.changes,
+            epoch: self.epoch, changes: state.changes, outcome: state.outcome,
             next: self.advanced(to: epoch, state, own: own, signatureKey: signatureKey))
     }
 
@@ -75,8 +77,8 @@ extension MLSGroup {
         }
         // V12.4.2-5: The leaf of the path is valid.
         try state.tree.validate(
-            replacement: path.leafNode, of: old, at: sender, self.groupID, state.extensions,
-            RequiredCapabilities(in: state.extensions))
+            replacement: path.leafNode, of: old, at: sender, self.groupID,
+            GroupRequirements(state.extensions, self.configuration.rules))
         try state.tree.apply(path, from: sender)
         try state.tree.validateCredentialSupport(after: path.leafNode, replaces: old)
         state.changes.updated.append(.init(index: sender, old: old, new: path.leafNode))

@@ -8,11 +8,22 @@ extension MLSGroup {
     ///   - bundle: the key package by which this member was added, with its private keys.
     ///   - ratchetTree: the encoded tree if the Welcome does not include it.
     ///   - preSharedKeys: external PSKs that this member knows.
-    ///   - configuration: this member's limits and padding.
+    ///   - configuration: this member's limits and padding, and the group's rules.
     public static func join(
         _ welcome: Welcome, with bundle: KeyPackageBundle, ratchetTree: [UInt8]? = nil,
         preSharedKeys: [PreSharedKey] = [], configuration: GroupConfiguration = .init()
     ) throws(MLSError) -> MLSGroup {
+        try self.open(
+            welcome, with: bundle, ratchetTree: ratchetTree, preSharedKeys: preSharedKeys, configuration: configuration
+        ).group
+    }
+
+    /// Joins as ``join(_:with:ratchetTree:preSharedKeys:configuration:)`` and names the member that signed the Welcome's
+    /// GroupInfo, for applications in which only some members may invite.
+    public static func open(
+        _ welcome: Welcome, with bundle: KeyPackageBundle, ratchetTree: [UInt8]? = nil,
+        preSharedKeys: [PreSharedKey] = [], configuration: GroupConfiguration = .init()
+    ) throws(MLSError) -> OpenedWelcome {
         let suite = welcome.cipherSuite
         try suite.requireSupported()
         try bundle.requireMatchingKeys()
@@ -20,7 +31,7 @@ extension MLSGroup {
         let pskSecret = try suite.pskSecret(keys)
         let groupInfo = try self.openGroupInfo(welcome, groupSecrets.joinerSecret, pskSecret)
         var tree = try self.ratchetTree(groupInfo, ratchetTree)
-        try self.validate(groupInfo, &tree)
+        try self.validate(groupInfo, &tree, configuration.rules)
         // V12.4.3.1-10: This member's leaf is in the tree.
         guard let index = tree.members.first(where: { $0.leaf == bundle.keyPackage.leafNode })?.index else {
             throw MLSError(.invalidWelcome, "this member's leaf is not in the tree (RFC 9420 §12.4.3.1)")
@@ -42,9 +53,10 @@ extension MLSGroup {
         guard constantTimeEqual(tag, groupInfo.confirmationTag) else {
             throw MLSError(.badConfirmationTag, "the Welcome's confirmation tag does not match (RFC 9420 §12.4.3.1)")
         }
-        return MLSGroup(
+        let group = MLSGroup(
             context: context, tree: tree, own: own, signatureKey: bundle.signatureKey, secrets: schedule.secrets,
             confirmationTag: tag, configuration: configuration)
+        return OpenedWelcome(group: group, signer: groupInfo.signer)
     }
 
     private static func openSecrets(
@@ -126,7 +138,9 @@ extension MLSGroup {
         return try RatchetTree(cipherSuite: info.context.cipherSuite, encoded: bytes)
     }
 
-    private static func validate(_ info: GroupInfo, _ tree: inout RatchetTree) throws(MLSError) {
+    private static func validate(
+        _ info: GroupInfo, _ tree: inout RatchetTree, _ rules: GroupRules
+    ) throws(MLSError) {
         guard let signer = tree.leaf(info.signer) else {
             throw MLSError(.invalidWelcome, "the signer's leaf \(info.signer) is blank (RFC 9420 §12.4.3.1)")
         }
@@ -141,6 +155,10 @@ extension MLSGroup {
         guard !info.context.extensions.hasDuplicates, !info.extensions.hasDuplicates else {
             throw MLSError(.invalidWelcome, "a GroupContext or GroupInfo extension type appears twice (RFC 9420 §13.4)")
         }
-        try tree.validate(groupID: info.context.groupID, extensions: info.context.extensions)
+        // X4.6-3: A GroupInfo has no dictionary of its own.
+        guard !rules.requiresComponents || info.extensions.data(of: .appDataDictionary) == nil else {
+            throw MLSError(.invalidWelcome, "the GroupInfo has an app_data_dictionary, which the group's rules exclude")
+        }
+        try tree.validate(groupID: info.context.groupID, extensions: info.context.extensions, rules: rules)
     }
 }

@@ -10,6 +10,9 @@ public import TLSCodec
 //         case reinit:                   ReInit reinit;
 //         case external_init:            ExternalInit external_init;  // opaque kem_output<V>
 //         case group_context_extensions: GroupContextExtensions …;    // Extension extensions<V>
+//         case app_data_update:          AppDataUpdate …;             // these three: MLS extensions draft
+//         case app_ephemeral:            AppEphemeral …;              // ComponentID component_id; opaque data<V>
+//         case self_remove:              struct{};
 //     };
 // } Proposal;
 
@@ -29,8 +32,12 @@ public enum Proposal: Hashable, Sendable {
     case externalInit(kemOutput: [UInt8])
     /// Replaces the list of GroupContext extensions (RFC 9420 §12.1.7).
     case groupContextExtensions([Extension])
+    /// Changes one component's data in the GroupContext, without a path (MLS extensions draft §4.7, type 0x0008).
+    case appDataUpdate(AppDataUpdate)
+    /// Attaches a component's data to the commit and changes nothing else (MLS extensions draft §4.8, type 0x0009).
+    case appEphemeral(ComponentData)
     /// The sender leaves the group. Only the sender can propose it, and only another member can commit it, by reference
-    /// (MLS extensions draft, type 0x000a).
+    /// (MLS extensions draft §6.3, type 0x000a).
     case selfRemove
 
     /// The registered type number (RFC 9420 §17.4).
@@ -43,9 +50,13 @@ public enum Proposal: Hashable, Sendable {
         case .reInit: 5
         case .externalInit: 6
         case .groupContextExtensions: 7
+        case .appDataUpdate: Self.appDataUpdateType
+        case .appEphemeral: 9
         case .selfRemove: 0x000A
         }
     }
+
+    static let appDataUpdateType: UInt16 = 8
 
     /// Whether every client supports the type without listing it (RFC 9420 §7.2).
     var isDefault: Bool { (1...7).contains(self.type) }
@@ -54,17 +65,22 @@ public enum Proposal: Hashable, Sendable {
         if case .reInit = self { true } else { false }
     }
 
-    /// Whether a commit with this proposal needs an update path (RFC 9420 §12.4).
+    var isAppDataUpdate: Bool {
+        if case .appDataUpdate = self { true } else { false }
+    }
+
+    /// Whether a commit with this proposal needs an update path (RFC 9420 §12.4, §17.4; MLS extensions draft §7.2).
     var requiresPath: Bool {
         switch self {
-        case .add, .preSharedKey, .reInit: false
+        case .add, .preSharedKey, .reInit, .appDataUpdate, .appEphemeral: false
         case .update, .remove, .externalInit, .groupContextExtensions, .selfRemove: true
         }
     }
 }
 
 extension Proposal: TLSEncodable, TLSDecodable {
-    /// Decodes a proposal; refuses unknown types.
+    /// Decodes a proposal. An unknown type is an error of code `unknownType`: proposals have no length header, so
+    /// nothing after it can be read.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         let start = reader.offset
         switch try reader.readUInt16() {
@@ -75,8 +91,11 @@ extension Proposal: TLSEncodable, TLSDecodable {
         case 5: self = .reInit(try ReInit(from: &reader))
         case 6: self = .externalInit(kemOutput: try reader.readOpaque())
         case 7: self = .groupContextExtensions(try reader.readVector(of: Extension.self))
+        case Self.appDataUpdateType: self = .appDataUpdate(try AppDataUpdate(from: &reader))
+        case 9: self = .appEphemeral(try ComponentData(from: &reader))
         case 0x000A: self = .selfRemove
-        case let other: throw TLSCodecError(.invalidValue, offset: start, "proposal type \(other) is unknown")
+        // V12.2-12: A proposal of an unknown type is refused, and named as the reason.
+        case let other: throw TLSCodecError(.unknownType, offset: start, "proposal type \(other) is unknown")
         }
     }
 
@@ -91,6 +110,8 @@ extension Proposal: TLSEncodable, TLSDecodable {
         case .reInit(let reInit): reInit.encode(to: &writer)
         case .externalInit(let kemOutput): writer.writeOpaque(kemOutput)
         case .groupContextExtensions(let extensions): writer.writeVector(extensions)
+        case .appDataUpdate(let update): update.encode(to: &writer)
+        case .appEphemeral(let data): data.encode(to: &writer)
         case .selfRemove: break
         }
     }

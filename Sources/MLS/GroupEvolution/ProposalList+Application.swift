@@ -16,9 +16,12 @@ struct ProvisionalState {
         for member in self.changes.removed { replaced[member.index] = .some(member.leaf) }
         return replaced
     }
+
+    /// The public state that the commit leads to; call it after the path was applied.
+    var outcome: CommitOutcome { CommitOutcome(extensions: self.extensions, tree: self.tree) }
 }
 
-/// Application of proposals (RFC 9420 §12.3): extensions, updates, removals, then additions.
+/// Application of proposals (RFC 9420 §12.3): extensions and components, updates, removals, then additions.
 extension ProposalList {
     func apply(to group: MLSGroup, hasPath: Bool, now: UInt64?) throws(MLSError) -> ProvisionalState {
         guard let committerLeaf = group.tree.leaf(self.committer) else {
@@ -28,22 +31,23 @@ extension ProposalList {
             tree: group.tree, extensions: group.extensions,
             changes: CommitChanges(
                 committer: self.committer, committerLeaf: committerLeaf,
-                proposals: self.proposals.map { .init(sender: $0.sender, proposal: $0.proposal) }, added: [],
-                removed: [],
-                updated: [], hasPath: hasPath))
+                proposals: self.proposals.map {
+                    .init(sender: $0.sender, proposal: $0.proposal, reference: $0.reference)
+                }, added: [], removed: [], updated: [], hasPath: hasPath))
         // V12.3-1: Extensions apply first, then updates, removals and additions.
         for case .groupContextExtensions(let extensions) in self.proposals.map(\.proposal) {
             state.extensions = extensions
             state.changes.extensions = extensions
         }
-        let required = try RequiredCapabilities(in: state.extensions)
+        try self.applyAppDataUpdates(to: &state)
+        let required = try GroupRequirements(state.extensions, group.configuration.rules)
         try self.applyUpdates(to: &state, group, required)
         self.applyRemovals(to: &state, group)
         // V11.1-1: New extensions require only what every member supports.
         // V12.1.7-1: All members support the required capabilities.
         if state.changes.extensions != nil {
             for (_, leaf) in state.tree.members {
-                try leaf.validate(groupExtensions: state.extensions, required: required)
+                try leaf.validate(required)
             }
         }
         try self.applyAdditions(to: &state, group, required, now: now)
@@ -56,8 +60,44 @@ extension ProposalList {
         return state
     }
 
+    /// Changes the data of components in the dictionary of the GroupContext, which becomes the last extension.
+    private func applyAppDataUpdates(to state: inout ProvisionalState) throws(MLSError) {
+        var updates: [AppDataUpdate] = []
+        for case .appDataUpdate(let update) in self.proposals.map(\.proposal) { updates.append(update) }
+        guard !updates.isEmpty else { return }
+        let replacesExtensions = state.changes.extensions != nil
+        var values = try AppDataDictionary(in: state.extensions)?.values ?? [:]
+        for update in updates {
+            switch update.operation {
+            case .update(let data): values[update.component] = data
+            case .remove:
+                // X4.7-5: Data that is removed together with new GroupContext extensions is present.
+                // Without them peers accept the removal of absent data, against the draft, and it changes nothing.
+                guard values.removeValue(forKey: update.component) != nil || !replacesExtensions else {
+                    throw MLSError(
+                        .invalidProposals,
+                        "component \(update.component) is removed but has no data (MLS extensions draft §4.7)")
+                }
+            }
+        }
+        // X4.7-6: The changed dictionary is the last extension of the GroupContext.
+        state.extensions.removeAll { $0.type == .appDataDictionary }
+        let size = values.values.reduce(state.extensions.reduce(0) { $0 + $1.data.count }) { $0 + $1.count + 6 }
+        guard size <= Self.maximumExtensionBytes else {
+            throw MLSError(
+                .invalidProposals,
+                "the extensions would have \(size) bytes, at most \(Self.maximumExtensionBytes) are allowed")
+        }
+        state.extensions.append(AppDataDictionary(values).asExtension)
+        state.changes.extensions = state.extensions
+    }
+
+    /// Limit for AppDataUpdates, which can enlarge the GroupContext commit by commit; the GroupContext must fit into a
+    /// vector (RFC 9420 §2.1.2).
+    private static let maximumExtensionBytes = 1 << 28
+
     private func applyUpdates(
-        to state: inout ProvisionalState, _ group: MLSGroup, _ required: RequiredCapabilities?
+        to state: inout ProvisionalState, _ group: MLSGroup, _ required: GroupRequirements
     ) throws(MLSError) {
         for queued in self.proposals {
             guard case .update(let leaf) = queued.proposal, let old = group.tree.leaf(queued.sender) else { continue }
@@ -67,7 +107,7 @@ extension ProposalList {
             }
             // V12.1.2-1: The leaf of an Update is valid.
             try state.tree.validate(
-                replacement: leaf, of: old, at: queued.sender, group.groupID, state.extensions, required)
+                replacement: leaf, of: old, at: queued.sender, group.groupID, required)
             state.tree.update(leaf, at: queued.sender)
             state.changes.updated.append(.init(index: queued.sender, old: old, new: leaf))
         }
@@ -75,13 +115,7 @@ extension ProposalList {
 
     private func applyRemovals(to state: inout ProvisionalState, _ group: MLSGroup) {
         for queued in self.proposals {
-            let index: LeafIndex
-            switch queued.proposal {
-            case .remove(let removed): index = removed
-            case .selfRemove: index = queued.sender
-            default: continue
-            }
-            guard let leaf = group.tree.leaf(index) else { continue }
+            guard let index = self.leafRemoved(by: queued), let leaf = group.tree.leaf(index) else { continue }
             state.tree.remove(index)
             state.changes.removed.append(.init(index: index, leaf: leaf))
         }
@@ -89,7 +123,7 @@ extension ProposalList {
     }
 
     private func applyAdditions(
-        to state: inout ProvisionalState, _ group: MLSGroup, _ required: RequiredCapabilities?, now: UInt64?
+        to state: inout ProvisionalState, _ group: MLSGroup, _ required: GroupRequirements, now: UInt64?
     ) throws(MLSError) {
         var packages: [KeyPackage] = []
         for queued in self.proposals {
@@ -101,7 +135,9 @@ extension ProposalList {
             }
             // V12.1.1-1: The key package of an Add is valid.
             if !queued.isVerified { _ = try package.verified(now: now) }
-            try package.leafNode.validate(groupExtensions: state.extensions, required: required)
+            try package.leafNode.validate(required)
+            // X4.6-2: The dictionary of an added key package decodes.
+            if required.components != nil { _ = try AppDataDictionary(in: package.extensions) }
             packages.append(package)
         }
         var searchStart = 0
@@ -118,8 +154,7 @@ extension RatchetTree {
     /// Checks a leaf that replaces a member's current one, from an Update or a path (RFC 9420 §7.3).
     func validate(
         replacement leaf: LeafNode, of old: LeafNode, at index: LeafIndex, _ groupID: GroupID,
-        _ extensions: [Extension],
-        _ required: RequiredCapabilities?
+        _ required: GroupRequirements
     ) throws(MLSError) {
         // V7.3-8: The new leaf has a new encryption key.
         // V12.4.2-6: The leaf of a path has a new encryption_key.
@@ -127,7 +162,7 @@ extension RatchetTree {
             throw MLSError(.invalidLeafNode, "the new leaf of \(index) keeps its encryption_key (RFC 9420 §7.3)")
         }
         try leaf.validateAlone(self.cipherSuite)
-        try leaf.validate(groupExtensions: extensions, required: required)
+        try leaf.validate(required)
         guard leaf.hasValidSignature(self.cipherSuite, position: .init(groupID: groupID, leafIndex: index)) else {
             throw MLSError(.badSignature, "the signature of the new leaf of \(index) does not verify (RFC 9420 §7.3)")
         }

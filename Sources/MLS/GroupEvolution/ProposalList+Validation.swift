@@ -2,6 +2,18 @@
 struct ProposalList {
     let committer: LeafIndex
     let proposals: [QueuedProposal]
+    private let tolerances: GroupRules.Tolerances
+
+    /// Creates a list; with the tolerance for it, drops repetitions of a Remove or GroupContextExtensions inside the
+    /// commit.
+    init(committer: LeafIndex, proposals: [QueuedProposal], tolerances: GroupRules.Tolerances = []) {
+        self.committer = committer
+        self.tolerances = tolerances
+        var seen: Set<Proposal> = []
+        self.proposals =
+            tolerances.contains(.repeatedProposals)
+            ? proposals.filter { !$0.countsOnce || seen.insert($0.proposal).inserted } : proposals
+    }
 
     private func refuse(_ message: String) -> MLSError {
         MLSError(.invalidProposals, message + " (RFC 9420 §12.2)")
@@ -12,9 +24,11 @@ struct ProposalList {
         var touched: Set<LeafIndex> = []
         var contextChanges = 0
         var preSharedKeys: Set<PreSharedKeyID> = []
+        var components: Set<ComponentID> = []
         for queued in self.proposals {
+            try group.configuration.rules.requireAdmitted(queued.proposal)
             switch queued.proposal {
-            case .add: break
+            case .add, .appEphemeral: break
             case .update:
                 // V12.2-1: No Update by the committer.
                 guard queued.sender != self.committer else {
@@ -28,6 +42,8 @@ struct ProposalList {
             case .remove(let index):
                 guard index != self.committer else { throw self.refuse("the committer removes itself") }
                 try self.requireRemoval(of: index, &touched, group)
+            case .selfRemove where self.isWithoutEffect(queued): break
+            // X6.3-1: A SelfRemove is committed by reference, and not by the leaver.
             case .selfRemove:
                 guard queued.sender != self.committer else {
                     throw self.refuse("the committer commits its own SelfRemove")
@@ -54,6 +70,16 @@ struct ProposalList {
                 guard !extensions.hasDuplicates else {
                     throw self.refuse("a GroupContext extension type appears twice")
                 }
+                // X4.7-2: A GroupContextExtensions proposal stands before all AppDataUpdates.
+                guard components.isEmpty else {
+                    throw self.refuse("a GroupContextExtensions proposal follows an AppDataUpdate")
+                }
+                try self.requireSameDictionary(extensions, group)
+            case .appDataUpdate(let update):
+                // X4.7-3: At most one AppDataUpdate for a component.
+                guard components.insert(update.component).inserted else {
+                    throw self.refuse("component \(update.component) is changed twice")
+                }
             }
         }
         try self.requireSupportedTypes(group)
@@ -73,16 +99,34 @@ struct ProposalList {
     }
 
     /// The leaves that this list removes.
-    private var removed: Set<LeafIndex> {
-        var removed: Set<LeafIndex> = []
-        for queued in self.proposals {
-            switch queued.proposal {
-            case .remove(let index): removed.insert(index)
-            case .selfRemove: removed.insert(queued.sender)
-            default: continue
+    private var removed: Set<LeafIndex> { Set(self.proposals.compactMap(self.leafRemoved(by:))) }
+
+    /// Returns the leaf that a proposal of this list removes; nil if it removes none.
+    func leafRemoved(by queued: QueuedProposal) -> LeafIndex? {
+        switch queued.proposal {
+        case .remove(let index): index
+        case .selfRemove: self.isWithoutEffect(queued) ? nil : queued.sender
+        default: nil
+        }
+    }
+
+    /// Whether a proposal is the committer's own SelfRemove inside the commit, and tolerated.
+    private func isWithoutEffect(_ queued: QueuedProposal) -> Bool {
+        queued.proposal == .selfRemove && queued.isInline && self.tolerances.contains(.inlineSelfRemoves)
+    }
+
+    /// Throws if a GroupContextExtensions proposal changes the dictionary of a group that requires AppDataUpdate, before
+    /// or after the commit.
+    private func requireSameDictionary(_ extensions: [Extension], _ group: MLSGroup) throws(MLSError) {
+        guard extensions.data(of: .appDataDictionary) != group.extensions.data(of: .appDataDictionary) else { return }
+        for list in [group.extensions, extensions] {
+            // X4.7-4: Where AppDataUpdate is required, only AppDataUpdate changes the dictionary.
+            guard try RequiredCapabilities(in: list)?.proposals.contains(Proposal.appDataUpdateType) != true else {
+                throw self.refuse(
+                    "a GroupContextExtensions proposal changes app_data_dictionary, which the group changes by AppDataUpdate"
+                )
             }
         }
-        return removed
     }
 
     // V12.1.3-1: A removed leaf is not blank.
@@ -108,4 +152,9 @@ struct ProposalList {
 
     /// Whether a commit of this list needs a path (RFC 9420 §12.4).
     var requiresPath: Bool { self.proposals.isEmpty || self.proposals.contains { $0.proposal.requiresPath } }
+
+    /// Whether this list changes components' data and nothing else, which needs no fresh keys.
+    var holdsOnlyAppDataUpdates: Bool {
+        !self.proposals.isEmpty && self.proposals.allSatisfy(\.proposal.isAppDataUpdate)
+    }
 }

@@ -65,6 +65,13 @@ public struct Welcome: Hashable, Sendable, TLSEncodable, TLSDecodable {
         writer.writeOpaque(self.encryptedGroupInfo)
     }
 
+    /// Returns the Welcome with the secrets of one new member only, which that member accepts like the whole; nil if it
+    /// has none for this KeyPackageRef.
+    public func only(for keyPackage: [UInt8]) -> Welcome? {
+        guard let entry = self.secrets.first(where: { $0.newMember == keyPackage }) else { return nil }
+        return Welcome(cipherSuite: self.cipherSuite, secrets: [entry], encryptedGroupInfo: self.encryptedGroupInfo)
+    }
+
     /// Derives key and nonce of the encrypted GroupInfo (RFC 9420 §12.4.3.1).
     static func key(_ suite: CipherSuite, welcomeSecret: Secret) -> MessageKey {
         MessageKey(

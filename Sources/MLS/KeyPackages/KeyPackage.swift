@@ -75,3 +75,13 @@ public struct KeyPackage: Hashable, Sendable, TLSEncodable, TLSDecodable {
             publicKey: self.leafNode.signatureKey)
     }
 }
+
+extension KeyPackage {
+    /// Whether the client allows it to be used more than once: it has the component `last_resort_key_package` (MLS
+    /// extensions draft §6.4), or the extension of an early draft.
+    public var isLastResort: Bool {
+        // X6.4-1: The component marks the key package by its presence, and has no data.
+        self.extensions.contains { $0.type == .lastResort }
+            || (try? AppDataDictionary(in: self.extensions))?[.lastResortKeyPackage] == []
+    }
+}

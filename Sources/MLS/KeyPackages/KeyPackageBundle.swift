@@ -67,24 +67,36 @@ extension KeyPackageBundle {
     /// Restores a bundle from ``stored``.
     public init(stored: Secret) throws(MLSError) {
         do {
-            var bytes = stored.copyBytes()
-            defer { bytes.wipe() }
-            var reader = TLSReader(bytes)
-            let version = try reader.readUInt16()
-            guard version == 1 else {
-                throw TLSCodecError(
-                    .invalidValue, offset: 0, "stored form has version \(version), this library reads 1")
-            }
-            let package = try KeyPackage(from: &reader)
-            let suite = package.cipherSuite
+            let fields = try stored.decode(StoredBundle.init(from:))
+            let suite = fields.keyPackage.cipherSuite
+            try suite.requireSupported()
             self.init(
-                keyPackage: package, initKey: try HPKEPrivateKey(suite, bytes: Array(try reader.readOpaqueSlice())),
-                encryptionKey: try HPKEPrivateKey(suite, bytes: Array(try reader.readOpaqueSlice())),
-                signatureKey: try SignaturePrivateKey(suite, bytes: Array(try reader.readOpaqueSlice())))
-            try reader.finish()
+                keyPackage: fields.keyPackage, initKey: try HPKEPrivateKey(suite.kem, bytes: fields.initKey),
+                encryptionKey: try HPKEPrivateKey(suite.kem, bytes: fields.encryptionKey),
+                signatureKey: try SignaturePrivateKey(suite, secret: fields.signatureKey))
             try self.requireMatchingKeys()
         } catch {
             throw MLSError(.invalidStoredForm, "key package: \(error)")
         }
+    }
+}
+
+/// The fields of a stored bundle.
+private struct StoredBundle {
+    let keyPackage: KeyPackage
+    let initKey: Secret
+    let encryptionKey: Secret
+    let signatureKey: Secret
+
+    init(from reader: inout TLSReader) throws(TLSCodecError) {
+        let version = try reader.readUInt16()
+        guard version == 1 else {
+            throw TLSCodecError(
+                .invalidValue, offset: 0, "stored form has version \(version), this library reads 1")
+        }
+        self.keyPackage = try KeyPackage(from: &reader)
+        self.initKey = try reader.readSecret()
+        self.encryptionKey = try reader.readSecret()
+        self.signatureKey = try reader.readSecret()
     }
 }

@@ -40,6 +40,18 @@ struct EpochSecrets: Sendable {
             authenticator: self.authenticator, initSecret: self.initSecret)
     }
 
+    /// Secrets of an epoch that this member is out of.
+    ///
+    /// - Parameter filler: takes the place of all but the authenticator.
+    init(erased filler: Secret, authenticator: Secret) {
+        self.init(
+            senderData: filler, exporter: filler, external: filler, confirmation: filler, membership: filler,
+            resumption: filler, authenticator: authenticator, initSecret: filler)
+    }
+
+    /// Whether the secrets were replaced by a filler; those of an epoch all differ.
+    var isErased: Bool { self.initSecret == self.exporter }
+
     private init(
         senderData: Secret, exporter: Secret, external: Secret, confirmation: Secret, membership: Secret,
         resumption: Secret, authenticator: Secret, initSecret: Secret

@@ -23,15 +23,28 @@ extension LeafNode {
     }
 
     /// Throws unless the leaf supports the group's extensions and requirements (RFC 9420 §7.3, §11.1, §13.4).
-    func validate(groupExtensions: [Extension], required: RequiredCapabilities?) throws(MLSError) {
+    func validate(_ requirements: GroupRequirements) throws(MLSError) {
         // V7.3-3: The leaf supports the group's extensions and requirements.
         // V12.4.3-2: The joiner supports the GroupContext extensions.
-        for entry in groupExtensions where !self.capabilities.supports(entry.type) {
+        for entry in requirements.extensions where !self.capabilities.supports(entry.type) {
             throw MLSError(
                 .invalidLeafNode, "the group uses extension \(entry.type.rawValue), which the leaf does not support")
         }
-        if let required, let reason = self.capabilities.missing(from: required) {
+        if let required = requirements.capabilities, let reason = self.capabilities.missing(from: required) {
             throw MLSError(.invalidLeafNode, reason + " (RFC 9420 §11.1)")
         }
+        // X5-2: The leaf lists the components that the GroupContext requires.
+        if let required = requirements.components, let missing = try required.firstMissing(in: self.components()) {
+            throw MLSError(
+                .invalidLeafNode,
+                "component \(missing) is required but not in the leaf's app_components (MLS extensions draft §5)")
+        }
+    }
+
+    /// Returns the components that the leaf lists as supported (MLS extensions draft §5); empty if it has no list.
+    ///
+    /// - Throws: `MLSError.Code.malformed` if the leaf's dictionary or its list does not decode.
+    public func components() throws(MLSError) -> ComponentsList {
+        try AppDataDictionary(in: self.extensions)?.list(of: .appComponents) ?? ComponentsList()
     }
 }

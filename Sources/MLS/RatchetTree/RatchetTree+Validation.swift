@@ -3,11 +3,13 @@ extension RatchetTree {
     /// Checks structure, parent hashes, every leaf and its signature.
     ///
     /// Takes time linear in the number of members, plus the cost of unmerged leaves.
-    mutating func validate(groupID: GroupID, extensions: [Extension]) throws(MLSError) {
+    mutating func validate(
+        groupID: GroupID, extensions: [Extension], rules: GroupRules = .init()
+    ) throws(MLSError) {
         try self.validateUnmergedLeaves()
         try self.verifyParentHashes()
         try self.validateUniqueKeys()
-        try self.validateLeaves(groupID: groupID, extensions: extensions)
+        try self.validateLeaves(groupID: groupID, GroupRequirements(extensions, rules))
     }
 
     /// Requires unique signature keys among leaves, and unique encryption keys among all nodes (RFC 9420 §12.4.3.1,
@@ -28,13 +30,12 @@ extension RatchetTree {
         }
     }
 
-    private func validateLeaves(groupID: GroupID, extensions: [Extension]) throws(MLSError) {
-        let required = try RequiredCapabilities(in: extensions)
+    private func validateLeaves(groupID: GroupID, _ requirements: GroupRequirements) throws(MLSError) {
         try self.validateCredentialSupport()
         // V12.4.3.1-7: Every leaf is valid.
         for (index, leaf) in self.members {
             try leaf.validateAlone(self.cipherSuite)
-            try leaf.validate(groupExtensions: extensions, required: required)
+            try leaf.validate(requirements)
             guard leaf.hasValidSignature(self.cipherSuite, position: .init(groupID: groupID, leafIndex: index)) else {
                 throw MLSError(.badSignature, "the signature of leaf \(index) does not verify (RFC 9420 §7.3)")
             }

@@ -28,6 +28,14 @@ struct LeafRatchets: Sendable {
         }
     }
 
+    /// Returns the ratchets without the keys that either copy has consumed.
+    func intersection(_ other: LeafRatchets) -> LeafRatchets {
+        var result = self
+        result.handshake = self.handshake.intersection(other.handshake)
+        result.application = self.application.intersection(other.application)
+        return result
+    }
+
     init(from reader: inout TLSReader) throws(TLSCodecError) {
         self.handshake = try SenderRatchet(from: &reader)
         self.application = try SenderRatchet(from: &reader)
@@ -95,6 +103,22 @@ struct SecretTree: Sendable {
     mutating func apply(_ change: Change) {
         self.ratchets[change.leaf.rawValue] = change.ratchets
         for (node, secret) in change.nodeSecrets { self.nodeSecrets[node] = secret }
+    }
+
+    /// Returns the tree without the keys that this one or `other`, another copy of the same epoch's tree, has consumed.
+    func intersection(_ other: SecretTree) -> SecretTree {
+        var result = self
+        result.nodeSecrets = self.secretsBelow(other).merging(other.secretsBelow(self)) { own, _ in own }
+        result.ratchets = self.ratchets.merging(other.ratchets) { $0.intersection($1) }
+        return result
+    }
+
+    /// Returns the node secrets that `other` still has, or can still derive.
+    private func secretsBelow(_ other: SecretTree) -> [Int: Secret] {
+        self.nodeSecrets.filter { position, _ in
+            let node = NodeIndex(position)
+            return ([node] + self.shape.directPath(of: node)).contains { other.nodeSecrets[$0.value] != nil }
+        }
     }
 
     /// Whether every leaf has either its ratchets or exactly one secret above it, and all keys fit the suite. Only a

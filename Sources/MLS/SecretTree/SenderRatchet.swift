@@ -74,6 +74,19 @@ struct SenderRatchet: Sendable {
         return key
     }
 
+    /// Returns the ratchet without the keys that this one or `other`, another copy of it, has consumed.
+    func intersection(_ other: SenderRatchet) -> SenderRatchet {
+        // Of two ratchets at the last generation, the one that has used it is ahead.
+        let isFurther =
+            self.generation > other.generation || self.generation == other.generation && self.secret == nil
+        let behind = isFurther ? other : self
+        var further = isFurther ? self : other
+        further.skipped = further.skipped.filter { generation, _ in
+            generation >= behind.generation || behind.skipped[generation] != nil
+        }
+        return further
+    }
+
     /// Derives the key of the current generation and advances to the next.
     private mutating func step(_ suite: CipherSuite) -> MessageKey? {
         guard let secret = self.secret else { return nil }

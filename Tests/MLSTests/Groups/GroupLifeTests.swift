@@ -4,6 +4,24 @@ import Testing
 @testable import MLS
 
 @Suite struct GroupLifeTests {
+    @Test func joinsByOwnPartOfWelcome() throws {
+        var party = try Party(2)
+        let bundles = [try party.bundle("first"), try party.bundle("second")]
+        var request = CommitRequest()
+        request.adding = try bundles.map { try $0.keyPackage.verified(now: Party.now) }
+        let pending = try party.members[0].commit(request, using: &party.rng)
+        guard case .welcome(let welcome) = try MLSMessage(try #require(pending.welcome)) else {
+            Issue.record("expected a Welcome")
+            return
+        }
+        for bundle in bundles {
+            let own = try #require(welcome.only(for: bundle.keyPackage.reference))
+            #expect(own.secrets.map(\.newMember) == [bundle.keyPackage.reference])
+            #expect(try MLSGroup.join(own, with: bundle).epochAuthenticator == pending.next.epochAuthenticator)
+        }
+        #expect(welcome.only(for: [0]) == nil)
+    }
+
     @Test(arguments: CipherSuite.supported)
     func groupLifecycle(_ suite: CipherSuite) throws {
         var party = try Party(1, suite)

@@ -89,6 +89,16 @@ struct JoinRefusals {
         #expect(joined.epochAuthenticator == self.added.next.epochAuthenticator)
     }
 
+    @Test func x4_6_groupInfoHasNoDictionary() throws {
+        let components = GroupConfiguration(rules: GroupRules(requiresComponents: true))
+        _ = try MLSGroup.join(self.forged(), with: self.bundle, configuration: components)
+        let forged = try self.forged(extraExtensions: [AppDataDictionary().asExtension])
+        _ = try MLSGroup.join(forged, with: self.bundle)
+        expectError(.invalidWelcome) {
+            _ = try MLSGroup.join(forged, with: self.bundle, configuration: components)
+        }
+    }
+
     @Test func s12_4_3_1_refusesWelcomeForAnotherMember() throws {
         var party = self.party
         let other = try party.bundle("other")

@@ -8,7 +8,7 @@ struct HostileInputTests {
     private static let rounds = 4000
 
     enum Kind: CaseIterable {
-        case publicCommit, publicProposal, privateMessage, welcome, keyPackage, groupInfo
+        case publicCommit, componentCommit, publicProposal, privateMessage, welcome, keyPackage, groupInfo
     }
 
     private struct Target {
@@ -17,7 +17,7 @@ struct HostileInputTests {
         let bytes: [UInt8]
 
         init(_ kind: Kind) throws {
-            var party = try Party(3)
+            var party = try kind == .componentCommit ? Party.withComponents() : Party(3)
             for committer in party.present { try party.commit(by: committer) }
             let bundle = try party.bundle("newcomer")
             var request = CommitRequest()
@@ -27,6 +27,9 @@ struct HostileInputTests {
             let pending = try sender.commit(request, using: &party.rng)
             switch kind {
             case .publicCommit: self.bytes = pending.message
+            case .componentCommit:
+                let change = AppDataUpdate(0x8001, .update([1, 2, 3]))
+                self.bytes = try sender.commit(.changing(change), using: &party.rng).message
             case .publicProposal:
                 self.bytes = try sender.propose(
                     .add(bundle.keyPackage), wireFormat: .publicMessage, using: &party.rng

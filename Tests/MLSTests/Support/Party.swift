@@ -9,6 +9,10 @@ struct Party {
     static let lifetime = Lifetime(notBefore: now - 3600, notAfter: now + 3600)
 
     let suite: CipherSuite
+    let configuration: GroupConfiguration
+    /// Capabilities and extensions of leaves that state none of their own.
+    let capabilities: Capabilities
+    let leafExtensions: [Extension]
     var rng: SplitMix64
     /// In the order in which they joined; former members stay in the list.
     var members: [MLSGroup] = []
@@ -18,9 +22,14 @@ struct Party {
 
     init(
         _ count: Int = 3, _ suite: CipherSuite = .x25519AES128GCM, seed: UInt64 = 1, extensions: [Extension] = [],
-        configuration: GroupConfiguration = .init()
+        configuration: GroupConfiguration = .init(), capabilities: Capabilities? = nil,
+        leafExtensions: [Extension] = []
     ) throws {
         self.suite = suite
+        self.configuration = configuration
+        self.capabilities =
+            capabilities ?? Capabilities(cipherSuites: [suite.rawValue], extensions: [0xF2EE, 10], proposals: [10])
+        self.leafExtensions = leafExtensions
         self.rng = SplitMix64(seed: seed)
         let first = try self.bundle("member 0")
         self.members = [
@@ -28,21 +37,20 @@ struct Party {
                 groupID: GroupID("the group".utf8), member: first, extensions: extensions, configuration: configuration,
                 using: &self.rng)
         ]
-        if count > 1 { try self.add(count - 1, configuration: configuration) }
+        if count > 1 { try self.add(count - 1) }
     }
 
-    /// A key package with its keys; it supports the group data extension 0xF2EE and SelfRemove.
+    /// A key package with its keys; by default it supports the group data extension 0xF2EE and SelfRemove.
     mutating func bundle(
         _ name: String, lifetime: Lifetime = Party.lifetime, capabilities: Capabilities? = nil,
         signatureKey: SignaturePrivateKey? = nil, credential: Credential? = nil, extensions: [Extension] = [],
-        leafExtensions: [Extension] = []
+        leafExtensions: [Extension]? = nil
     ) throws -> KeyPackageBundle {
         try KeyPackageBundle.generate(
             self.suite, credential: credential ?? .basic(identity: Array(name.utf8)),
-            capabilities: capabilities
-                ?? Capabilities(cipherSuites: [self.suite.rawValue], extensions: [0xF2EE, 10], proposals: [10]),
-            lifetime: lifetime, signatureKey: signatureKey ?? .generate(self.suite, using: &self.rng),
-            extensions: extensions, leafExtensions: leafExtensions, using: &self.rng)
+            capabilities: capabilities ?? self.capabilities, lifetime: lifetime,
+            signatureKey: signatureKey ?? .generate(self.suite, using: &self.rng), extensions: extensions,
+            leafExtensions: leafExtensions ?? self.leafExtensions, using: &self.rng)
     }
 
     mutating func verifiedPackage(_ name: String) throws -> VerifiedKeyPackage {
@@ -52,7 +60,7 @@ struct Party {
     /// One commit that adds `count` members, who join.
     @discardableResult
     mutating func add(
-        _ count: Int = 1, by committer: Int = 0, path: Bool = true, configuration: GroupConfiguration = .init()
+        _ count: Int = 1, by committer: Int = 0, path: Bool = true
     ) throws -> PendingCommit {
         let bundles = try (0..<count).map { try self.bundle("member \(self.members.count + $0)") }
         var request = CommitRequest()
@@ -60,7 +68,7 @@ struct Party {
         request.forcesPath = path
         let pending = try self.commit(request, by: committer)
         for bundle in bundles {
-            self.members.append(try Self.join(pending.welcome, bundle, configuration: configuration))
+            self.members.append(try Self.join(pending.welcome, bundle, configuration: self.configuration))
         }
         try self.expectAgreement()
         return pending
