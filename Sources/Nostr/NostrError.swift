@@ -73,6 +73,8 @@ extension ErrorCode where Failure == NostrError {
     public static var invalidPadding: Self { Self("invalidPadding") }
     /// The seal is signed by a key other than the rumor's stated author (NIP-59).
     public static var authorMismatch: Self { Self("authorMismatch") }
+    /// A gift wrap is addressed to another account, or to several.
+    public static var unexpectedRecipient: Self { Self("unexpectedRecipient") }
     /// The password is wrong for an encrypted key, or the encrypted key was altered (NIP-49).
     public static var wrongPassword: Self { Self("wrongPassword") }
     /// An encrypted key requires more work and memory than allowed or available (NIP-49).

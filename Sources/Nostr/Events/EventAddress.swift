@@ -37,7 +37,7 @@ extension Event {
 
 extension FixedWidthInteger {
     /// Parses a number of digits only, without sign or blanks; nil if it overflows.
-    init?(decimal text: some StringProtocol) {
+    package init?(decimal text: some StringProtocol) {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         self.init(text, radix: 10)
     }

@@ -8,8 +8,12 @@ extension UnsignedEvent {
     /// Those hash their library's JSON, which escapes control characters without a short escape as `\u00XX` where
     /// NIP-01 requires them verbatim. A rumor is never signed, so either hash identifies the same content.
     public func hasID(_ id: EventID) -> Bool {
-        self.id == id || EventID(value: .sha256(serialization(.escaped))) == id
+        self.id == id || self.escapedID == id
     }
+
+    /// The id as most programs compute it, from JSON with escaped control characters; see ``hasID(_:)``. Without control
+    /// characters other than those with a short escape, it equals ``id``.
+    public var escapedID: EventID { EventID(value: .sha256(serialization(.escaped))) }
 
     private func serialization(_ controls: JSONWriter.Controls) -> [UInt8] {
         var writer = JSONWriter(capacity: estimatedSize, controls: controls)
@@ -28,7 +32,10 @@ extension UnsignedEvent {
     }
 
     /// Returns the rumor's JSON: `id`, `pubkey`, `created_at`, `kind`, `tags`, `content`, in this order (NIP-59).
-    public func rumorJSON() -> [UInt8] {
+    public func rumorJSON() -> [UInt8] { self.rumorJSON(stating: self.id) }
+
+    /// Returns ``rumorJSON()`` with another stated id, such as ``escapedID``.
+    public func rumorJSON(stating id: EventID) -> [UInt8] {
         var writer = JSONWriter(capacity: estimatedSize)
         writer.members(of: self, id: id)
         writer.raw("}")

@@ -31,12 +31,13 @@ public enum GiftWrap {
     /// Returns the rumor's stated id without comparing it with the content. For callers that hold the key: `PikaCore`
     /// performs the same steps one by one, because a remote signer may decrypt between them.
     ///
-    /// - Throws: `NostrError.Code.unexpectedKind`; `NostrError.Code.authorMismatch`; errors of ``Event/verify()``,
-    ///   ``NIP44/decrypt(_:_:)`` and the event parsers.
+    /// - Throws: `NostrError.Code.unexpectedKind`, `NostrError.Code.unexpectedRecipient`,
+    ///   `NostrError.Code.authorMismatch`; errors of ``Event/verify()``, ``NIP44/decrypt(_:_:)`` and the event parsers.
     public static func unwrap(
         _ event: Event, by recipient: KeyPair
     ) throws(NostrError) -> (sender: PublicKey, rumor: UnsignedEvent, statedID: EventID?) {
         try require(.giftWrap, event)
+        try require(event, addressedTo: recipient.publicKey)
         let seal = try self.seal(in: try open(event, by: recipient))
         let (rumor, statedID) = try self.rumor(in: try open(seal, by: recipient), of: seal)
         return (seal.pubkey, rumor, statedID)
@@ -77,6 +78,15 @@ extension GiftWrap {
             throw NostrError(.unexpectedKind, "expected kind \(kind), found \(event.kind)")
         }
         try event.verify()
+    }
+
+    /// Throws `NostrError.Code.unexpectedRecipient` unless the only `p` tag of a wrap names the recipient.
+    public static func require(_ wrap: Event, addressedTo recipient: PublicKey) throws(NostrError) {
+        let named = wrap.tags(named: "p")
+        guard named.count == 1, named[0].value == recipient.hex else {
+            throw NostrError(
+                .unexpectedRecipient, "a gift wrap must have one p tag, its recipient; found \(named.count)")
+        }
     }
 
     /// Parses and verifies the seal in a wrap's decrypted content.

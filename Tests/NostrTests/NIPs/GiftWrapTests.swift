@@ -11,13 +11,17 @@ private let rumor = UnsignedEvent(
 
 /// Encrypts and signs one layer, as an attacker with a key of their own can.
 private func layer(
-    _ kind: Kind, _ content: [UInt8], by author: KeyPair, to reader: PublicKey, pubkey: PublicKey? = nil
+    _ kind: Kind, _ content: [UInt8], by author: KeyPair, to reader: PublicKey, pubkey: PublicKey? = nil,
+    tagged: PublicKey? = nil
 ) throws -> Event {
     var generator = SplitMix64(seed: 5)
     let payload = try NIP44.encrypt(
         content, try NIP44.conversationKey(author, reader), nonce: [UInt8](repeating: 9, count: 32))
-    return UnsignedEvent(pubkey: pubkey ?? author.publicKey, createdAt: now, kind: kind, content: payload)
-        .signed(by: author, using: &generator)
+    return UnsignedEvent(
+        pubkey: pubkey ?? author.publicKey, createdAt: now, kind: kind,
+        tags: kind == .giftWrap ? [.user(tagged ?? reader)] : [], content: payload
+    )
+    .signed(by: author, using: &generator)
 }
 
 private func refusal(_ event: Event) -> NostrError.Code? { code { _ = try GiftWrap.unwrap(event, by: recipient) } }
@@ -35,7 +39,7 @@ private func refusal(_ event: Event) -> NostrError.Code? { code { _ = try GiftWr
     #expect(opened.sender == sender.publicKey)
     #expect(opened.rumor == rumor)
     #expect(opened.statedID == rumor.id)
-    #expect(code { _ = try GiftWrap.unwrap(wrap, by: Samples.key(3)) } == .badMAC)
+    #expect(code { _ = try GiftWrap.unwrap(wrap, by: Samples.key(3)) } == .unexpectedRecipient)
 }
 
 @Test func giftWrapLayersAreBackdatedIndependently() throws {
@@ -93,7 +97,22 @@ private func refusal(_ event: Event) -> NostrError.Code? { code { _ = try GiftWr
     #expect(refusal(try layer(.seal, seal.json(), by: Samples.key(8), to: recipient.publicKey)) == .unexpectedKind)
     #expect(
         refusal(try layer(.giftWrap, Array("{".utf8), by: Samples.key(8), to: recipient.publicKey)) == .truncatedJSON)
-    #expect(refusal(try layer(.giftWrap, seal.json(), by: Samples.key(8), to: sender.publicKey)) == .badMAC)
+    let misdirected = try layer(
+        .giftWrap, seal.json(), by: Samples.key(8), to: sender.publicKey, tagged: recipient.publicKey)
+    #expect(refusal(misdirected) == .badMAC)
+}
+
+@Test func giftWrapNeedsOneRecipient() throws {
+    let seal = try layer(.seal, rumor.rumorJSON(), by: sender, to: recipient.publicKey)
+    let wrap = try layer(.giftWrap, seal.json(), by: Samples.key(8), to: recipient.publicKey)
+    for tags in [[], [.user(sender.publicKey)], wrap.tags + wrap.tags, wrap.tags + [.user(sender.publicKey)]] as [[Tag]]
+    {
+        var generator = SplitMix64(seed: 7)
+        let changed = UnsignedEvent(
+            pubkey: wrap.pubkey, createdAt: now, kind: .giftWrap, tags: tags, content: wrap.content
+        ).signed(by: Samples.key(8), using: &generator)
+        #expect(refusal(changed) == .unexpectedRecipient)
+    }
 }
 
 @Test func giftWrapRefusesChangedSeal() throws {
