@@ -16,7 +16,7 @@ enum GroupAdministration {
         for proposed in changes.proposals {
             switch proposed.proposal {
             // V12.4.1-4: Marmot groups neither commit nor accept a ReInit.
-            case .preSharedKey, .reInit, .externalInit:
+            case .preSharedKey, .reInit, .externalInit, .appDataUpdate, .appEphemeral:
                 throw MarmotError(.unsupportedProposal, "a commit holds a proposal of type \(proposed.proposal.type)")
             case .add, .update, .remove, .groupContextExtensions, .selfRemove: continue
             }

@@ -69,6 +69,12 @@ public struct DueWelcome: Sendable, Hashable {
     public let recipient: PublicKey
     /// The kind 444 event, unsigned.
     public let rumor: UnsignedEvent
+
+    /// Creates an invitation.
+    package init(recipient: PublicKey, rumor: UnsignedEvent) {
+        self.recipient = recipient
+        self.rumor = rumor
+    }
 }
 
 extension MarmotGroup {

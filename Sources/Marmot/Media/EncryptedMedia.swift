@@ -4,7 +4,7 @@ public import MLS
 public enum EncryptedMedia {
     /// Returns the media secret of the group's current epoch.
     public static func secret(_ group: MarmotGroup) -> Secret {
-        group.mls.export(label: "marmot", context: Array("encrypted-media".utf8), length: 32)
+        group.profile.mediaSecret(group.mls)
     }
 
     /// Derives the 32-byte key of one file: HKDF-Expand without extract (docs/protocol/marmot.md §6.1).

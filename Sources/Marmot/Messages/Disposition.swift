@@ -60,6 +60,11 @@ public struct Refusal: Sendable, Hashable, CustomStringConvertible {
     /// The expected and the actual value, for people.
     public let detail: String
 
+    init(reason: String, detail: String) {
+        self.reason = reason
+        self.detail = detail
+    }
+
     init(_ code: MarmotError.Code, _ detail: String) {
         self.reason = code.description
         self.detail = detail

@@ -8,14 +8,23 @@ public enum GroupEvents {
         _ message: [UInt8], key: Secret, nostrGroupID: Bytes32, expiration: UnixTime? = nil, now: UnixTime,
         using rng: inout some RandomNumberGenerator
     ) throws -> Event {
+        let tags = [Tag("h", nostrGroupID.hex), Tag("encoding", "base64")]
+        return try self.seal(
+            message, key: key, tags: tags + (expiration.map { [.expiration(at: $0)] } ?? []), createdAt: now,
+            using: &rng)
+    }
+
+    /// Encrypts an MLS message for an event with these tags, the same in both generations.
+    static func seal(
+        _ message: [UInt8], key: Secret, tags: [Tag], createdAt: UnixTime, using rng: inout some RandomNumberGenerator
+    ) throws -> Event {
         // Draw eight bytes at a time: drawing single bytes from the system's generator costs as much as all encryption.
         let nonce = Secret.random(count: ChaCha20Poly1305.nonceLength, using: &rng).copyBytes()
         let ciphertext = try ChaCha20Poly1305.seal(message, key: key, nonce: nonce)
         let signer = KeyPair.generate(using: &rng)
-        let tags = [Tag("h", nostrGroupID.hex), Tag("encoding", "base64")]
         return UnsignedEvent(
-            pubkey: signer.publicKey, createdAt: now, kind: .groupEvent,
-            tags: tags + (expiration.map { [.expiration(at: $0)] } ?? []), content: Base64.encode(nonce + ciphertext)
+            pubkey: signer.publicKey, createdAt: createdAt, kind: .groupEvent, tags: tags,
+            content: Base64.encode(nonce + ciphertext)
         ).signed(by: signer, using: &rng)
     }
 

@@ -6,7 +6,13 @@ public struct OuterKeyMark: Sendable, Hashable {
     private let digest: [UInt8]
 
     init(_ key: Secret) {
-        self.digest = Array(SHA256Derivation.digest(Array("pikabot outer key mark".utf8) + key.copyBytes()).prefix(16))
+        let label = Array("pikabot outer key mark".utf8)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(label.count + key.count)
+        defer { bytes.wipe() }
+        bytes += label
+        key.withUnsafeBytes { bytes.append(contentsOf: $0) }
+        self.digest = Array(SHA256Derivation.digest(bytes).prefix(16))
     }
 }
 
@@ -31,6 +37,13 @@ public struct OuterKeyRing: Sendable {
             guard let key = self.keys[mark] else { return false }
             return (try? ChaCha20Poly1305.open(ciphertext, key: key, nonce: nonce)) != nil
         }
+    }
+}
+
+extension ComponentGroup {
+    /// Returns the keys that ``open(_:over:)`` tries for the same values.
+    package static func outerKeyRing(over groups: some Collection<ComponentGroup>) -> OuterKeyRing {
+        OuterKeyRing(groups.map(\.outerKey) + (groups.first?.past.map(\.outerKey) ?? []))
     }
 }
 

@@ -112,6 +112,7 @@ struct HostileReaderTests {
         let key = try NIP44.conversationKey(author, reader.keys.publicKey)
         return UnsignedEvent(
             pubkey: author.publicKey, createdAt: Lab.start, kind: kind,
+            tags: kind == .giftWrap ? [.user(reader.keys.publicKey)] : [],
             content: try NIP44.encrypt(content, key, nonce: nonce)
         ).signed(by: author, using: &rng)
     }
