@@ -86,6 +86,10 @@ package final class AccountStore: CoreStore {
         try await self.read { try $0.messages(in: groupID, before: before, limit: limit) }
     }
 
+    package func messages(in groupID: GroupID, atPoints points: [Bytes32]) async throws -> [StoredMessage] {
+        try await self.read { try $0.messages(in: groupID, atPoints: points) }
+    }
+
     package func message(in groupID: GroupID, id: EventID) async throws -> StoredMessage? {
         try await self.read { try $0.message(in: groupID, id: id) }
     }

@@ -12,6 +12,7 @@ enum Migrations {
         migrator.registerMigration("instance") { try $0.execute(sql: Self.instance) }
         migrator.registerMigration("retention") { try $0.execute(sql: Self.retention) }
         migrator.registerMigration("refused") { try $0.execute(sql: Self.refused) }
+        migrator.registerMigration("withdrawn messages") { try $0.execute(sql: Self.withdrawnMessages) }
         return migrator
     }
 
@@ -138,6 +139,14 @@ enum Migrations {
             event_id BLOB NOT NULL UNIQUE,
             seen_at INTEGER NOT NULL
         ) STRICT;
+        """
+
+    /// `point` is a keyed hash of the point in the group's history at which a message was sent, null in the first
+    /// generation; messages that left the history are withdrawn.
+    private static let withdrawnMessages = """
+        ALTER TABLE message ADD COLUMN point BLOB;
+        ALTER TABLE message ADD COLUMN withdrawn INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX message_point ON message(point) WHERE point IS NOT NULL;
         """
 
     private static let retention = "CREATE INDEX message_age ON message(created_at);"

@@ -174,6 +174,48 @@ struct ConformanceCheck: CustomTestStringConvertible, Sendable {
             #expect(try await store.message(in: GroupID(Sample.bytes(3)), id: message.id) == nil)
             #expect(try await store.message(in: message.groupID, id: message.wrapper) == nil)
         },
+        ConformanceCheck("withdrawn messages are hidden until they return") { store in
+            let points = [1, 2].map { Bytes32(Sample.bytes($0)) }
+            var messages: [StoredMessage] = []
+            for number in 0..<4 {
+                var message = try Sample.message("\(number)", at: UnixTime(Int64(100 + number)))
+                message.point = number < 3 ? points[number % 2] : nil
+                messages.append(message)
+            }
+            var elsewhere = messages[0]
+            elsewhere.groupID = GroupID(Sample.bytes(2))
+            try await store.commit((messages + [elsewhere]).map { .putMessage($0) })
+            let group = messages[0].groupID
+            let (first, second) = (try #require(points[0]), try #require(points[1]))
+            func shown() async throws -> [StoredMessage] {
+                try await store.messages(in: group, before: nil, limit: 9).reversed()
+            }
+            #expect(try await shown() == messages)
+            #expect(try await store.messages(in: group, atPoints: [second, first]) == Array(messages[0...2]))
+            try await store.commit([.withdrawMessages(groupID: group, points: [first])])
+            #expect(try await shown() == [messages[1], messages[3]])
+            #expect(try await store.messages(in: elsewhere.groupID, before: nil, limit: 9) == [elsewhere])
+            #expect(try await store.messages(in: group, atPoints: [first]) == [messages[0], messages[2]])
+            #expect(try await store.message(in: group, id: messages[0].id) == messages[0])
+            // Sent again by its author, on another branch and at another time.
+            var again = messages[0]
+            (again.point, again.epoch, again.time) = (second, 7, 200)
+            try await store.commit([.reviveMessage(again), .reviveMessage(again)])
+            #expect(try await shown() == [messages[1], messages[3], again])
+            var moved = messages[2]
+            (moved.point, moved.expiresAt) = (second, 90_000)
+            try await store.commit([.moveMessage(moved)])
+            #expect(try await shown() == [messages[1], moved, messages[3], again])
+            try await store.commit([.withdrawMessages(groupID: group, points: [second])])
+            #expect(try await shown() == [messages[3]])
+            try await store.commit([.restoreMessages(groupID: group, points: [second])])
+            #expect(try await shown() == [messages[1], moved, messages[3], again])
+            // Only withdrawn messages return.
+            var other = messages[1]
+            other.epoch = 9
+            try await store.commit([.reviveMessage(other)])
+            #expect(try await shown().first == messages[1])
+        },
         ConformanceCheck("only expired messages are deleted") { store in
             #expect(try await store.nextExpiry() == nil)
             var messages: [StoredMessage] = []

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import MLS
 import Nostr
 import PikaCore
 import Testing
@@ -40,6 +41,22 @@ import Testing
             try store.close()
             #expect(throws: StoreError(.newerFormat, "")) { try directory.open() }
         }
+    }
+
+    @Test func addsColumnsToEarlierState() async throws {
+        let store = try self.directory.open()
+        try await store.commit([.putMessage(try Sample.message("old"))])
+        try await store.pool.write { database in
+            try database.execute(sql: "DROP INDEX message_point")
+            for column in ["point", "withdrawn"] {
+                try database.execute(sql: "ALTER TABLE message DROP COLUMN \(column)")
+            }
+            try database.execute(sql: "DELETE FROM grdb_migrations WHERE identifier = 'withdrawn messages'")
+        }
+        try store.close()
+        let reopened = try self.directory.open()
+        let messages = try await reopened.messages(in: GroupID(Sample.bytes(1)), before: nil, limit: 5)
+        #expect(messages.map(\.rumor.content) == ["old"] && messages.allSatisfy { $0.point == nil })
     }
 
     @Test func namesTheLockHolder() throws {

@@ -44,6 +44,8 @@ public final class GroupLab: Sendable {
     public let relays: [RelayURL]
     /// The schedule on which members renew their keys automatically.
     public let selfUpdate: SelfUpdatePolicy
+    /// The protocol generation of new groups.
+    public let groupProtocol: GroupProtocol
     let executor: LabExecutor
     let log = LabLog()
     private let members = Mutex<[LabMember]>([])
@@ -51,12 +53,15 @@ public final class GroupLab: Sendable {
     /// - Parameters:
     ///   - relays: the number of relays.
     ///   - selfUpdate: when members renew their keys automatically; never by default.
+    ///   - groupProtocol: the protocol generation of new groups. In the second, members apply the commits of others only
+    ///     after a second without further ones: ``advance(by:)`` the time after each change.
     ///   - milliseconds: the initial time, in Unix milliseconds.
     public init(
         seed: UInt64, relays: Int = 1, schedule: Schedule = .inOrder, selfUpdate: SelfUpdatePolicy = .never,
-        milliseconds: Int64 = 1_800_000_000_000
+        groupProtocol: GroupProtocol = .v1, milliseconds: Int64 = 1_800_000_000_000
     ) throws {
         self.selfUpdate = selfUpdate
+        self.groupProtocol = groupProtocol
         self.seed = seed
         self.relays = try (0..<relays).map { try RelayURL("wss://relay\($0 + 1).example") }
         self.mediaServers = try (1...2).map { try MediaURL("https://media\($0).example") }
@@ -92,7 +97,8 @@ public final class GroupLab: Sendable {
     ) async throws -> LabMember {
         let configuration = CoreConfiguration(
             relays: relays ?? self.relays, invites: invites, selfUpdate: self.selfUpdate,
-            mediaServers: self.mediaServers, calls: calls, inviteLimits: inviteLimits)
+            mediaServers: self.mediaServers, calls: calls, inviteLimits: inviteLimits,
+            groupProtocol: self.groupProtocol)
         return try await self.add(
             LabMember(
                 name, lab: self, configuration: configuration, work: .handler(handler), hasSigner: remoteSigner))
@@ -120,7 +126,7 @@ public final class GroupLab: Sendable {
     ) async throws -> LabMember {
         let configuration = CoreConfiguration(
             relays: self.relays, invites: invites, selfUpdate: self.selfUpdate, retention: retention,
-            mediaServers: self.mediaServers)
+            mediaServers: self.mediaServers, groupProtocol: self.groupProtocol)
         return try await self.add(
             LabMember(name, lab: self, configuration: configuration, work: .bots, bots: bots))
     }

@@ -37,9 +37,14 @@ extension LabMember {
     }
 
     /// Creates a group and returns its chat id, which is the same for all of its members.
+    ///
+    /// - Parameter groupProtocol: the group's generation; nil for the one that the member's configuration chooses.
     @discardableResult
-    public func create(_ name: String, inviting peers: [LabMember]) async throws -> ChatID {
-        let outcome = try await self.perform(.createGroupChat(name: name, peers: peers.map(\.publicKey)))
+    public func create(
+        _ name: String, inviting peers: [LabMember], groupProtocol: GroupProtocol? = nil
+    ) async throws -> ChatID {
+        let outcome = try await self.perform(
+            .createGroupChat(name: name, peers: peers.map(\.publicKey), groupProtocol: groupProtocol))
         guard case .done(let chatID?) = outcome else {
             throw self.lab.error(.actionFailed, "\(self.name): the new group has no chat id")
         }
@@ -134,7 +139,13 @@ extension LabMember {
     /// All events delivered to the handlers, in order; an event from before a crash may appear twice.
     public var events: [CoreEvent] { self.record.withLock { $0.events } }
 
-    /// Returns other members' chat messages in the order of their arrival, without duplicates.
+    /// The withdrawals and restorations of messages that were delivered to the handlers, in order.
+    public var withdrawals: [WithdrawnEvent] {
+        self.events.compactMap { if case .withdrawn(let withdrawn) = $0.content { withdrawn } else { nil } }
+    }
+
+    /// Returns other members' chat messages in the order of their arrival, without duplicates. Withdrawn messages are
+    /// among them.
     public func heard(in chatID: ChatID? = nil, from sender: LabMember? = nil) -> [String] {
         var ids: Set<EventID> = []
         return self.events.compactMap { event in
@@ -158,6 +169,9 @@ extension LabMember {
 
     /// The snapshots published in each run of the core, in order.
     public var snapshots: [[AppState]] { self.record.withLock { $0.snapshots } }
+
+    /// The outcomes of events that were not delivered to the handlers, of all runs of the core, in order.
+    package var notices: [CoreNotice] { self.record.withLock { $0.notices } }
 
     private func chat(_ chatID: ChatID?) async throws -> ChatID {
         if let chatID { return chatID }

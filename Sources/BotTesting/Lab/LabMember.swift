@@ -30,6 +30,7 @@ public final class LabMember: Sendable {
         var outcomes: [RequestID: ActionOutcome] = [:]
         /// All published snapshots, by run.
         var snapshots: [[AppState]] = []
+        var notices: [CoreNotice] = []
         var failure: String?
         var requests = 0
     }
@@ -111,6 +112,7 @@ public final class LabMember: Sendable {
         ports.media = self.lab.media
         ports.cache = self.cache
         ports.callMedia = CallMediaSessions(transport: self.lab.calls, clock: self.lab.clock)
+        ports.observer = Observer(member: self)
         ports.randomness = SeededGenerator(seed: self.lab.seed, stream: "\(self.name) run \(runs)")
         let core = AppCore(
             account: self.signer.map { .remote(self.keys.publicKey, $0) } ?? .local(self.keys),
@@ -165,6 +167,13 @@ public final class LabMember: Sendable {
 
     func recordEvent(_ event: CoreEvent) {
         self.record.withLock { $0.events.append(event) }
+    }
+
+    /// Records the core's notices.
+    private struct Observer: CoreObserver {
+        unowned let member: LabMember
+
+        func note(_ notice: CoreNotice) { self.member.record.withLock { $0.notices.append(notice) } }
     }
 
     private func recordUpdate(_ update: AppUpdate, run: Int) {

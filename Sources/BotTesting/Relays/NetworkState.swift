@@ -61,6 +61,8 @@ struct NetworkState: Sendable {
     var dice: [RelayURL: LabRelayFaults.Dice] = [:]
     /// The traffic counts, by member name.
     var traffic: [String: LabTraffic] = [:]
+    /// The arrivals of group events, by member name; nil while they are not recorded.
+    var arrivals: LabArrivals?
     private var nextLink = 0
 
     mutating func addLink(_ link: Link) -> Int {
@@ -150,7 +152,7 @@ struct NetworkState: Sendable {
         self.cuts = []
         self.stalled = []
         self.delayed = []
-        for late in delayed { self.links[late.link]?.updates.yield(late.update) }
+        for late in delayed { self.yield(late.update, to: late.link) }
         for link in self.orderedLinks {
             guard let name = self.links[link]?.name, let relays = self.links[link]?.relays else { continue }
             for relay in relays where cuts.contains(Route(member: name, relay: relay)) { self.connect(link, to: relay) }
@@ -202,7 +204,7 @@ struct NetworkState: Sendable {
         for relay in relays where !old.contains(relay) { self.connect(number, to: relay) }
     }
 
-    private var orderedLinks: [Int] { self.links.keys.sorted() }
+    var orderedLinks: [Int] { self.links.keys.sorted() }
 
     private mutating func connect(_ number: Int, to relay: RelayURL) {
         guard let link = self.links[number] else { return }
@@ -274,7 +276,7 @@ struct NetworkState: Sendable {
         }
     }
 
-    private mutating func hand(_ event: Event, from relay: RelayURL, _ subscription: String, to number: Int) {
+    mutating func hand(_ event: Event, from relay: RelayURL, _ subscription: String, to number: Int) {
         do { try event.verify() } catch {
             self.pass(.refused(relay: relay, reason: error.code.description), from: relay, to: number)
             return
@@ -293,7 +295,13 @@ struct NetworkState: Sendable {
         if self.stalled.contains(Route(member: link.name, relay: relay)) {
             self.delayed.append(Delayed(link: number, relay: relay, update: update))
         } else {
-            link.updates.yield(update)
+            self.yield(update, to: number)
         }
+    }
+
+    private mutating func yield(_ update: RelayUpdate, to number: Int) {
+        guard let link = self.links[number] else { return }
+        if case .event(_, _, let event) = update { self.arrivals?.note(event, at: link.name) }
+        link.updates.yield(update)
     }
 }

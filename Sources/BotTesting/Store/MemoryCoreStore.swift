@@ -105,6 +105,11 @@ package final class MemoryCoreStore: CoreStore {
         try self.read { $0.messages(in: groupID, before: before, limit: limit) }
     }
 
+    /// Returns the messages at points of a group's history; throws `LabError.Code.stopped`.
+    package func messages(in groupID: GroupID, atPoints points: [Bytes32]) async throws -> [StoredMessage] {
+        try self.read { $0.messages(in: groupID, atPoints: points) }
+    }
+
     /// Returns one message, nil if it is not stored; throws `LabError.Code.stopped`.
     package func message(in groupID: GroupID, id: EventID) async throws -> StoredMessage? {
         try self.read { $0.message(in: groupID, id: id) }

@@ -27,6 +27,9 @@ public final class ManualClock: CoreClock {
     /// The current time, Unix milliseconds.
     public var nowMilliseconds: Int64 { self.state.withLock { $0.now } }
 
+    /// The current time: it never goes back.
+    public var monotonicMilliseconds: Int64 { self.nowMilliseconds }
+
     /// The earliest deadline of all sleepers, Unix milliseconds; nil without sleepers.
     public var nextDeadline: Int64? { self.state.withLock { $0.sleepers.values.map(\.deadline).min() } }
 
@@ -46,6 +49,11 @@ public final class ManualClock: CoreClock {
         } onCancel: {
             self.cancel(number)
         }
+    }
+
+    /// As ``sleep(untilMilliseconds:)``.
+    public func sleep(untilMonotonicMilliseconds time: Int64) async throws {
+        try await self.sleep(untilMilliseconds: time)
     }
 
     /// Moves the time forward and wakes the current sleepers that are due, in the order of their deadlines.

@@ -1,3 +1,5 @@
+import MLS
+
 /// Writes the fields of a sealed value in order: integers big-endian, bytes after a 32-bit length.
 ///
 /// Throws `StoreError.Code.invalidChange` for a count that does not fit into 32 bits.
@@ -22,6 +24,14 @@ struct FieldWriter {
         try self.count(value.count)
         self.bytes.append(contentsOf: value)
     }
+
+    mutating func secret(_ value: Secret) throws(StoreError) {
+        try self.count(value.count)
+        value.withUnsafeBytes { self.bytes.append(contentsOf: $0) }
+    }
+
+    /// Overwrites the bytes: of a writer of secrets, once they are sealed.
+    mutating func wipe() { Sodium.wipe(&self.bytes) }
 
     mutating func text(_ value: String) throws(StoreError) { try self.data(Array(value.utf8)) }
 
@@ -50,6 +60,12 @@ struct FieldReader {
     mutating func data() throws(StoreError) -> [UInt8] {
         let count = try self.integer(UInt32.self)
         return Array(try self.consume(Int(count)))
+    }
+
+    /// Reads bytes directly into a secret.
+    mutating func secret() throws(StoreError) -> Secret {
+        let count = try self.integer(UInt32.self)
+        return Secret(try self.consume(Int(count)))
     }
 
     mutating func text() throws(StoreError) -> String {

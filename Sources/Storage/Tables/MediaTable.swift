@@ -8,11 +8,12 @@ import PikaCore
 extension Transaction {
     func put(_ media: StoredMedia) throws {
         let lookup = self.messageLookup(media.groupID, media.messageID)
-        var writer = FieldWriter(capacity: 512)
+        var writer = FieldWriter(capacity: 4096)
+        defer { writer.wipe() }
         try writer.count(media.reference.values.count)
         for value in media.reference.values { try writer.text(value) }
         try writer.count(media.keys.count)
-        for key in media.keys { try writer.data(key.copyBytes()) }
+        for key in media.keys { try writer.secret(key) }
         try self.execute(
             """
             INSERT INTO media (message_lookup, position, content) VALUES (?, ?, ?)
@@ -33,7 +34,7 @@ extension Transaction {
             let place = Self.mediaPlace(lookup, position)
             var fields = FieldReader(try self.sealer.openBytes(try columns.data(), in: place), place)
             let values = try (0..<(try fields.integer(UInt32.self))).map { _ in try fields.text() }
-            let keys = try (0..<(try fields.integer(UInt32.self))).map { _ in Secret(try fields.data()) }
+            let keys = try (0..<(try fields.integer(UInt32.self))).map { _ in try fields.secret() }
             try fields.finish()
             return StoredMedia(
                 groupID: groupID, messageID: message, index: Int(position), reference: Tag(values: values), keys: keys)

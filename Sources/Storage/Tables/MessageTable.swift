@@ -11,22 +11,73 @@ extension Transaction {
         let content = try self.content(of: message)
         try self.execute(
             """
-            INSERT INTO message (lookup, group_lookup, created_at, content, expires_at) VALUES (?, ?, ?, ?, ?)
-            ON CONFLICT (lookup) DO NOTHING
+            INSERT INTO message (lookup, group_lookup, created_at, content, expires_at, point)
+            VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (lookup) DO NOTHING
             """,
             [
                 Data(lookup), Data(self.groupLookup(message.groupID.bytes)), message.time.seconds,
                 self.sealer.seal(content, in: Place(.message, lookup)), message.expiresAt?.seconds,
+                self.pointLookup(of: message),
             ])
     }
 
-    /// Records the new epoch and event of a message that was sent again; its position is unchanged.
+    /// Records the new epoch, event and expiry of a message that was sent again, and shows it; its position is unchanged.
     func replace(_ message: StoredMessage) throws {
         let lookup = self.sealer.messageLookup(message.groupID, message.id)
         try self.execute(
-            "UPDATE message SET content = ? WHERE lookup = ?",
-            [self.sealer.seal(try self.content(of: message), in: Place(.message, lookup)), Data(lookup)])
+            "UPDATE message SET content = ?, expires_at = ?, point = ?, withdrawn = 0 WHERE lookup = ?",
+            [
+                self.sealer.seal(try self.content(of: message), in: Place(.message, lookup)),
+                message.expiresAt?.seconds, self.pointLookup(of: message), Data(lookup),
+            ])
     }
+
+    // MARK: Withdrawn messages
+
+    /// Hides or shows the messages of points.
+    func setWithdrawn(_ isWithdrawn: Bool, _ groupID: GroupID, _ points: [Bytes32]) throws {
+        for point in points {
+            try self.execute(
+                "UPDATE message SET withdrawn = ? WHERE point = ?",
+                [isWithdrawn, Data(self.pointLookup(groupID, point))])
+        }
+    }
+
+    /// Replaces a withdrawn message and shows it; any other one stays as it is.
+    func revive(_ message: StoredMessage) throws {
+        let lookup = self.sealer.messageLookup(message.groupID, message.id)
+        try self.execute(
+            """
+            UPDATE message SET created_at = ?, content = ?, expires_at = ?, point = ?, withdrawn = 0
+            WHERE lookup = ? AND withdrawn = 1
+            """,
+            [
+                message.time.seconds, self.sealer.seal(try self.content(of: message), in: Place(.message, lookup)),
+                message.expiresAt?.seconds, self.pointLookup(of: message), Data(lookup),
+            ])
+    }
+
+    /// Returns the messages of points, oldest first, withdrawn or not.
+    func messages(in groupID: GroupID, atPoints points: [Bytes32]) throws -> [StoredMessage] {
+        var found: [StoredMessage] = []
+        for point in points {
+            let select = try self.database.cachedStatement(
+                sql: "SELECT lookup, created_at, content, expires_at FROM message WHERE point = ?")
+            let rows = try Row.fetchCursor(select, arguments: [Data(self.pointLookup(groupID, point))])
+            while let row = try rows.next() { found.append(try self.message(row, groupID)) }
+        }
+        return found.sorted { $0.position < $1.position }
+    }
+
+    private func pointLookup(_ groupID: GroupID, _ point: Bytes32) -> [UInt8] {
+        self.sealer.lookup("point", groupID.bytes, point.bytes)
+    }
+
+    private func pointLookup(of message: StoredMessage) -> Data? {
+        message.point.map { Data(self.pointLookup(message.groupID, $0)) }
+    }
+
+    // MARK: Expiry
 
     func deleteExpired(at time: UnixTime) throws {
         try self.execute("DELETE FROM message WHERE expires_at <= ?", [time.seconds])
@@ -74,7 +125,7 @@ extension Transaction {
         let select = try self.database.cachedStatement(
             sql: """
                 SELECT lookup, created_at, content, expires_at FROM message
-                WHERE group_lookup = ? AND created_at <= ? ORDER BY created_at DESC
+                WHERE group_lookup = ? AND created_at <= ? AND withdrawn = 0 ORDER BY created_at DESC
                 """)
         let arguments: StatementArguments = [
             Data(self.groupLookup(groupID.bytes)), (before?.createdAt ?? .distantFuture).seconds,
@@ -111,13 +162,14 @@ extension Transaction {
             throw StoreError(.invalidChange, "a message before 1970 cannot be stored")
         }
         let rumor = message.rumor.rumorJSON()
-        var writer = FieldWriter(capacity: rumor.count + 80)
+        var writer = FieldWriter(capacity: rumor.count + 128)
         try writer.data(message.id.bytes)
         try writer.data(message.wrapper.bytes)
         writer.integer(message.epoch.rawValue)
         writer.integer(UInt8(message.isOwn ? 1 : 0))
         try writer.data(rumor)
-        if message.time != message.rumor.createdAt { writer.integer(message.time.seconds) }
+        if message.time != message.rumor.createdAt || message.point != nil { writer.integer(message.time.seconds) }
+        if let point = message.point { try writer.data(point.bytes) }
         return writer.bytes
     }
 
@@ -131,8 +183,9 @@ extension Transaction {
         let epoch = Epoch(rawValue: try fields.integer(UInt64.self))
         let isOwn = try fields.integer(UInt8.self) == 1
         let rumor = try fields.rumor()
-        // Stored only if it differs from the inner event's time; earlier versions never stored it.
+        // Stored only if it differs from the inner event's time, or if a point follows; earlier versions never stored it.
         let time = if fields.isAtEnd { rumor.createdAt } else { UnixTime(try fields.integer(Int64.self)) }
+        let point: Bytes32? = if fields.isAtEnd { nil } else { Bytes32(try fields.data()) }
         try fields.finish()
         let expiresAt = try columns.optionalInteger().map { UnixTime($0) }
         guard time == createdAt, self.sealer.messageLookup(groupID, id) == place.row else {
@@ -140,7 +193,7 @@ extension Transaction {
         }
         return StoredMessage(
             groupID: groupID, rumor: rumor, id: id, wrapper: wrapper, epoch: epoch, isOwn: isOwn, expiresAt: expiresAt,
-            time: time)
+            time: time, point: point)
     }
 }
 
