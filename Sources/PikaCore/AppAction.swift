@@ -46,10 +46,12 @@ public enum AppAction: Sendable, Hashable {
     case findKeyPackages([PublicKey])
 
     // Chats
-    /// Creates a group with these peers, whose key packages are found on the relays; this account is its admin.
-    case createGroupChat(name: String, peers: [PublicKey], missing: MissingPeers = .fail)
+    /// Creates a group with these peers, whose key packages are found on the relays; this account is its admin. Without a
+    /// protocol, ``CoreConfiguration/groupProtocol`` applies.
+    case createGroupChat(
+        name: String, peers: [PublicKey], missing: MissingPeers = .fail, groupProtocol: GroupProtocol? = nil)
     /// Creates a direct chat: a group with both as admins. With a name other than `DM` it shows as a group.
-    case createChat(peer: PublicKey, name: String = "DM")
+    case createChat(peer: PublicKey, name: String = "DM", groupProtocol: GroupProtocol? = nil)
     /// Adds these peers to the group, with key packages found on the relays.
     case addGroupMembers(chatID: ChatID, peers: [PublicKey], missing: MissingPeers = .fail)
     /// Removes these members, with all of their leaves, from the group.
@@ -67,7 +69,13 @@ public enum AppAction: Sendable, Hashable {
     /// Gives the group a new nostrGroupID, so that outsiders cannot link it to the old one. The chat id stays.
     case rotateGroupID(chatID: ChatID)
     /// Requires all members to support SelfRemove, by which members leave, once every member's client does (MIP-03).
+    /// Fails in groups of the second generation: they require it from the beginning.
     case upgradeGroup(chatID: ChatID)
+    /// Ends a group of the second generation for all members, irrevocably; only an admin can.
+    case disbandGroup(chatID: ChatID)
+    /// Makes ``disbandGroup(chatID:)`` possible in a group of the second generation whose founder did not, once every
+    /// member's client supports it.
+    case enableDisbanding(chatID: ChatID)
     /// Sets the seconds after which messages are deleted everywhere; nil for never. MDK up to 0.8 cannot read a group
     /// with such a timer.
     case setDisappearingMessages(chatID: ChatID, seconds: UInt64?)
@@ -109,11 +117,11 @@ public enum AppAction: Sendable, Hashable {
     /// Answers a hypernote with the action's name and the filled-in form.
     case hypernoteAction(chatID: ChatID, hypernote: EventID, action: String, form: [String: String])
 
-    // Push notifications (MIP-05)
+    // Push notifications (MIP-05), in groups of the first generation
     /// Registers a device of this account with a push server, in place of an earlier one, and shares its encrypted token
-    /// in all groups, later ones too (kind 447).
+    /// in all these groups, later ones too (kind 447).
     case registerPushToken(PushRegistration)
-    /// Removes this account's push token and withdraws it in all groups (kind 449).
+    /// Removes this account's push token and withdraws it in all these groups (kind 449).
     case removePushToken
     /// Sets whether to ask the push servers of other members to wake their devices when a relay has a chat message or
     /// hypernote of this account. Initially false. Asking connects to relays that members name.

@@ -8,6 +8,7 @@ import Synchronization
 struct MediaLookup: Sendable {
     var routes = GroupRoutes()
     var images: [GroupID: GroupImage] = [:]
+    var pictures: [GroupID: ComponentPicture] = [:]
     var profiles: [GroupID: [PublicKey: GroupProfile]] = [:]
 
     func groupID(ofChat chatID: ChatID) throws(AppCoreError) -> GroupID {
@@ -79,19 +80,12 @@ struct MediaReader: Sendable {
             Self.count("cache")
             return (bytes, true)
         }
-        let reference: MediaReference
-        let keys: [MediaKey]
-        do {
-            reference = try MediaReference(file.reference)
-            keys = try file.keys.map { key throws(MarmotError) in try MediaKey(stored: key) }
-        } catch { throw AppCoreError(.corruptState, "a stored file reference cannot be read: \(error.message)") }
-        var addresses = [try MediaURL(reference.url)]
-        if let hash = addresses[0].blobHash {
-            addresses += self.servers.urls.map { $0.blob(hash) }.filter { $0 != addresses[0] }
+        guard let reference = FileReference(file.reference), file.keys.allSatisfy({ $0.count == 32 }) else {
+            throw AppCoreError(.corruptState, "a stored file reference cannot be read")
         }
-        let bytes = try await self.download(addresses) {
-            try EncryptedMedia.decrypt($0, of: reference, keys: keys)
-        }
+        let addresses = try reference.places(besides: self.servers.urls)
+        let keys = file.keys
+        let bytes = try await self.download(addresses) { try reference.open($0, keys: keys) }
         Self.count("server")
         return (bytes, false)
     }
@@ -132,13 +126,24 @@ extension AppCore {
     /// Downloads and decrypts the group's picture from `servers`, or from the configured ones if empty; nil if the
     /// group has none.
     package func groupImage(chatID: ChatID, servers: [MediaURL] = []) async throws -> [UInt8]? {
-        guard let image = self.mediaLookup.images[try self.mediaLookup.groupID(ofChat: chatID)] else { return nil }
+        let groupID = try self.mediaLookup.groupID(ofChat: chatID)
+        if let picture = self.mediaLookup.pictures[groupID] { return try await self.download(picture, from: servers) }
+        guard let image = self.mediaLookup.images[groupID] else { return nil }
         guard let hash = Bytes32(image.hash) else {
             throw AppCoreError(.unknownMedia, "the group's data contain no hash of its picture")
         }
         let servers = servers.isEmpty ? self.files.servers.urls : servers
         return try await self.files.download(servers.map { $0.blob(hash) }) {
             try GroupImageEncryption.decrypt($0, of: image)
+        }
+    }
+
+    private func download(_ picture: ComponentPicture, from servers: [MediaURL]) async throws -> [UInt8] {
+        switch picture {
+        case .atAddress(let avatar): return try await self.files.download([try MediaURL(avatar.url)]) { $0 }
+        case .encrypted(let image):
+            let servers = servers.isEmpty ? self.files.servers.urls : servers
+            return try await self.files.download(servers.map { $0.blob(image.hash) }) { try image.decrypt($0) }
         }
     }
 }

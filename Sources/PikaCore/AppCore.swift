@@ -156,7 +156,10 @@ package actor AppCore {
 
     /// Processes one batch: reduces, commits, publishes the snapshot. The caller performs the effects afterwards.
     private func process(_ batch: [CoreInput], _ model: inout CoreModel) async throws -> [AppEffect] {
-        var step = CoreStep(nowMilliseconds: self.ports.clock.nowMilliseconds, random: self.random)
+        let clock = self.ports.clock
+        var step = CoreStep(
+            nowMilliseconds: clock.nowMilliseconds, monotonicMilliseconds: clock.monotonicMilliseconds,
+            random: self.random)
         let crashes = self.store.crashes
         for input in batch {
             guard let subject = input.crashSubject else {
@@ -171,7 +174,8 @@ package actor AppCore {
         model.storeChanges(&step)
         self.random = step.random
         self.mediaLookup = MediaLookup(
-            routes: model.groups.routes, images: model.media.groupImages, profiles: model.people.groups.profiles)
+            routes: model.groups.routes, images: model.media.groupImages, pictures: model.media.groupPictures,
+            profiles: model.people.groups.profiles)
         self.lastCall = model.calls.latest
         self.files.servers.urls = model.configuration.mediaServers
         if !step.changes.isEmpty {

@@ -52,7 +52,8 @@ extension ErrorCode where Failure == AppCoreError {
     public static var unknownMessage: Self { Self("unknown_message") }
     /// Malformed address, or an address of another kind.
     public static var badAddress: Self { Self("bad_address") }
-    /// Another copy of this account has changed the group's keys: only a new invitation restores access.
+    /// Another copy of this account has changed the group's keys, or its history cannot be followed any more: only a new
+    /// invitation restores access.
     public static var overtaken: Self { Self("overtaken") }
     /// A later copy of this account was started; this one must stop.
     public static var superseded: Self { Self("superseded") }

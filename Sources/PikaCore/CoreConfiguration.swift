@@ -71,6 +71,8 @@ public struct CoreConfiguration: Sendable, Hashable {
     public var readsProfiles: Bool
     /// The reaction to a member that repeatedly undoes the commits of a group.
     public var onRollbackStorm: RollbackStormPolicy
+    /// The protocol generation of the groups that this account creates, unless an action names one.
+    public var groupProtocol: GroupProtocol
 
     /// Creates a configuration; negative numbers of relays become 0.
     public init(
@@ -80,7 +82,7 @@ public struct CoreConfiguration: Sendable, Hashable {
         retention: RetentionPolicy = .standard, detectsCopies: Bool = false,
         mediaServers: [MediaURL] = [], keyPackageRelays: [RelayURL] = [], calls: CallPolicy = .handlers,
         readsProfiles: Bool = true, inviteLimits: InviteLimits = InviteLimits(), callLimit: RateLimit? = nil,
-        onRollbackStorm: RollbackStormPolicy = .report
+        onRollbackStorm: RollbackStormPolicy = .report, groupProtocol: GroupProtocol = .auto
     ) {
         self.relays = relays
         self.keyPackageRelays = keyPackageRelays
@@ -100,6 +102,7 @@ public struct CoreConfiguration: Sendable, Hashable {
         self.inviteLimits = inviteLimits
         self.callLimit = callLimit
         self.onRollbackStorm = onRollbackStorm
+        self.groupProtocol = groupProtocol
     }
 
     /// The relays of this account's key packages.

@@ -29,7 +29,7 @@ public enum KeyPackageVerdict: Sendable, Hashable, CustomStringConvertible {
         case .notYetValid: self = .notYetValid
         case .badSignature: self = .badSignature
         case .identityMismatch, .badCredential: self = .wrongIdentity
-        case .incompatible: self = .incompatible(reason: failure.error.message)
+        case .incompatible, .legacyProfile, .hybridProfile: self = .incompatible(reason: failure.error.message)
         default: self = .malformed(reason: failure.error.message)
         }
     }
@@ -40,7 +40,7 @@ public enum KeyPackageVerdict: Sendable, Hashable, CustomStringConvertible {
     /// The verdict as text, with its reason.
     public var description: String {
         switch self {
-        case .usable(let package): "usable (kind \(package.kind.rawValue))"
+        case .usable(let package): "usable (\(package.generation.rawValue), kind \(package.kind.rawValue))"
         case .missing: "no key package on its relays"
         case .expired: "expired"
         case .notYetValid: "not_yet_valid (compare this machine's clock with the peer's)"
@@ -63,4 +63,8 @@ public struct FoundKeyPackage: Sendable, Hashable {
     public let createdAt: UnixTime
     /// Whether the client supports SelfRemove, as MDK 0.8 does and 0.7 does not.
     public let supportsSelfRemove: Bool
+    /// The protocol generation that it is for.
+    public let generation: GroupGeneration
+    /// The generations for which the peer has usable key packages, this one among them.
+    public let generations: Set<GroupGeneration>
 }

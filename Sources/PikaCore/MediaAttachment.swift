@@ -7,15 +7,15 @@ public struct MediaAttachment: Sendable, Hashable {
     public let index: Int
     /// 1 to 210 bytes of UTF-8 without path separators and control characters.
     public let filename: String
-    /// `type/subtype`, one of MIP-04's list.
+    /// `type/subtype`; in groups of the first generation one of MIP-04's list.
     public let type: String
-    /// The address of the encrypted file.
+    /// The address of the encrypted file; empty if it is at no address that can be fetched.
     public let url: String
     /// SHA-256 of the file.
     public let hash: Bytes32
     /// 12 bytes: the nonce of the file's encryption.
     public let nonce: [UInt8]
-    /// The version of the file's encryption (MIP-04).
+    /// The version of the file's encryption: `mip04-v2`, or `encrypted-media-v2` in the second generation.
     public let version: String
     /// Pixels, if the sender states them.
     public let width: UInt32?
@@ -34,14 +34,40 @@ public struct MediaAttachment: Sendable, Hashable {
         Array(tags.lazy.filter { $0.name == "imeta" }.compactMap { try? MediaReference($0) }.prefix(Self.maximumCount))
     }
 
+    /// As ``references(in:)``, in the formats of both generations.
+    static func files(in tags: [Tag]) -> [FileReference] {
+        Array(tags.lazy.compactMap { FileReference($0) }.prefix(Self.maximumCount))
+    }
+
     /// Returns the files that the tags of a message describe.
     public static func all(in tags: [Tag]) -> [MediaAttachment] {
-        Self.references(in: tags).enumerated().map { MediaAttachment($0.element, index: $0.offset) }
+        Self.files(in: tags).enumerated().map { MediaAttachment($0.element, index: $0.offset) }
     }
 
     init?(_ stored: StoredMedia) {
-        guard let file = try? MediaReference(stored.reference) else { return nil }
+        guard let file = FileReference(stored.reference) else { return nil }
         self.init(file, index: stored.index)
+    }
+
+    private init(_ file: FileReference, index: Int) {
+        switch file {
+        case .first(let file): self.init(file, index: index)
+        case .second(let file): self.init(file, index: index)
+        }
+    }
+
+    private init(_ file: AttachmentReference, index: Int) {
+        self.index = index
+        self.filename = file.safeName
+        self.type = file.type.description
+        self.url = FileReference.second(file).addresses.first ?? ""
+        self.hash = file.hash
+        self.nonce = file.nonce
+        self.version = AttachmentReference.version
+        self.width = file.pixels?.width
+        self.height = file.pixels?.height
+        self.blurhash = nil
+        self.thumbhash = file.thumbhash
     }
 
     private init(_ file: MediaReference, index: Int) {

@@ -21,6 +21,6 @@ extension CoreModel {
         {
             return wasAdmin ? .admin : .member
         }
-        return group.data(inEpoch: epoch).map { MemberRole(of: member, in: $0) }
+        return group.wasAdmin(member, in: epoch).map { $0 ? .admin : .member }
     }
 }

@@ -1,7 +1,8 @@
 /// When this account renews its own keys in its groups automatically (MIP-02, MIP-03).
 public struct SelfUpdatePolicy: Sendable, Hashable {
     /// The range of the random delay from joining a group to the first renewal; nil for none. MIP-02 asks for one
-    /// within 24 hours, since others may have seen the key package that was used.
+    /// within 24 hours, since others may have seen the key package that was used. In groups of the second generation the
+    /// delay begins after a minute or more without commits, so that new members do not make branches.
     public var afterJoining: ClosedRange<Duration>?
     /// The maximum age of this account's keys in a group; nil for any age.
     public var every: Duration?

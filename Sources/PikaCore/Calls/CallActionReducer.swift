@@ -67,7 +67,7 @@ extension CoreModel {
         }
     }
 
-    private func calledPeer(_ peer: PublicKey?, in group: MarmotGroup) throws(AppCoreError) -> PublicKey {
+    private func calledPeer(_ peer: PublicKey?, in group: AccountGroup) throws(AppCoreError) -> PublicKey {
         let others = group.members.filter { $0 != self.account.publicKey }
         if let peer {
             guard others.contains(peer) else { throw AppCoreError(.notAllowed, "only a member can be called") }

@@ -6,12 +6,12 @@ package import Nostr
 package enum CallAuthorization {
     /// Returns `capv1_` and 64 hex digits, for a call between `first` and `second` in the group's current epoch.
     static func token(
-        _ session: CallSession, callID: String, between first: PublicKey, and second: PublicKey, in group: MarmotGroup
+        _ session: CallSession, callID: String, between first: PublicKey, and second: PublicKey, in group: AccountGroup
     ) -> String {
         let seed = self.seed(session, callID: callID, between: first, and: second)
         let hash = self.hash("pika.call.relay.auth.seed.v1", seed, Array(callID.utf8))
         let key = EncryptedMedia.key(
-            EncryptedMedia.secret(group), hash: hash, mimeType: "application/pika-call-auth",
+            group.mediaSecret, hash: hash, mimeType: "application/pika-call-auth",
             filename: "call/\(callID)/relay-auth")
         let token = self.hash(
             "pika.call.relay.auth.token.v1", key.copyBytes(), Array(callID.utf8), Array(session.moqURL.utf8),
@@ -21,7 +21,7 @@ package enum CallAuthorization {
 
     /// Returns whether the session's token is well-formed and equals the one derived from the group's current epoch.
     static func isValid(
-        _ session: CallSession, callID: String, between first: PublicKey, and second: PublicKey, in group: MarmotGroup
+        _ session: CallSession, callID: String, between first: PublicKey, and second: PublicKey, in group: AccountGroup
     ) -> Bool {
         guard self.isToken(session.relayAuth) else { return false }
         let expected = self.token(session, callID: callID, between: first, and: second, in: group)

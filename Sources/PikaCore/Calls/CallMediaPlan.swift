@@ -14,12 +14,12 @@ package struct CallMediaPlan: Sendable, Hashable {
     package let isMuted: Bool
     package let isCameraOn: Bool
 
-    init(_ call: CallMachine.Call, in group: MarmotGroup, account: PublicKey) {
+    init(_ call: CallMachine.Call, in group: AccountGroup, account: PublicKey) {
         self.callID = call.id
         self.session = call.session
         self.account = account
         self.peer = call.peer
-        self.secret = EncryptedMedia.secret(group)
+        self.secret = group.mediaSecret
         self.epoch = group.epoch.rawValue
         self.isMuted = call.isMuted
         self.isCameraOn = call.isCameraOn

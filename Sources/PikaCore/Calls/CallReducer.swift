@@ -36,7 +36,7 @@ extension CoreModel {
     }
 
     private mutating func receiveCallInvite(
-        _ session: CallSession, _ event: CallEvent, in group: MarmotGroup, _ step: inout CoreStep
+        _ session: CallSession, _ event: CallEvent, in group: AccountGroup, _ step: inout CoreStep
     ) {
         let callID = event.signal.callID
         let isAuthentic = self.isAuthentic(session, callID, event.sender, in: group)
@@ -66,7 +66,7 @@ extension CoreModel {
     }
 
     private func refuse(
-        _ reason: CoreReason, _ detail: String, _ event: CallEvent, in group: MarmotGroup, _ step: inout CoreStep
+        _ reason: CoreReason, _ detail: String, _ event: CallEvent, in group: AccountGroup, _ step: inout CoreStep
     ) {
         step.refuse(reason, detail, event.wrapper, inner: event.id, chatID: ChatID(group.groupID))
     }
@@ -75,7 +75,7 @@ extension CoreModel {
     func isUsed(_ callID: String) -> Bool { self.state.callTimeline.contains { $0.callID == callID } }
 
     private func isAuthentic(
-        _ session: CallSession, _ callID: String, _ peer: PublicKey, in group: MarmotGroup
+        _ session: CallSession, _ callID: String, _ peer: PublicKey, in group: AccountGroup
     ) -> Bool {
         CallAuthorization.isValid(session, callID: callID, between: self.account.publicKey, and: peer, in: group)
     }
@@ -165,7 +165,7 @@ extension CoreModel {
             guard let chatID = self.chatID(of: groupID) else { throw AppCoreError.unknownCall }
             let message = OutgoingMessage(kind: .callSignal, content: signal.content)
             let outcome = try self.send(message, toChat: chatID, purpose: .callSignal, &step)
-            guard case .queued(_, let wrapper) = outcome else { return }
+            guard case .queued(_, let wrapper)? = outcome else { return }
             self.calls.track(body, of: callID, row: Delivery.messageRow(wrapper))
         } catch {
             step.effects.append(.note(.sendFailed(reason: "\(signal.type): \(error)")))

@@ -4,7 +4,7 @@ import Nostr
 
 /// Reads groups' stored events from relays, and holds live events until then (``CatchUp``).
 extension CoreModel {
-    func relays(of group: MarmotGroup) -> [RelayURL] {
+    func relays(of group: AccountGroup) -> [RelayURL] {
         let relays = RelaySelection.relays(ofGroup: group.data.relays, own: self.configuration.relays)
         return relays.isEmpty ? self.configuration.relays : relays
     }
@@ -53,7 +53,7 @@ extension CoreModel {
     }
 
     private mutating func fetchBacklog(
-        of group: MarmotGroup, from relay: RelayURL, since: UnixTime? = nil, _ step: inout CoreStep
+        of group: AccountGroup, from relay: RelayURL, since: UnixTime? = nil, _ step: inout CoreStep
     ) {
         self.catchUp.beginRead(of: group.groupID, from: relay)
         self.countReading()

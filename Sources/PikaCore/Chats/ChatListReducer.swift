@@ -50,7 +50,7 @@ extension CoreModel {
         self.state.chatList.insert(summary, at: self.state.chatList.place { ChatPlace($0) > place })
     }
 
-    private func summary(of group: MarmotGroup) -> AppState.ChatSummary {
+    private func summary(of group: AccountGroup) -> AppState.ChatSummary {
         let data = group.data
         let members = group.members.map {
             AppState.Member(publicKey: $0, name: self.name(of: $0, inGroup: group.groupID), isAdmin: data.isAdmin($0))
@@ -71,6 +71,14 @@ extension CoreModel {
             needsInvitation: isOvertaken, displayName: names.title, subtitle: isMember ? names.subtitle : nil,
             endReason: end)
         summary.sharesNostrGroupID = self.groups.routes.groups(claiming: data.nostrGroupID).count > 1
+        summary.generation = group.generation
+        summary.convergence = group.second.map { ChatConvergence($0.convergence.status) }
+        if case .unrecoverable = summary.convergence {
+            let isDismissed = self.hasLeft(group.groupID)
+            summary.needsInvitation = !isDismissed
+            if isDismissed { summary.convergence = nil } else { summary.endReason = .overtaken }
+        }
+        if let hash = group.picture.image?.hash { summary.imageHash = hash.hex }
         summary.apply(record)
         return summary
     }

@@ -21,10 +21,12 @@ extension CoreModel {
     mutating func sendTyping(
         _ rumor: UnsignedEvent, _ groupID: GroupID, rowID: String?, _ step: inout CoreStep
     ) throws -> ActionOutcome {
-        guard let event = try self.groups[groupID]?.seal(rumor, now: step.now, using: &step.random),
-            let group = self.groups[groupID]
-        else { throw AppCoreError(.unknownChat, "the group no longer exists") }
-        self.groups.markChanged(groupID)
+        // A notice is useless once it has waited.
+        guard !self.mustWait(in: groupID) else { return .done(chatID: ChatID(groupID)) }
+        let event = try self.seal(rumor, in: groupID, &step).event
+        guard let group = self.groups[groupID] else {
+            throw AppCoreError(.unknownChat, "the group no longer exists")
+        }
         let row = rowID ?? "typing/\(event.id.hex)"
         self.chats.typing.track(row: row, step.nowMilliseconds)
         self.enqueue(id: row, event, to: self.relays(of: group), .typing, groupID: groupID, &step)

@@ -45,7 +45,7 @@ struct Convergence: Sendable {
     }
 
     /// Begins the search for other copies, and for own events that this state never sent.
-    mutating func searchCopies(_ groups: [GroupID: MarmotGroup], nowMilliseconds time: Int64) {
+    mutating func searchCopies(_ groups: Groups, nowMilliseconds time: Int64) {
         self.fence.start(atMilliseconds: time)
         self.stateRollback.start(groups)
     }
@@ -87,10 +87,16 @@ struct Convergence: Sendable {
     /// Records that a relay of the group was read, or did not answer in spite of several attempts.
     mutating func noteRead(_ groupID: GroupID) { self.stateRollback.noteRead(groupID) }
 
-    /// Returns the epoch of an own message that was sent after this state was stored and not by it; nil for other
-    /// events.
+    /// Returns the epoch of a message by this account that another copy, or a later state that was rolled back, has
+    /// sent; nil for other events.
     mutating func unsentEpoch(of event: Event, in groupID: GroupID, now: UnixTime) -> Epoch? {
         self.stateRollback.unsentEpoch(of: event, in: groupID, now: now)
+    }
+
+    /// Whether a message of a group of the second generation is this account's, was sent after this state was stored, and
+    /// not by it.
+    func isUnsent(_ message: GroupMessage, in groupID: GroupID) -> Bool {
+        self.stateRollback.isUnsent(message, in: groupID)
     }
 
     /// Whether this is the first evidence of a rolled-back state since the start.
@@ -110,7 +116,7 @@ struct Convergence: Sendable {
         self.rollbacks.noteRollback(of: groupID, by: committer, role, &step)
     }
 
-    /// Counts an own commit that lost its race before it was merged.
+    /// Counts a commit by this account that lost its race before it was merged.
     mutating func noteLostRace(of groupID: GroupID, _ step: inout CoreStep) {
         self.rollbacks.noteLostRace(of: groupID, &step)
     }

@@ -47,11 +47,12 @@ struct CopiedGroups: Sendable {
     }
 
     /// Marks a group as copied, since another copy has its keys.
-    mutating func mark(_ group: MarmotGroup, _ step: inout CoreStep) -> Outcome {
-        var old = Set(
-            group.parts.compactMap { if case .ownCommit(let event) = $0 { event } else { nil as EventID? } })
-        if let pending = group.pending { old.insert(pending.event.id) }
-        return self.put(CopiedGroup(oldCommits: old), of: group.groupID, &step)
+    ///
+    /// - Parameter further: further commits of this account that may become part of the history.
+    mutating func mark(
+        _ group: AccountGroup, and further: Set<EventID> = [], _ step: inout CoreStep
+    ) -> Outcome {
+        self.put(CopiedGroup(oldCommits: group.ownCommits.union(further)), of: group.groupID, &step)
     }
 
     /// Unmarks a group whose keys no other copy has.
@@ -81,7 +82,7 @@ struct CopiedGroups: Sendable {
     ///
     /// - Parameter hasCopies: whether this state is itself a later copy of another one.
     mutating func follow(
-        _ report: CommitReport, in group: MarmotGroup, hasCopies: Bool, _ step: inout CoreStep
+        _ report: CommitReport, in group: AccountGroup, hasCopies: Bool, _ step: inout CoreStep
     ) -> Outcome {
         let groupID = group.groupID
         guard let copied = self.groups[groupID] else { return Outcome() }
@@ -103,7 +104,7 @@ struct CopiedGroups: Sendable {
             if report.rolledBackFrom != nil, report.epochBefore <= epoch {
                 return self.change(groupID, to: .renewing, &step)
             }
-            guard !epoch.isWithin(group.profile.pastEpochs, of: group.epoch), copied.resealedEpoch == nil else {
+            guard !epoch.isWithin(group.pastEpochs, of: group.epoch), copied.resealedEpoch == nil else {
                 return Outcome()
             }
             return self.put(nil, of: groupID, &step)

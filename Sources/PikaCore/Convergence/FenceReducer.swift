@@ -11,7 +11,7 @@ extension CoreModel {
     mutating func startFence(_ step: inout CoreStep) {
         for row in self.delivery.queue.rows(where: { $0.purpose == .instance }) { self.dropRow(row.id, &step) }
         guard self.configuration.detectsCopies else { return }
-        self.convergence.searchCopies(self.groups.all, nowMilliseconds: step.nowMilliseconds)
+        self.convergence.searchCopies(self.groups, nowMilliseconds: step.nowMilliseconds)
         self.subscribeToNotices(&step)
     }
 

@@ -9,13 +9,13 @@ extension CoreModel {
     ///
     /// - Parameter epoch: the epoch that the better commit ended; nil if the branch is that of the losing commit.
     mutating func keepAbandoned(of groupID: GroupID, at epoch: Epoch?, _ step: inout CoreStep) {
-        guard let branch = self.groups[groupID]?.popAbandoned() else { return }
+        guard let branch = self.groups[first: groupID]?.popAbandoned() else { return }
         self.convergence.branches.abandon(branch, at: epoch ?? branch.epoch.earlier(by: 1), &step)
     }
 
     /// Drops a group's abandoned branch once it is beyond the reach of races.
     mutating func forgetOldAbandoned(of groupID: GroupID, _ step: inout CoreStep) {
-        if let group = self.groups[groupID] { self.convergence.branches.forgetOldAbandoned(of: group, &step) }
+        if let group = self.groups[first: groupID] { self.convergence.branches.forgetOldAbandoned(of: group, &step) }
     }
 
     /// Records the admins of the epoch that a commit has ended.
@@ -31,9 +31,9 @@ extension CoreModel {
     /// Whether an invitation leads to a state that differs from the group's. Only an admin can move a member to another
     /// state, and an invitation can be used once: its keys must not be used twice.
     func isRival(_ group: MarmotGroup, of known: MarmotGroup, _ invitation: WelcomeEvents.Invitation) -> Bool {
-        guard known.data.isAdmin(invitation.inviter), !self.inbound.seen.contains(self.welcomeKey(invitation)) else {
-            return false
-        }
+        guard known.data.isAdmin(invitation.inviter),
+            !self.inbound.seen.contains(self.welcomeKey(invitation.welcome))
+        else { return false }
         return group.epoch != known.epoch || group.mls.epochAuthenticator != known.mls.epochAuthenticator
     }
 
@@ -64,7 +64,8 @@ extension CoreModel {
 
     /// Switches to the later epoch of an invitation if no event led there, although the relays were read.
     mutating func resolveRivals(of groupID: GroupID, _ step: inout CoreStep) {
-        guard self.convergence.branches.hasRivals(of: groupID), let known = self.groups[groupID], known.isActive
+        if self.groups[second: groupID] != nil { return self.resolveInvitations(to: groupID, &step) }
+        guard self.convergence.branches.hasRivals(of: groupID), let known = self.groups[first: groupID], known.isActive
         else { return }
         guard !self.isReading(groupID) else {
             step.effects.append(
@@ -83,7 +84,7 @@ extension CoreModel {
     /// Leaves the known state of a group for another one; it is kept, in case the members continue in it.
     private mutating func adopt(_ rival: Rival, _ step: inout CoreStep) {
         let groupID = rival.group.groupID
-        guard let known = self.groups[groupID] else { return }
+        guard let known = self.groups[first: groupID] else { return }
         step.effects.append(.note(.commit(result: "changed_branch")))
         if let invite = rival.invite {
             self.forgetInvite(invite.wrapper, &step)
@@ -101,37 +102,15 @@ extension CoreModel {
     mutating func enter(_ group: MarmotGroup, by invitation: WelcomeEvents.Invitation?, _ step: inout CoreStep) {
         let groupID = group.groupID
         var group = group
-        if let known = self.groups[groupID] { self.convergence.branches.leave(known, &step) }
-        for part in self.groups[groupID]?.parts ?? [] {
+        if let known = self.groups[first: groupID] { self.convergence.branches.leave(known, &step) }
+        for part in self.groups[first: groupID]?.parts ?? [] {
             step.changes.append(.deleteGroup(key: StoredGroupKey(groupID, part).bytes))
         }
         self.releaseIntents(of: groupID, &step)
         group.markAllChanged()
-        self.groups[groupID] = group
+        self.groups.insert(.first(group))
         self.convergence.branches.forgetAdmins(of: groupID)
-        self.catchUp.noteEntry(of: groupID, &step)
-        self.forgetPushSharing(in: groupID, &step)
-        self.index(group, &step)
-        self.groups.markChanged(groupID)
-        self.enterCopied(groupID, by: invitation, &step)
-        self.beginChat(of: groupID, &step)
-        self.resubscribe(&step)
-        self.queueProfileRequests(of: group.members, &step)
-        if let invitation {
-            self.markGroupProfilesIndirect(of: groupID, &step)
-            // Events between this cursor and now are read: a time in the future would hide them.
-            self.catchUp.noteInvitation(to: groupID, at: min(invitation.createdAt, step.now), &step)
-            self.remember(self.welcomeKey(invitation), &step)
-            self.deliver(
-                .joined(
-                    JoinEvent(
-                        inviter: invitation.inviter, name: group.data.name, epoch: group.epoch.rawValue,
-                        memberCount: group.members.count)), of: groupID, &step)
-            self.noteJoin(of: groupID, &step)
-            self.readBacklog(of: groupID, &step)
-            if let package = self.keyPackages.package(for: invitation) { self.consume(package, &step) }
-        }
-        self.retryWaiting(of: groupID, &step)
+        self.completeEntry(into: .first(group), by: invitation.map { GroupEntry($0) }, &step)
     }
 
     /// Processes a late message of an earlier membership, which ended with this account's removal.
@@ -143,14 +122,9 @@ extension CoreModel {
         return true
     }
 
-    /// Returns the key of a Welcome in ``SeenEvents``: it may arrive in many gift wraps.
-    func welcomeKey(_ invitation: WelcomeEvents.Invitation) -> EventID {
-        SeenEvents.key(SHA256Derivation.digest(invitation.welcome.encryptedGroupInfo))
-    }
-
     /// Drops other states once they are beyond the reach of races.
     mutating func dropOldRivals(of groupID: GroupID, _ step: inout CoreStep) {
-        guard let known = self.groups[groupID] else { return }
+        guard let known = self.groups[first: groupID] else { return }
         for wrapper in self.convergence.branches.dropOldRivals(of: known, &step) { self.forgetInvite(wrapper, &step) }
     }
 

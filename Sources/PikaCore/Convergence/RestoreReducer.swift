@@ -21,7 +21,11 @@ extension CoreModel {
 
     mutating func markCopied(_ groupID: GroupID, _ step: inout CoreStep) {
         guard let group = self.groups[groupID] else { return }
-        self.apply(self.convergence.copies.mark(group, &step), to: groupID, &step)
+        // Those that were merged may be undone, and applied again.
+        let digests = group.second?.convergence.ownCommitIDs ?? []
+        let merged = Set(digests.compactMap { self.settlement.event(of: $0, in: groupID)?.id })
+        let outcome = self.convergence.copies.mark(group, and: merged, &step)
+        self.apply(outcome, to: groupID, &step)
     }
 
     // MARK: Start
@@ -51,9 +55,9 @@ extension CoreModel {
     /// Marks a group that this account enters if another copy may have its keys too: those of an old key package, or
     /// of a state that this account has left.
     mutating func enterCopied(
-        _ groupID: GroupID, by invitation: WelcomeEvents.Invitation?, _ step: inout CoreStep
+        _ groupID: GroupID, by welcome: Welcome?, _ step: inout CoreStep
     ) {
-        let package = invitation.flatMap { self.keyPackages.package(for: $0) }
+        let package = welcome.flatMap { self.keyPackages.package(for: $0) }
         if self.convergence.mayHaveCopies, package.map(self.convergence.isCopied) ?? true {
             self.markCopied(groupID, &step)
         } else {
@@ -100,6 +104,10 @@ extension CoreModel {
                 self.noteFailed(row, "it is too late to send a message of this kind", isKept: false, &step)
                 continue
             }
+            guard !self.hasLostFiles(message) else {
+                self.noteLost(message, .filesLost, &step)
+                continue
+            }
             do { _ = try self.reseal(message, &step) } catch {
                 step.effects.append(.note(.sendFailed(reason: "message after a restore: \(error)")))
             }
@@ -121,8 +129,9 @@ extension CoreModel {
             self.dropRow(row.id, &step)
             self.noteFailed(row, AppCoreError.overtaken.message, &step)
         }
-        if group.pending != nil {
-            self.groups[groupID]?.clearPending()
+        if group.hasPendingCommit {
+            self.groups[first: groupID]?.clearPending()
+            self.groups[second: groupID]?.abandonOwnCommit(now: step.monotonicMilliseconds)
             self.convergence.endUnconfirmedCommit(of: groupID)
             self.groups.markChanged(groupID)
         }

@@ -42,6 +42,11 @@ extension CoreModel {
     /// Resumes a group whose back-off may be over.
     mutating func endBackOff(of groupID: GroupID, _ step: inout CoreStep) {
         self.intents.resume(groupID)
+        self.resumeReseal(of: groupID, &step)
+    }
+
+    /// Loads the messages of a deferred reseal, unless the group still backs off.
+    mutating func resumeReseal(of groupID: GroupID, _ step: inout CoreStep) {
         if self.delivery.reseal(of: groupID)?.isDeferred == true { self.loadForReseal(of: groupID, &step) }
     }
 

@@ -104,7 +104,10 @@ struct Delivery: Sendable {
             return .unanswered
         case .refused(let reason):
             guard let row = self.queue.remove(id, &step) else { return .none }
-            step.effects.append(.note(.sendFailed(reason: "\(row.purpose.rawValue): \(reason)")))
+            // Nobody relies on an offer, and relays of other programs may be closed to strangers.
+            if row.purpose != .offer {
+                step.effects.append(.note(.sendFailed(reason: "\(row.purpose.rawValue): \(reason)")))
+            }
             return .refused(row, reason: reason)
         }
     }
@@ -135,6 +138,11 @@ struct Delivery: Sendable {
     /// Stores that the message of a row is no longer being sent, unless it is retried.
     mutating func noteFailed(_ row: OutboxRow, _ reason: String, _ step: inout CoreStep) {
         guard let id = row.messageID, let groupID = row.groupID else { return }
+        self.noteFailed(id, in: groupID, reason, &step)
+    }
+
+    /// Stores that a message is no longer being sent, unless it is retried.
+    mutating func noteFailed(_ id: EventID, in groupID: GroupID, _ reason: String, _ step: inout CoreStep) {
         self.failures.add(
             FailedMessage(groupID: groupID, id: id, reason: reason, failedAt: step.now),
             SeenEvents.key(ofMessage: id, in: groupID), &step)
@@ -169,7 +177,7 @@ struct Delivery: Sendable {
         self.reseals.begin(groupID, fromEpoch: fromEpoch, &step)
     }
 
-    /// Loads the messages, unless that waits for the end of the group's back-off.
+    /// Loads the messages, unless that has to wait.
     mutating func loadForReseal(of groupID: GroupID, isDeferred: Bool, _ step: inout CoreStep) {
         self.reseals.load(groupID, isDeferred: isDeferred, &step)
     }

@@ -20,11 +20,42 @@ extension CoreModel {
     private mutating func setDelivery(
         _ delivery: AppState.Delivery, of row: OutboxRow, reports: Bool = true, _ step: inout CoreStep
     ) {
-        guard let id = row.messageID, let groupID = row.groupID,
-            let chatID = self.chatID(of: groupID)
-        else { return }
+        guard let id = row.messageID, let groupID = row.groupID else { return }
+        self.setDelivery(delivery, of: id, in: groupID, reports: reports, &step)
+    }
+
+    private mutating func setDelivery(
+        _ delivery: AppState.Delivery, of id: EventID, in groupID: GroupID, reports: Bool = true,
+        _ step: inout CoreStep
+    ) {
+        guard let chatID = self.chatID(of: groupID) else { return }
         if reports { step.effects.append(.report(chatID: chatID, messageID: id, delivery)) }
         self.changeShown(id, in: groupID) { $0.delivery = delivery }
+    }
+
+    // MARK: Withdrawn messages
+
+    /// Records that a message of this account, which left the history of its group, is not sent again.
+    mutating func noteLost(_ message: StoredMessage, _ refusal: ResendRefusal, _ step: inout CoreStep) {
+        let (id, groupID) = (message.id, message.groupID)
+        for row in self.delivery.queue.rows(ofMessage: id, in: groupID) { self.dropRow(row, &step) }
+        // Shown again, as failed.
+        step.changes.append(.moveMessage(message))
+        self.delivery.noteFailed(id, in: groupID, refusal.reason, &step)
+        self.inbox.removeOutcome(ofMessage: id, &step)
+        step.effects.append(.note(.sendFailed(reason: refusal.reason)))
+        self.setDelivery(.failed(refusal.reason), of: id, in: groupID, &step)
+        self.state.toast = "a message was withdrawn: \(refusal.reason)"
+    }
+
+    /// Ends the failure of a message whose branch won after all.
+    mutating func noteReturned(_ message: StoredMessage, _ step: inout CoreStep) {
+        let (id, groupID) = (message.id, message.groupID)
+        guard let failure = self.delivery.failure(of: id, in: groupID), ResendRefusal.isReason(failure.reason) else {
+            return
+        }
+        self.delivery.forgetFailure(of: id, in: groupID, &step)
+        self.setDelivery(.sent, of: id, in: groupID, &step)
     }
 
     // MARK: Another attempt
@@ -54,6 +85,13 @@ extension CoreModel {
             }
             guard !Self.isMomentary(message.rumor.kind) else {
                 throw AppCoreError(.notAllowed, "it is too late to send a message of this kind")
+            }
+            guard !self.holdsMessages(of: groupID) else {
+                throw AppCoreError(.busy, "a commit in the group is being decided; try again in a few seconds")
+            }
+            guard !self.hasLostFiles(message) else {
+                throw AppCoreError(
+                    .notAllowed, "the files were encrypted for a state that the group has left; send them again")
             }
             guard let wrapper = try self.reseal(message, &step) else {
                 throw AppCoreError(.unknownChat, "the chat no longer exists")

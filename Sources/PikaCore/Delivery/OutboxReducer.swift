@@ -63,11 +63,12 @@ extension CoreModel {
         case .callSignal: self.concludeSignal(row, failure: nil, &step)
         case .keyPackage:
             self.state.hasPublishedKeyPackage = true
+            self.keyPackages.noteStored(row.event, &step)
             self.withdrawSuperseded(by: row.event, &step)
         case .relayList: self.keyPackages.confirmRelayList(row.event, &step)
         case .welcome: self.endWelcome(row.id, refused: nil, &step)
         case .proposal: if let groupID = row.groupID { self.confirmProposal(row.event.id, of: groupID, &step) }
-        case .typing, .deletion, .instance, .profile, .followList, .notification: break
+        case .typing, .deletion, .instance, .profile, .followList, .notification, .offer: break
         }
     }
 
@@ -99,7 +100,7 @@ extension CoreModel {
         case .proposal: self.dropRefusedProposal(row.event.id, reason: reason, &step)
         case .profile: self.state.toast = "every relay refused this account's profile: \(reason)"
         case .followList: self.state.toast = "every relay refused this account's follow list: \(reason)"
-        case .typing, .relayList, .deletion, .instance, .notification: break
+        case .typing, .relayList, .deletion, .instance, .notification, .offer: break
         }
     }
 

@@ -9,7 +9,7 @@ struct Reseals: Sendable {
         let fromEpoch: Epoch
         /// Messages sent since, which are on the right branch.
         fileprivate(set) var sent: Set<EventID> = []
-        /// Whether loading the messages waits for the end of the group's back-off.
+        /// Whether loading the messages waits for the end of the group's back-off, or until nothing is undecided.
         fileprivate(set) var isDeferred = false
     }
 
@@ -26,7 +26,7 @@ struct Reseals: Sendable {
         step.changes.append(.putMemo(MemoName(.reseal, groupID), Secret(earliest.bytes)))
     }
 
-    /// Loads the messages, unless that waits for the end of the group's back-off.
+    /// Loads the messages, unless that has to wait.
     mutating func load(_ groupID: GroupID, isDeferred: Bool, _ step: inout CoreStep) {
         guard let reseal = self.reseals[groupID] else { return }
         self.reseals[groupID]?.isDeferred = isDeferred

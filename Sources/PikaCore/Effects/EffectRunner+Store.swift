@@ -28,6 +28,13 @@ extension EffectRunner {
         }
     }
 
+    func loadWithdrawn(_ groupID: GroupID, _ points: [Bytes32], in group: inout TaskGroup) {
+        self.call(in: &group) {
+            let messages = try await self.ports.store.messages(in: groupID, atPoints: points)
+            self.mailbox.send(.withdrawnLoaded(groupID: groupID, points: points, messages))
+        }
+    }
+
     func loadNextExpiry(in group: inout TaskGroup) {
         self.call(in: &group) { self.mailbox.send(.nextExpiry(try await self.ports.store.nextExpiry())) }
     }

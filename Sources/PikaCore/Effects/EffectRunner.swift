@@ -58,6 +58,7 @@ final class EffectRunner: Sendable {
         case .note(let note): self.notes.record(note)
         case .observe(let notice): self.ports.observer.note(notice)
         case .wake(let timer, let time): self.wake(timer, at: time, in: &group)
+        case .wakeMonotonic(let timer, let time): self.wake(timer, atMonotonic: time, in: &group)
         case .startCallMedia(let plan): self.startCallMedia(plan, in: &group)
         case .setCallMedia(let callID, let isMuted, let isCameraOn):
             self.ports.callMedia.set(callID: callID, isMuted: isMuted, isCameraOn: isCameraOn)
@@ -71,6 +72,7 @@ final class EffectRunner: Sendable {
         case .fetch(let purpose, let filters, let relays): self.fetch(purpose, filters, from: relays, in: &group)
         case .loadSent(let groupID, let epoch): self.loadSent(groupID, from: epoch, in: &group)
         case .loadUnsent(let groupID, let epoch): self.loadUnsent(groupID, upTo: epoch, in: &group)
+        case .loadWithdrawn(let groupID, let points): self.loadWithdrawn(groupID, points, in: &group)
         case .loadNextExpiry: self.loadNextExpiry(in: &group)
         case .upload(let operation, let blobs, let servers): self.upload(blobs, to: servers, operation, in: &group)
         case .useKey(let job, let operation): self.useKey(operation, job, in: &group)
@@ -123,6 +125,13 @@ final class EffectRunner: Sendable {
     private func wake(_ timer: CoreTimer, at time: Int64, in group: inout TaskGroup) {
         group.addTask {
             try? await self.ports.clock.sleep(untilMilliseconds: time)
+            if !Task.isCancelled { self.mailbox.send(.timer(timer)) }
+        }
+    }
+
+    private func wake(_ timer: CoreTimer, atMonotonic time: Int64, in group: inout TaskGroup) {
+        group.addTask {
+            try? await self.ports.clock.sleep(untilMonotonicMilliseconds: time)
             if !Task.isCancelled { self.mailbox.send(.timer(timer)) }
         }
     }

@@ -23,6 +23,7 @@ enum EventCounters {
         case .commit: "commit"
         case .call: "call"
         case .joined: "joined"
+        case .withdrawn: "withdrawn"
         }
     }
 }

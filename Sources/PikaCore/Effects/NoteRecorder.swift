@@ -77,7 +77,7 @@ struct NoteRecorder: Sendable {
         case .overtaken(let chatID):
             Counter(label: "bot_groups_overtaken_total").increment()
             self.logger.error(
-                "another copy of this account has changed a group's keys; only a new invitation restores access",
+                "a group can no longer be followed: let an admin remove this account and invite it again",
                 metadata: ["chat": "\(chatID.rawValue.prefix(8))"])
         case .rollback(let role):
             Counter(label: "pikabot_rollbacks_total", dimensions: [("committer", role.rawValue)]).increment()

@@ -4,25 +4,76 @@ import Nostr
 
 /// The MLS groups of this account, the groups that claim each routing id, and the changes that are not stored yet.
 struct Groups: Sendable {
-    private var groups: [GroupID: MarmotGroup] = [:]
+    /// The groups of the first generation.
+    private(set) var firsts: [GroupID: MarmotGroup] = [:]
+    /// The groups of the second generation.
+    private(set) var seconds: [GroupID: ConvergingGroup] = [:]
     /// Groups with changes that are not in the step's changes yet.
     private var changed: Set<GroupID> = []
+    /// Stored rows of replaced groups, to be deleted.
+    private var replaced: [[UInt8]] = []
     private(set) var routes = GroupRoutes()
     /// Stored chat ids that were migrated when the state was read; durable with the first turn.
     private(set) var storedChatIDs = StoredChatIDs()
 
-    var count: Int { self.groups.count }
-    var isEmpty: Bool { self.groups.isEmpty }
-    var all: [GroupID: MarmotGroup] { self.groups }
-    var hasUnstoredChanges: Bool { !self.changed.isEmpty }
-    var keys: Dictionary<GroupID, MarmotGroup>.Keys { self.groups.keys }
-    var values: Dictionary<GroupID, MarmotGroup>.Values { self.groups.values }
+    var count: Int { self.firsts.count + self.seconds.count }
+    var isEmpty: Bool { self.firsts.isEmpty && self.seconds.isEmpty }
+    var hasUnstoredChanges: Bool { !self.changed.isEmpty || !self.replaced.isEmpty }
+    var keys: [GroupID] { Array(self.firsts.keys) + Array(self.seconds.keys) }
+    var values: [AccountGroup] {
+        self.firsts.values.map(AccountGroup.first) + self.seconds.values.map(AccountGroup.second)
+    }
+    var all: [GroupID: AccountGroup] {
+        var all = self.firsts.mapValues(AccountGroup.first)
+        for (groupID, group) in self.seconds { all[groupID] = .second(group) }
+        return all
+    }
 
-    /// A group, accessed in place. The caller marks changes to be stored with ``markChanged(_:)``; refused events,
-    /// which anyone can send, cause no changes.
-    subscript(groupID: GroupID) -> MarmotGroup? {
-        get { self.groups[groupID] }
-        _modify { yield &self.groups[groupID] }
+    /// A group of either generation, to read it.
+    subscript(groupID: GroupID) -> AccountGroup? {
+        if let group = self.firsts[groupID] { return .first(group) }
+        return self.seconds[groupID].map(AccountGroup.second)
+    }
+
+    /// A group of the first generation, accessed in place; nil for others. The caller marks changes to be stored with
+    /// ``markChanged(_:)``; refused events, which anyone can send, cause no changes.
+    subscript(first groupID: GroupID) -> MarmotGroup? {
+        get { self.firsts[groupID] }
+        _modify { yield &self.firsts[groupID] }
+    }
+
+    /// A group of the second generation, accessed in place; nil for others. The caller marks changes to be stored with
+    /// ``markChanged(_:)``.
+    subscript(second groupID: GroupID) -> ConvergingGroup? {
+        get { self.seconds[groupID] }
+        _modify { yield &self.seconds[groupID] }
+    }
+
+    /// Adds a founded or joined group. It replaces a state of either generation with the same id, whose rows are
+    /// deleted; the caller deletes the parts of a replaced state of the first generation.
+    mutating func insert(_ group: AccountGroup) {
+        let groupID = group.groupID
+        if let known = self.seconds.removeValue(forKey: groupID) { self.replaced += known.storedKeys }
+        switch group {
+        case .first(let group): self.firsts[groupID] = group
+        case .second(let group):
+            if self.firsts.removeValue(forKey: groupID) != nil { self.replaced.append(StoredGroupKey(groupID).bytes) }
+            self.seconds[groupID] = group
+        }
+        self.markChanged(groupID)
+    }
+
+    /// Adds a group that was read from the store.
+    mutating func restore(_ group: AccountGroup) {
+        switch group {
+        case .first(let group): self.firsts[group.groupID] = group
+        case .second(let group): self.seconds[group.groupID] = group
+        }
+    }
+
+    /// Resumes the groups of the second generation with the clock of this process, at the start.
+    mutating func resume(monotonicMilliseconds now: Int64) {
+        for groupID in self.seconds.keys { self.seconds[groupID]?.resume(now: now) }
     }
 
     /// Marks a group's changes to be stored in the same turn.
@@ -30,32 +81,38 @@ struct Groups: Sendable {
 
     /// Appends the changes of groups to the step; called once for a whole batch of inputs.
     mutating func store(_ step: inout CoreStep) {
+        for key in self.replaced { step.changes.append(.deleteGroup(key: key)) }
+        self.replaced = []
         for groupID in self.changed {
-            guard let changes = self.groups[groupID]?.drainChanges() else { continue }
-            let key = StoredGroupKey(groupID).bytes
-            if let header = changes.header { step.changes.append(.putGroupHeader(key: key, header: header)) }
-            step.changes.append(.updateGroup(key: key, changes.mls))
-            for (part, content) in changes.parts {
-                let key = StoredGroupKey(groupID, part).bytes
-                guard let content else {
-                    step.changes.append(.deleteGroup(key: key))
-                    continue
-                }
-                step.changes.append(.putGroupHeader(key: key, header: content.header))
-                step.changes.append(
-                    .updateGroup(
-                        key: key,
-                        GroupStorageChanges(replacesAll: true, records: content.records.mapValues { .some($0) })))
-            }
+            if let changes = self.firsts[groupID]?.drainChanges() { Self.store(changes, of: groupID, &step) }
+            if let changes = self.seconds[groupID]?.drainChanges() { step.changes += changes.storeChanges(of: groupID) }
         }
         self.changed = []
+    }
+
+    private static func store(_ changes: MarmotGroupChanges, of groupID: GroupID, _ step: inout CoreStep) {
+        let key = StoredGroupKey(groupID).bytes
+        if let header = changes.header { step.changes.append(.putGroupHeader(key: key, header: header)) }
+        step.changes.append(.updateGroup(key: key, changes.mls))
+        for (part, content) in changes.parts {
+            let key = StoredGroupKey(groupID, part).bytes
+            guard let content else {
+                step.changes.append(.deleteGroup(key: key))
+                continue
+            }
+            step.changes.append(.putGroupHeader(key: key, header: content.header))
+            step.changes.append(
+                .updateGroup(
+                    key: key,
+                    GroupStorageChanges(replacesAll: true, records: content.records.mapValues { .some($0) })))
+        }
     }
 
     // MARK: Routing ids
 
     /// Routes a group's current and former ids to it; other groups' claims to them stay.
     @discardableResult
-    mutating func route(_ group: MarmotGroup, enteredAt: UnixTime) -> (changed: Set<Bytes32>, released: Set<Bytes32>) {
+    mutating func route(_ group: AccountGroup, enteredAt: UnixTime) -> (changed: Set<Bytes32>, released: Set<Bytes32>) {
         self.routes.set(
             [group.data.nostrGroupID] + group.formerNostrGroupIDs, of: group.groupID, enteredAt: enteredAt)
     }
@@ -63,7 +120,7 @@ struct Groups: Sendable {
     /// Returns the groups whose keys may open an event.
     func candidates(for event: Event) -> [GroupID] {
         guard let id = try? GroupEvents.nostrGroupID(of: event) else { return [] }
-        return self.routes.candidates(for: id) { self.groups[$0]?.isActive == true }
+        return self.routes.candidates(for: id) { self[$0]?.isActive == true }
     }
 
     /// Returns the group whose keys may open an event; nil if there are several, or none.
@@ -76,7 +133,7 @@ struct Groups: Sendable {
     func group(of event: Event) -> GroupID? {
         let candidates = self.candidates(for: event)
         guard candidates.count > 1 else { return candidates.first }
-        return candidates.first { self.groups[$0]?.opens(event) == true } ?? candidates.first
+        return candidates.first { self[$0]?.opens(event) == true } ?? candidates.first
     }
 
     /// Reports existing collisions, at the start.
@@ -109,5 +166,5 @@ struct Groups: Sendable {
 }
 
 extension Groups: Sequence {
-    func makeIterator() -> Dictionary<GroupID, MarmotGroup>.Iterator { self.groups.makeIterator() }
+    func makeIterator() -> Dictionary<GroupID, AccountGroup>.Iterator { self.all.makeIterator() }
 }

@@ -1,17 +1,16 @@
 import MLS
-import Marmot
 import Nostr
 
 /// Routing ids, and the groups that claim them.
 extension CoreModel {
     /// Routes a group's current and former ids to it; other groups' claims to them stay.
     @discardableResult
-    mutating func route(_ group: MarmotGroup) -> (changed: Set<Bytes32>, released: Set<Bytes32>) {
+    mutating func route(_ group: AccountGroup) -> (changed: Set<Bytes32>, released: Set<Bytes32>) {
         self.groups.route(group, enteredAt: self.catchUp.cursors.enteredAt(group.groupID) ?? 0)
     }
 
     /// Updates the routes of a group that was entered or changed, and reports ids that other groups claim too.
-    mutating func index(_ group: MarmotGroup, _ step: inout CoreStep) {
+    mutating func index(_ group: AccountGroup, _ step: inout CoreStep) {
         self.media.note(group)
         self.followPushTokens(of: group, &step)
         let (changed, released) = self.route(group)

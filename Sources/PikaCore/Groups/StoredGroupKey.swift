@@ -2,7 +2,8 @@ import MLS
 import Marmot
 import Nostr
 
-/// The key of a group, or of a part that belongs to it, in the store.
+/// The key of a group of the first generation, or of a part that belongs to it, in the store. Rows of the second have a
+/// ``StoredConvergingKey``.
 struct StoredGroupKey: Hashable {
     let groupID: GroupID
     /// The stored part; nil for the group itself.
@@ -42,7 +43,7 @@ struct StoredGroupKey: Hashable {
     /// Returns the group that a stored key of any form belongs to.
     static func groupID(ofStored bytes: [UInt8]) -> GroupID {
         self.leftBranch(stored: bytes) ?? self.abandonedBranch(stored: bytes)?.groupID
-            ?? StoredGroupKey(stored: bytes)?.groupID ?? GroupID(bytes)
+            ?? StoredGroupKey(stored: bytes)?.groupID ?? StoredConvergingKey(stored: bytes)?.groupID ?? GroupID(bytes)
     }
 
     init?(stored bytes: [UInt8]) {

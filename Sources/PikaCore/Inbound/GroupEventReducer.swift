@@ -18,7 +18,8 @@ extension CoreModel {
         let crashes = self.crashes
         let outer = crashes.enter(.event(event.id), of: .group(groupID), .ingest)
         defer { crashes.leave(outer) }
-        guard let disposition = self.groups[groupID]?.ingest(event, now: step.now) else { return false }
+        if self.groups[second: groupID] != nil { return self.ingestSettling(event, into: groupID, &step) }
+        guard let disposition = self.groups[first: groupID]?.ingest(event, now: step.now) else { return false }
         crashes.reach(.reduce)
         let decision = BranchDecision(disposition)
         if case .hold(let reason) = decision {
@@ -26,7 +27,7 @@ extension CoreModel {
             return false
         }
         self.forgetWaiting(event.id, &step)
-        if self.groups[groupID]?.hasChangedParts == true { self.groups.markChanged(groupID) }
+        if self.groups[first: groupID]?.hasChangedParts == true { self.groups.markChanged(groupID) }
         switch decision {
         case .hold: return false
         case .refuse(let refusal):
@@ -98,24 +99,30 @@ extension CoreModel {
         return false
     }
 
-    /// - Parameter role: the sender's role in the message's epoch.
+    /// - Parameters:
+    ///   - role: the sender's role in the message's epoch.
+    ///   - place: the place in the history of a group of the second generation.
     mutating func receiveMessage(
-        _ message: ReceivedMessage, _ role: MemberRole?, of groupID: GroupID, _ step: inout CoreStep
+        _ message: ReceivedMessage, _ role: MemberRole?, of groupID: GroupID, at place: BranchPlace? = nil,
+        _ step: inout CoreStep
     ) {
         if message.rumor.isTypingNotice { return self.receiveTyping(message.rumor, of: groupID, &step) }
         // The same inner event in another wrapper, or after a crash, is the same message.
         let key = self.messageKey(message.id, in: groupID)
+        let isOwn = message.rumor.pubkey == self.account.publicKey
+        let time = MessageTime.clamped(message.rumor.createdAt, arrivedAt: step.now)
+        let expiresAt =
+            place.map(\.expiresAt) ?? self.groups[groupID]?.data.expiry(of: message.rumor, sentAt: time)
+        let stored = StoredMessage(
+            groupID: groupID, rumor: message.rumor, id: message.id, wrapper: message.wrapper, epoch: message.epoch,
+            isOwn: isOwn, expiresAt: expiresAt, time: time, point: place?.point)
         guard !self.inbound.seen.contains(key) else {
+            if place != nil, self.revive(stored, &step) { return }
             return step.refuse(
                 .duplicate, "repeated inner event", message.wrapper, inner: message.id,
                 chatID: self.chatID(of: groupID))
         }
         self.remember(key, &step)
-        let isOwn = message.rumor.pubkey == self.account.publicKey
-        let time = MessageTime.clamped(message.rumor.createdAt, arrivedAt: step.now)
-        let stored = StoredMessage(
-            groupID: groupID, rumor: message.rumor, id: message.id, wrapper: message.wrapper, epoch: message.epoch,
-            isOwn: isOwn, expiresAt: self.groups[groupID]?.data.expiry(of: message.rumor, sentAt: time), time: time)
         guard stored.expiresAt ?? .distantFuture > step.now else {
             return step.refuse(
                 .expired, "the message expired before it arrived", message.wrapper, inner: message.id,
@@ -197,19 +204,27 @@ extension CoreModel {
     // MARK: Events that cannot be opened yet
 
     /// Parks an event within the budgets. Returns false if it was parked before.
-    private mutating func keep(
+    @discardableResult
+    mutating func keep(
         _ event: Event, of groupID: GroupID, _ reason: WaitingReason, _ step: inout CoreStep
+    ) -> Bool {
+        guard self.keep(event, of: groupID, CoreReason(reason), reason.explanation, &step) else { return false }
+        if reason == .otherCopy { self.noteOvertaken(groupID, &step) }
+        self.trimWaiting(&step)
+        return true
+    }
+
+    /// Parks an event for any reason.
+    @discardableResult
+    mutating func keep(
+        _ event: Event, of groupID: GroupID, _ reason: CoreReason, _ detail: String, _ step: inout CoreStep
     ) -> Bool {
         guard let ring = self.groups[groupID]?.outerKeyRing, let id = try? GroupEvents.nostrGroupID(of: event) else {
             return false
         }
         let chatID = self.chatID(of: groupID)
-        guard
-            self.inbound.waiting.park(event, under: id, triedBy: groupID, reason, ring, chatID: chatID, &step)
-        else { return false }
-        if reason == .otherCopy { self.noteOvertaken(groupID, &step) }
-        self.trimWaiting(&step)
-        return true
+        return self.inbound.waiting.park(
+            event, under: id, triedBy: groupID, reason, detail, ring, chatID: chatID, &step)
     }
 
     /// Evicts the events beyond the budgets; relays still hold them.

@@ -38,7 +38,8 @@ extension CoreModel {
         var sent: [Sender: [(slot: Int, generation: UInt32)]] = [:]
         for (slot, event) in second.enumerated() where event.kind == .groupEvent {
             guard !self.inbound.seen.contains(event.id), let groupID = self.groups.group(of: event),
-                let place = self.groups[groupID]?.place(of: event)
+                let place = self.groups[first: groupID]?.place(of: event)
+                    ?? self.groups[second: groupID]?.place(of: event)
             else { continue }
             let sender = Sender(groupID: groupID, epoch: place.epoch, leaf: place.sender)
             sent[sender, default: []].append((slot, place.generation))

@@ -41,13 +41,22 @@ struct WaitingEvents: Sendable {
         _ event: Event, under id: Bytes32, triedBy groupID: GroupID, _ reason: WaitingReason, _ ring: OuterKeyRing,
         chatID: ChatID?, _ step: inout CoreStep
     ) -> Bool {
+        self.park(
+            event, under: id, triedBy: groupID, CoreReason(reason), reason.explanation, ring, chatID: chatID, &step)
+    }
+
+    /// As ``park(_:under:triedBy:_:_:chatID:_:)``, with any reason and its explanation.
+    mutating func park(
+        _ event: Event, under id: Bytes32, triedBy groupID: GroupID, _ reason: CoreReason, _ detail: String,
+        _ ring: OuterKeyRing, chatID: ChatID?, _ step: inout CoreStep
+    ) -> Bool {
         let waiting = WaitingEvent(event: event, arrivedAt: step.now)
         guard self.pending.insert(waiting, under: id, triedBy: groupID, isOpened: reason != .noKey, ring) else {
             return false
         }
         step.changes.append(.putWaiting(waiting))
         step.effects.append(.note(.waiting(reason: reason.rawValue)))
-        step.observe(.waiting, CoreReason(reason), reason.explanation, event.id, chatID: chatID)
+        step.observe(.waiting, reason, detail, event.id, chatID: chatID)
         return true
     }
 

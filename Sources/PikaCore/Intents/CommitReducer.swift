@@ -11,7 +11,7 @@ extension CoreModel {
         let groupID = intent.groupID
         let limits = self.sizeLimits
         guard
-            let own = try self.groups[groupID]?.commit(
+            let own = try self.groups[first: groupID]?.commit(
                 change, client: self.configuration.client, limits: limits, now: step.now,
                 using: &step.random),
             let relays = self.groups[groupID].map(self.relays(of:))
@@ -31,28 +31,33 @@ extension CoreModel {
 
     /// Merges the pending commit once a relay has it, and only then sends its invitations.
     mutating func confirmCommit(_ event: EventID, of groupID: GroupID, _ step: inout CoreStep) {
-        guard self.groups[groupID]?.pending?.event.id == event else { return }
+        if self.groups[second: groupID] != nil { return self.confirmSettlingCommit(event, of: groupID, &step) }
+        guard self.groups[first: groupID]?.pending?.event.id == event else { return }
         self.convergence.endUnconfirmedCommit(of: groupID)
         self.groups.markChanged(groupID)
         // The other relays still receive it.
         self.settleOutbox(Self.commitRow(event), &step)
         do {
-            guard let (report, welcomes) = try self.groups[groupID]?.mergePending(), let group = self.groups[groupID]
+            guard let (report, welcomes) = try self.groups[first: groupID]?.mergePending(),
+                let group = self.groups[groupID]
             else { return }
             self.remember(event, &step)
             try self.send(welcomes, of: group, &step)
             self.settle(event, epoch: report.epochBefore, &step)
             self.applyCommit(report, of: groupID, &step)
         } catch {
-            self.groups[groupID]?.clearPending()
+            self.groups[first: groupID]?.clearPending()
             if let intent = self.intents.intent(of: event) { self.abandon(intent, error, &step) }
         }
     }
 
     /// Discards the pending commit, which every relay refused.
     mutating func dropRefusedCommit(_ row: OutboxRow, reason: String, _ step: inout CoreStep) {
-        guard let groupID = row.groupID, self.groups[groupID]?.pending?.event.id == row.event.id else { return }
-        self.groups[groupID]?.clearPending()
+        if let groupID = row.groupID, self.groups[second: groupID] != nil {
+            return self.dropRefusedSettlingCommit(row, reason: reason, &step)
+        }
+        guard let groupID = row.groupID, self.groups[first: groupID]?.pending?.event.id == row.event.id else { return }
+        self.groups[first: groupID]?.clearPending()
         self.convergence.endUnconfirmedCommit(of: groupID)
         self.groups.markChanged(groupID)
         self.intents.resume(groupID)
@@ -72,8 +77,10 @@ extension CoreModel {
         if unknown.isEmpty, self.catchUp.isIdle { return [] }
         var rows: Set<String> = []
         for (groupID, group) in self.groups {
-            guard let pending = group.pending, unknown.contains(groupID) || self.isReading(groupID) else { continue }
-            rows.insert(Self.commitRow(pending.event.id))
+            guard let pending = group.pendingEvent, unknown.contains(groupID) || self.isReading(groupID) else {
+                continue
+            }
+            rows.insert(Self.commitRow(pending))
         }
         // A proposal of a past epoch makes MDK 0.7 roll back (docs/protocol/marmot.md §11.21).
         for (groupID, event) in self.intents.proposals where self.isReading(groupID) {
@@ -84,8 +91,8 @@ extension CoreModel {
 
     /// Records that an attempt to publish ended without an answer.
     mutating func noteUnanswered(_ row: String) {
-        guard let groupID = self.delivery.queue.row(row)?.groupID, let pending = self.groups[groupID]?.pending,
-            Self.commitRow(pending.event.id) == row
+        guard let groupID = self.delivery.queue.row(row)?.groupID, let pending = self.groups[groupID]?.pendingEvent,
+            Self.commitRow(pending) == row
         else { return }
         self.convergence.noteUnconfirmedCommit(of: groupID)
     }
@@ -116,7 +123,7 @@ extension CoreModel {
         }
         for (groupID, group) in self.groups where !self.isReading(groupID) {
             self.intents.unblock(groupID)
-            guard group.pending != nil else { continue }
+            guard group.hasPendingCommit else { continue }
             if let relay, !self.relays(of: group).contains(relay) { continue }
             self.convergence.endUnconfirmedCommit(of: groupID)
             self.yieldIfDisplaced(groupID, &step)
@@ -128,7 +135,8 @@ extension CoreModel {
     }
 
     private mutating func yieldIfDisplaced(_ groupID: GroupID, _ step: inout CoreStep) {
-        guard var probe = self.groups[groupID], let event = probe.pending?.event.id,
+        if self.groups[second: groupID] != nil { return self.yieldSettlingCommit(of: groupID, &step) }
+        guard var probe = self.groups[first: groupID], let event = probe.pending?.event.id,
             !self.inbound.waiting.isEmpty(under: self.groups.routes.ids(of: groupID))
         else { return }
         probe.clearPending()
@@ -136,7 +144,7 @@ extension CoreModel {
             if case .commit = probe.ingest(event, now: step.now) { true } else { false }
         }
         guard isDisplaced else { return }
-        self.groups[groupID]?.clearPending()
+        self.groups[first: groupID]?.clearPending()
         self.groups.markChanged(groupID)
         self.dropRow(Self.commitRow(event), &step)
         if var intent = self.intents.intent(of: event) {

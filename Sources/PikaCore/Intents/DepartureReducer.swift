@@ -12,7 +12,7 @@ extension CoreModel {
             return self.conclude(intent, .done(chatID: nil), &step)
         }
         if group.isAdmin, group.members.count > 1 { return try self.commit(.selfDemote, for: intent, &step) }
-        guard let event = try self.groups[groupID]?.leave(now: step.now, using: &step.random) else { return }
+        guard let event = try self.groups[first: groupID]?.leave(now: step.now, using: &step.random) else { return }
         self.groups.markChanged(groupID)
         var intent = intent
         intent.phase = .proposed(event.id, epoch: group.epoch)
@@ -26,10 +26,12 @@ extension CoreModel {
     /// Whether this account has left a group: a relay has its departure, even if no member has executed it yet.
     func hasLeft(_ groupID: GroupID) -> Bool { self.chats[groupID]?.end == .left }
 
-    /// Throws if this account must not act in a group, because it has left or another copy has changed the keys.
+    /// Throws if this account must not act in a group, because it has left, another copy has changed the keys, or a group
+    /// of the second generation accepts nothing more.
     func requireMembership(in groupID: GroupID) throws(AppCoreError) {
         if self.convergence.copies.isOvertaken(groupID) { throw AppCoreError.overtaken }
         if self.hasLeft(groupID) { throw AppCoreError(.notAllowed, "this account has left the group") }
+        if let error = self.endOfGroup(groupID) { throw error }
     }
 
     /// Ends this account's membership in a group: a relay has the proposal, so that the others can execute it.
@@ -58,14 +60,14 @@ extension CoreModel {
     /// Schedules the execution of departures that this account may commit. Every member may, so each waits for a random
     /// time, admins for less than others; the first one spares the others a race.
     mutating func awaitDepartures(of groupID: GroupID, _ step: inout CoreStep) {
-        guard let group = self.groups[groupID], !group.dueDepartures.isEmpty else { return }
+        guard let group = self.groups[first: groupID], !group.dueDepartures.isEmpty else { return }
         let delay = Int64.random(in: group.isAdmin ? 0...3000 : 3000...10_000, using: &step.random)
         step.effects.append(.wake(.departures(groupID: groupID), atMilliseconds: step.nowMilliseconds + delay))
     }
 
     /// Executes the departures that no other member has executed in the meantime.
     mutating func commitDepartures(of groupID: GroupID, _ step: inout CoreStep) {
-        guard let group = self.groups[groupID], !group.dueDepartures.isEmpty,
+        guard let group = self.groups[first: groupID], !group.dueDepartures.isEmpty,
             !self.convergence.copies.isOvertaken(groupID),
             self.intents.mayCommitDepartures(of: groupID, in: group.epoch)
         else { return }

@@ -1,10 +1,31 @@
 import Nostr
 
-/// Turns actions that change a group into intents.
+/// Turns actions that create or change a group into intents.
 extension CoreModel {
+    mutating func createGroup(_ action: AppAction, _ request: RequestID?, _ step: inout CoreStep) {
+        let goal: GroupIntent.Goal
+        var missing = MissingPeers.fail
+        switch action {
+        case .createGroupChat(let name, let peers, let choice, let groupProtocol):
+            missing = choice
+            goal = .found(
+                name: name, peers: peers, isDirect: false,
+                groupProtocol: groupProtocol ?? self.configuration.groupProtocol)
+        case .createChat(let peer, let name, let groupProtocol):
+            goal = .found(
+                name: name, peers: [peer], isDirect: true,
+                groupProtocol: groupProtocol ?? self.configuration.groupProtocol)
+        default: return
+        }
+        self.addIntent(goal, .notYetCreated, missing: missing, request, &step)
+    }
+
     mutating func changeGroup(_ action: AppAction, _ request: RequestID?, _ step: inout CoreStep) throws {
         guard let (chatID, goal) = self.groupChange(action, &step) else { return }
         let groupID = try self.groupID(ofChat: chatID)
+        if goal == .leave, self.isUnrecoverable(groupID), !self.hasLeft(groupID) {
+            return self.dismiss(groupID, request, &step)
+        }
         try self.requireMembership(in: groupID)
         guard goal != .leave || !self.intents.hasOpen(.leave, in: groupID) else {
             throw AppCoreError(.busy, "this account is leaving the group already")
@@ -31,6 +52,8 @@ extension CoreModel {
         case .upgradeGroup(let chatID): (chatID, .upgrade)
         case .updateGroupKeys(let chatID): (chatID, .selfUpdate(isAutomatic: false))
         case .leaveGroup(let chatID): (chatID, .leave)
+        case .disbandGroup(let chatID): (chatID, .disband)
+        case .enableDisbanding(let chatID): (chatID, .enableDisbanding)
         default: nil
         }
     }

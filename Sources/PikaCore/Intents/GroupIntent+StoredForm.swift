@@ -11,6 +11,7 @@ extension GroupIntent {
         if self.missing == .proceedWithout { fields["go_on_without"] = .bool(true) }
         if let key = self.request?.onceKey { fields["once"] = .string(key) }
         if self.losses > 0 { fields["losses"] = .integer(Int64(self.losses)) }
+        if let formerCommit { fields["former"] = .string(formerCommit.hex) }
         switch self.phase {
         case .queued, .searching: break
         case .committing(let event): fields["committing"] = .string(event.hex)
@@ -40,6 +41,7 @@ extension GroupIntent {
             self.losses = losses
         }
         func event(_ field: String) -> EventID? { json[field]?.string.flatMap { try? EventID(hex: $0) } }
+        self.formerCommit = event("former")
         if let event = event("committing") {
             self.phase = .committing(event)
         } else if let event = event("lost") {
@@ -56,8 +58,11 @@ extension GroupIntent.Goal {
     fileprivate var json: JSONValue {
         func keys(_ keys: [PublicKey]) -> JSONValue { .array(keys.map { .string($0.hex) }) }
         return switch self {
-        case .found(let name, let peers, let isDirect):
-            ["type": "found", "name": .string(name), "peers": keys(peers), "direct": .bool(isDirect)]
+        case .found(let name, let peers, let isDirect, let groupProtocol):
+            [
+                "type": "found", "name": .string(name), "peers": keys(peers), "direct": .bool(isDirect),
+                "protocol": .string(groupProtocol.rawValue),
+            ]
         case .add(let peers): ["type": "add", "peers": keys(peers)]
         case .remove(let peers): ["type": "remove", "peers": keys(peers)]
         case .set(let field): ["type": "set", "field": field.json]
@@ -66,6 +71,8 @@ extension GroupIntent.Goal {
         case .selfUpdate(let isAutomatic): ["type": "self_update", "automatic": .bool(isAutomatic)]
         case .commitDepartures: ["type": "commit_departures"]
         case .leave: ["type": "leave"]
+        case .disband: ["type": "disband"]
+        case .enableDisbanding: ["type": "enable_disbanding"]
         }
     }
 
@@ -74,7 +81,10 @@ extension GroupIntent.Goal {
         switch json["type"]?.string {
         case "found":
             guard let name = json["name"]?.string, let peers, let isDirect = json["direct"]?.bool else { return nil }
-            self = .found(name: name, peers: peers, isDirect: isDirect)
+            // Versions that knew only the first generation stored none.
+            let stored = json["protocol"]?.string ?? GroupProtocol.v1.rawValue
+            guard let groupProtocol = GroupProtocol(rawValue: stored) else { return nil }
+            self = .found(name: name, peers: peers, isDirect: isDirect, groupProtocol: groupProtocol)
         case "add":
             guard let peers else { return nil }
             self = .add(peers)
@@ -91,6 +101,8 @@ extension GroupIntent.Goal {
             self = .selfUpdate(isAutomatic: isAutomatic)
         case "commit_departures": self = .commitDepartures
         case "leave": self = .leave
+        case "disband": self = .disband
+        case "enable_disbanding": self = .enableDisbanding
         default: return nil
         }
     }

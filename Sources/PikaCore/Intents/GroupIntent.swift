@@ -7,7 +7,7 @@ import Nostr
 struct GroupIntent: Sendable {
     enum Goal: Sendable, Hashable {
         /// Create a group with these peers.
-        case found(name: String, peers: [PublicKey], isDirect: Bool)
+        case found(name: String, peers: [PublicKey], isDirect: Bool, groupProtocol: GroupProtocol)
         case add([PublicKey])
         case remove([PublicKey])
         case set(GroupField)
@@ -19,6 +19,10 @@ struct GroupIntent: Sendable {
         case commitDepartures
         /// Leave the group.
         case leave
+        /// End a group of the second generation for all members.
+        case disband
+        /// Make it possible to disband a group of the second generation whose founder did not.
+        case enableDisbanding
 
         /// Whether no caller requested it, so that its failure is not reported.
         var isAutomatic: Bool { self == .commitDepartures || self == .selfUpdate(isAutomatic: true) }
@@ -55,11 +59,15 @@ struct GroupIntent: Sendable {
     /// The caller's request, in this run of the process; stored only if it is idempotent.
     var request: RequestID?
     /// The peers' key packages, once found.
-    var invitees: [Invitee]?
+    var invitees: ChosenInvitees?
     /// Number of times that its commit lost a race or was rolled back.
     var losses = 0
+    /// The last commit that lost or was rolled back. In the second generation it may win after all.
+    var formerCommit: EventID?
     /// The peers that the caller proceeds without, as known in this run of the process.
     var left: [PublicKey: InviteFailure] = [:]
+    /// Whether the peers' key packages decided the generation of the group to create, in this run of the process.
+    var choseGeneration = false
 
     /// Whether the change is still to be made.
     var isOpen: Bool { if case .settled = self.phase { false } else { true } }
@@ -85,7 +93,7 @@ extension GroupIntent.Goal {
     }
 
     /// Decides whether a goal still makes sense after another commit displaced the one that was to reach it.
-    func reconsidered(after report: CommitReport, in group: MarmotGroup) -> Reconsidered {
+    func reconsidered(after report: CommitReport, in group: AccountGroup) -> Reconsidered {
         let members = Set(group.members)
         switch self {
         case .found: return .again(self)
@@ -104,6 +112,8 @@ extension GroupIntent.Goal {
         // Members who still want to leave propose it again.
         case .commitDepartures: return group.dueDepartures.isEmpty ? .reached : .again(self)
         case .leave: return group.isActive ? .again(self) : .reached
+        case .disband: return group.isActive ? .again(self) : .reached
+        case .enableDisbanding: return .again(self)
         }
     }
 }

@@ -50,9 +50,14 @@ extension CoreModel {
                 self.intents.block(groupID)
                 continue
             }
+            if self.groups[second: groupID] != nil {
+                self.advanceSettlingIntents(of: groupID, &step)
+                continue
+            }
             if self.convergence.backsOff(groupID, &step) { continue }
             for number in self.queuedIntents(of: groupID, &step) {
-                guard let intent = self.intents[number], intent.phase == .queued, self.groups[groupID]?.pending == nil
+                guard let intent = self.intents[number], intent.phase == .queued,
+                    self.groups[groupID]?.hasPendingCommit != true
                 else { continue }
                 do { try self.advanceIntent(intent, &step) } catch { self.abandon(intent, error, &step) }
             }
@@ -72,11 +77,21 @@ extension CoreModel {
 
     private mutating func advanceIntent(_ intent: GroupIntent, _ step: inout CoreStep) throws {
         switch intent.goal {
-        case .found(let name, let peers, let isDirect):
-            guard let invitees = peers.isEmpty ? [] : intent.invitees else {
-                return self.search(peers, for: intent, &step)
+        case .found(let name, let peers, let isDirect, _):
+            if intent.choseGeneration, intent.invitees?.generation == .v2, self.keyPackages.device.key == nil,
+                self.keyPackages.device.refusal != nil
+            {
+                // The account's signer has refused the proof since the choice, which left the first generation only.
+                var intent = intent
+                intent.goal = .found(name: name, peers: peers, isDirect: isDirect, groupProtocol: .auto)
+                intent.choseGeneration = false
+                return self.searchInvitees(for: intent, &step)
             }
-            let groupID = try self.found(name, invitees, isDirect: isDirect, &step)
+            guard let invitees = peers.isEmpty ? self.nobody(for: intent) : intent.invitees else {
+                return self.searchInvitees(for: intent, &step)
+            }
+            // The account's signer may still have to prove this device's key.
+            guard let groupID = try self.found(name, invitees, isDirect: isDirect, &step) else { return }
             self.finishInviting(intent.request, into: groupID, left: intent.left, &step)
             var intent = intent
             intent.request = nil
@@ -85,8 +100,8 @@ extension CoreModel {
             guard let group = self.groups[intent.groupID], group.isActive, group.isAdmin else {
                 throw AppCoreError(.notAllowed, "only an admin may add members (MIP-01)")
             }
-            guard let invitees = intent.invitees else { return self.search(peers, for: intent, &step) }
-            try self.commit(.add(invitees.filter { peers.contains($0.identity) }), for: intent, &step)
+            guard let invitees = intent.invitees else { return self.searchInvitees(for: intent, &step) }
+            try self.commit(.add(invitees.firsts(among: peers)), for: intent, &step)
         case .remove(let peers): try self.commit(.remove(peers), for: intent, &step)
         case .set(let field):
             guard var data = self.groups[intent.groupID]?.data else { return }
@@ -101,33 +116,57 @@ extension CoreModel {
             }
             try self.commit(.commitDepartures, for: intent, &step)
         case .leave: try self.proposeDeparture(intent, &step)
+        case .disband, .enableDisbanding:
+            throw AppCoreError(.notAllowed, "only groups of the second generation can be disbanded")
         }
     }
 
-    private mutating func search(_ peers: [PublicKey], for intent: GroupIntent, _ step: inout CoreStep) {
+    /// Searches for the key packages of the peers that an intent is to invite.
+    mutating func searchInvitees(for intent: GroupIntent, _ step: inout CoreStep) {
+        let peers: [PublicKey]
+        switch intent.goal {
+        case .found(_, let invited, _, _): peers = invited
+        case .add(let added): peers = added
+        default: return
+        }
         var intent = intent
         intent.phase = .searching
         self.put(intent, &step)
-        self.search(for: peers, by: .intent(intent.number), &step)
+        self.search(
+            for: peers, by: .intent(intent.number), for: .invitation(self.groupProtocol(of: intent)), &step)
+    }
+
+    /// The invitees of a group without any, in the generation that the intent asks for.
+    private func nobody(for intent: GroupIntent) -> ChosenInvitees {
+        self.groupProtocol(of: intent) == .v1 ? .first([]) : .second([])
     }
 
     /// Continues an intent after the search for its peers' key packages.
     mutating func applyKeyPackages(
-        _ number: Int, _ findings: [PublicKey: KeyPackageSearch.Finding], _ step: inout CoreStep
+        _ number: Int, _ findings: [PublicKey: KeyPackageFinding], _ step: inout CoreStep
     ) {
         guard var intent = self.intents[number], intent.phase == .searching else { return }
         do {
             switch intent.goal {
-            case .found(let name, let peers, let isDirect):
+            case .found(let name, let peers, let isDirect, let groupProtocol):
                 let invitees = try self.choose(peers, findings, for: &intent)
-                intent.goal = .found(name: name, peers: invitees.map(\.identity), isDirect: isDirect)
+                intent.choseGeneration = groupProtocol == .auto
+                // The choice stands, also if a restart repeats the search.
+                intent.goal = .found(
+                    name: name, peers: invitees.identities, isDirect: isDirect,
+                    groupProtocol: invitees.generation == .v1 ? .v1 : .v2)
             case .add(let peers):
                 let invitees = try self.choose(peers, findings, for: &intent)
-                guard !invitees.isEmpty else { throw Self.failure(of: findings.mapValues(\.verdict), among: peers) }
-                intent.goal = .add(invitees.map(\.identity))
-            case .remove, .set, .selfDemote, .upgrade, .selfUpdate, .commitDepartures, .leave: break
+                guard !invitees.identities.isEmpty else {
+                    throw InviteeChoice.failure(
+                        of: findings.mapValues { $0.verdict(in: invitees.generation) }, among: peers)
+                }
+                intent.goal = .add(invitees.identities)
+            case .remove, .set, .selfDemote, .upgrade, .selfUpdate, .commitDepartures, .leave, .disband,
+                .enableDisbanding:
+                break
             }
-            self.invitations.noteRelays(of: intent.invitees ?? [], findings, &step)
+            if let invitees = intent.invitees { self.invitations.noteRelays(of: invitees, findings, &step) }
             intent.phase = .queued
             self.put(intent, &step)
             self.intents.resume(intent.groupID)
@@ -156,7 +195,9 @@ extension CoreModel {
         guard let group = self.groups[groupID] else { return }
         for decision in self.intents.decisions(after: report, in: group) {
             switch decision.void {
-            case .commit(let event): self.dropRow(Self.commitRow(event), &step)
+            case .commit(let event):
+                // In the second generation an undone commit may still win, so the other relays receive it too.
+                if self.groups[second: groupID] == nil { self.dropRow(Self.commitRow(event), &step) }
             case .proposal(let event): self.dropRow(Self.proposalRow(event), &step)
             case nil: break
             }
@@ -179,7 +220,7 @@ extension CoreModel {
     /// again.
     mutating func releaseIntents(of groupID: GroupID, _ step: inout CoreStep) {
         self.convergence.endUnconfirmedCommit(of: groupID)
-        if let pending = self.groups[groupID]?.pending { self.dropRow(Self.commitRow(pending.event.id), &step) }
+        if let pending = self.groups[groupID]?.pendingEvent { self.dropRow(Self.commitRow(pending), &step) }
         self.intents.requeueAll(in: groupID, &step)
         self.refreshBusy()
     }
@@ -187,10 +228,11 @@ extension CoreModel {
     // MARK: Restart
 
     mutating func restoreIntents(_ memos: [MemoName: Secret]) throws(AppCoreError) {
+        let groups = self.groups.all
         for (name, content) in memos where name.kind == .groupIntent {
             guard self.quarantine.enter(name) else { continue }
             defer { self.quarantine.leave() }
-            guard let intent = self.intents.restore(name, content, in: self.groups.all) else {
+            guard let intent = self.intents.restore(name, content, in: groups) else {
                 throw AppCoreError(.corruptState, "a stored change to a group cannot be read")
             }
             self.inbox.resume(intent.request)

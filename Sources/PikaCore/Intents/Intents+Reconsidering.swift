@@ -29,12 +29,12 @@ extension Intents {
     }
 
     /// Returns the decisions after a commit in a group, in the order of the requests.
-    func decisions(after report: CommitReport, in group: MarmotGroup) -> [Decision] {
+    func decisions(after report: CommitReport, in group: AccountGroup) -> [Decision] {
         self.all(in: group.groupID).compactMap { self.decision(on: $0, after: report, in: group) }
     }
 
     private func decision(
-        on intent: GroupIntent, after report: CommitReport, in group: MarmotGroup
+        on intent: GroupIntent, after report: CommitReport, in group: AccountGroup
     ) -> Decision? {
         switch intent.phase {
         case .queued where intent.goal == .leave && report.removedSelf:
@@ -44,11 +44,11 @@ extension Intents {
             return Decision(
                 intent: intent, void: .proposal(event), verdict: self.departureVerdict(on: intent, after: report))
         case .committing(let event):
-            guard event != report.event, group.pending?.event.id != event else { return nil }
+            guard event != report.event, group.pendingEvent != event else { return nil }
         case .lost: break
         case .settled(let event, let epoch):
             if event != report.event, report.rolledBackFrom != nil, epoch >= report.epochBefore { break }
-            guard !epoch.isWithin(group.profile.pastEpochs, of: group.epoch) else { return nil }
+            guard !epoch.isWithin(group.pastEpochs, of: group.epoch) else { return nil }
             return Decision(intent: intent, verdict: .conclude(.done(chatID: nil)))
         }
         return Decision(
@@ -63,7 +63,7 @@ extension Intents {
     }
 
     private func verdict(
-        on intent: GroupIntent, after report: CommitReport, in group: MarmotGroup
+        on intent: GroupIntent, after report: CommitReport, in group: AccountGroup
     ) -> Verdict {
         switch intent.goal.reconsidered(after: report, in: group) {
         case .reached: .conclude(.done(chatID: ChatID(intent.groupID)))

@@ -97,11 +97,32 @@ struct Intents: Sendable {
     mutating func retry(_ intent: GroupIntent, as goal: GroupIntent.Goal, _ step: inout CoreStep) -> Bool {
         var intent = intent
         intent.goal = goal
+        intent.formerCommit = intent.phase.commit ?? intent.formerCommit
         intent.phase = .queued
         intent.losses += 1
         guard intent.losses < Self.maximumLosses else { return false }
         self.put(intent, &step)
         return true
+    }
+
+    /// Requeues the intents of a group whose commits were given up for others that turned out to be invalid.
+    mutating func requeueLost(in groupID: GroupID, _ step: inout CoreStep) {
+        for var intent in self.all(in: groupID) {
+            guard case .lost(let event) = intent.phase else { continue }
+            intent.formerCommit = event
+            intent.phase = .queued
+            self.put(intent, &step)
+        }
+    }
+
+    /// Assigns a commit that lost before, and won after all, to its intent again. The intent's present commit, if any,
+    /// is void.
+    mutating func reinstate(_ commit: EventID, in groupID: GroupID, _ step: inout CoreStep) {
+        guard var intent = self.entries.values.first(where: { $0.groupID == groupID && $0.formerCommit == commit })
+        else { return }
+        intent.formerCommit = intent.phase.commit
+        intent.phase = .committing(commit)
+        self.put(intent, &step)
     }
 
     // MARK: Due groups
@@ -149,13 +170,33 @@ struct Intents: Sendable {
     }
 
     /// Schedules a renewal after joining a group with a key package that others may have seen.
-    mutating func noteJoin(of groupID: GroupID, _ policy: SelfUpdatePolicy, _ step: inout CoreStep) {
-        self.renewals.noteJoin(of: groupID, policy, &step)
+    ///
+    /// - Parameter quiet: as for ``KeyRenewals/noteJoin(of:quiet:_:_:)``.
+    mutating func noteJoin(
+        of groupID: GroupID, quiet: Int64?, _ policy: SelfUpdatePolicy, _ step: inout CoreStep
+    ) {
+        self.renewals.noteJoin(of: groupID, quiet: quiet, policy, &step)
+    }
+
+    /// Whether a commit in a group postpones the renewal after joining it.
+    func renewalAwaitsQuiet(in groupID: GroupID, nowMilliseconds: Int64) -> Bool {
+        self.renewals.awaitsQuiet(groupID, nowMilliseconds: nowMilliseconds)
+    }
+
+    /// Postpones the renewal after joining until so many milliseconds have passed after a commit.
+    mutating func awaitQuiet(
+        in groupID: GroupID, _ quiet: Int64, _ policy: SelfUpdatePolicy, _ step: inout CoreStep
+    ) {
+        self.renewals.awaitQuiet(groupID, quiet, policy, &step)
     }
 
     /// Restarts the age of the keys after founding a group, or after a commit of this account.
-    mutating func noteRenewal(of groupID: GroupID, _ policy: SelfUpdatePolicy, _ step: inout CoreStep) {
-        self.renewals.noteRenewal(of: groupID, policy, &step)
+    ///
+    /// - Parameter notBefore: Unix milliseconds before which they are not renewed, whatever the policy.
+    mutating func noteRenewal(
+        of groupID: GroupID, notBefore: Int64 = 0, _ policy: SelfUpdatePolicy, _ step: inout CoreStep
+    ) {
+        self.renewals.noteRenewal(of: groupID, notBefore: notBefore, policy, &step)
     }
 
     /// Postpones an automatic renewal that another member's commit displaced, but not indefinitely.
@@ -189,12 +230,18 @@ struct Intents: Sendable {
     /// Reads a stored intent; nil if it is malformed. The stored group decides whether its commit or proposal still
     /// stands.
     mutating func restore(
-        _ name: MemoName, _ memo: Secret, in groups: [GroupID: MarmotGroup]
+        _ name: MemoName, _ memo: Secret, in groups: [GroupID: AccountGroup]
     ) -> GroupIntent? {
         guard var intent = GroupIntent(name, memo) else { return nil }
         let group = groups[intent.groupID]
-        if case .committing(let event) = intent.phase, group?.pending?.event.id != event { intent.phase = .queued }
-        if case .lost = intent.phase { intent.phase = .queued }
+        if case .committing(let event) = intent.phase, group?.pendingEvent != event {
+            intent.formerCommit = event
+            intent.phase = .queued
+        }
+        if case .lost(let event) = intent.phase {
+            intent.formerCommit = event
+            intent.phase = .queued
+        }
         if case .proposed(_, let epoch) = intent.phase, group?.epoch != epoch { intent.phase = .queued }
         self.entries[intent.number] = intent
         self.lastNumber = max(self.lastNumber, intent.number)

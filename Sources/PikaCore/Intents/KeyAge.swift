@@ -10,6 +10,9 @@ struct KeyAge: Sendable, Hashable {
     var notBefore: Int64 = 0
     /// Consecutive renewals that other members' commits displaced.
     var attempts = 0
+    /// Unix milliseconds from which other members' commits no longer postpone the renewal after joining; nil if they never
+    /// do (``KeyRenewals/awaitQuiet(_:_:_:_:)``).
+    var quietUntil: Int64?
 
     /// Consecutive displaced renewals after which none is tried until the keys are old.
     static let maximumAttempts = 5
@@ -48,6 +51,7 @@ extension KeyAge {
             "v": 1, "not_before": .integer(self.notBefore), "attempts": .integer(Int64(self.attempts)),
         ]
         if let renewedAt { fields["renewed"] = .integer(renewedAt.seconds) }
+        if let quietUntil { fields["quiet_until"] = .integer(quietUntil) }
         return Secret(JSONValue.object(fields).json())
     }
 
@@ -56,7 +60,8 @@ extension KeyAge {
             let notBefore = json["not_before"]?.integer, let attempts = json["attempts"]?.integer
         else { return nil }
         self.init(
-            renewedAt: json["renewed"]?.integer.map(UnixTime.init(_:)), notBefore: notBefore, attempts: Int(attempts))
+            renewedAt: json["renewed"]?.integer.map(UnixTime.init(_:)), notBefore: notBefore, attempts: Int(attempts),
+            quietUntil: json["quiet_until"]?.integer)
     }
 }
 

@@ -7,6 +7,8 @@ struct KeyRenewals: Sendable {
     /// The maximum number of milliseconds until a check. A check before the due time schedules the next one, so
     /// frequent changes of the due time leave few timers behind.
     private static let maximumDelay: Int64 = 86_400_000
+    /// Milliseconds after joining within which the keys should be renewed (MIP-02), whether the group is quiet or not.
+    static let joinDeadline: Int64 = 86_400_000
 
     private var ages: [GroupID: KeyAge] = [:]
     /// Unix milliseconds of the scheduled check.
@@ -25,15 +27,43 @@ struct KeyRenewals: Sendable {
     }
 
     /// Schedules a renewal after joining a group with a key package that others may have seen.
-    mutating func noteJoin(of groupID: GroupID, _ policy: SelfUpdatePolicy, _ step: inout CoreStep) {
+    ///
+    /// - Parameter quiet: the milliseconds without commits that it waits for in addition; nil if it does not.
+    mutating func noteJoin(
+        of groupID: GroupID, quiet: Int64? = nil, _ policy: SelfUpdatePolicy, _ step: inout CoreStep
+    ) {
         guard policy.afterJoining != nil else { return self.noteRenewal(of: groupID, policy, &step) }
-        let delay = policy.delay(using: &step.random)
-        self.put(KeyAge(notBefore: step.nowMilliseconds + delay), of: groupID, policy, &step)
+        let delay = policy.delay(using: &step.random).clampedAdding(quiet ?? 0)
+        var age = KeyAge(notBefore: step.nowMilliseconds.clampedAdding(delay))
+        if quiet != nil { age.quietUntil = step.nowMilliseconds.clampedAdding(Self.joinDeadline) }
+        self.put(age, of: groupID, policy, &step)
+    }
+
+    /// Whether a commit in a group postpones the renewal after joining it.
+    func awaitsQuiet(_ groupID: GroupID, nowMilliseconds: Int64) -> Bool {
+        guard let age = self.ages[groupID], age.renewedAt == nil else { return false }
+        return age.quietUntil.map { nowMilliseconds < $0 } ?? false
+    }
+
+    /// Postpones the renewal after joining until so many milliseconds have passed after a commit.
+    mutating func awaitQuiet(
+        _ groupID: GroupID, _ quiet: Int64, _ policy: SelfUpdatePolicy, _ step: inout CoreStep
+    ) {
+        let time = step.nowMilliseconds.clampedAdding(quiet)
+        guard self.awaitsQuiet(groupID, nowMilliseconds: step.nowMilliseconds), var age = self.ages[groupID],
+            age.notBefore < time
+        else { return }
+        age.notBefore = time
+        self.put(age, of: groupID, policy, &step)
     }
 
     /// Restarts the age of the keys after founding a group, or after a commit of this account.
-    mutating func noteRenewal(of groupID: GroupID, _ policy: SelfUpdatePolicy, _ step: inout CoreStep) {
-        self.put(KeyAge(renewedAt: step.now), of: groupID, policy, &step)
+    ///
+    /// - Parameter notBefore: Unix milliseconds before which they are not renewed, whatever the policy.
+    mutating func noteRenewal(
+        of groupID: GroupID, notBefore: Int64 = 0, _ policy: SelfUpdatePolicy, _ step: inout CoreStep
+    ) {
+        self.put(KeyAge(renewedAt: step.now, notBefore: notBefore), of: groupID, policy, &step)
     }
 
     /// Postpones an automatic renewal that another member's commit displaced, but not indefinitely.

@@ -28,8 +28,8 @@ struct Invitations: Sendable {
     var keyPackageReferences: Set<[UInt8]> {
         var references: Set<[UInt8]> = []
         for invite in self.invites.values {
-            guard let invitation = try? WelcomeEvents.read(invite.rumor) else { continue }
-            references.formUnion(invitation.welcome.secrets.map(\.newMember))
+            guard let welcome = ReceivedWelcome.welcome(in: invite.rumor) else { continue }
+            references.formUnion(welcome.secrets.map(\.newMember))
         }
         return references
     }
@@ -80,9 +80,10 @@ struct Invitations: Sendable {
 
     /// Begins a search; returns its number.
     mutating func beginSearch(
-        for peers: [PublicKey], by owner: KeyPackageSearches.Owner, _ configuration: CoreConfiguration
+        for peers: [PublicKey], by owner: KeyPackageSearches.Owner, for purpose: KeyPackageSearch.Purpose,
+        _ configuration: CoreConfiguration
     ) -> Int {
-        self.searches.begin(peers, by: owner, configuration)
+        self.searches.begin(peers, by: owner, for: purpose, configuration)
     }
 
     /// Returns the owner of a search; nil if it is over.
@@ -96,8 +97,8 @@ struct Invitations: Sendable {
     ///
     /// - Parameter group: the group that the peers are to join; nil if it does not exist yet.
     mutating func advanceSearch(
-        _ number: Int, for group: MarmotGroup?, _ step: inout CoreStep
-    ) -> [PublicKey: KeyPackageSearch.Finding]? {
+        _ number: Int, for group: AccountGroup?, _ step: inout CoreStep
+    ) -> [PublicKey: KeyPackageFinding]? {
         self.searches.advance(number, for: group, &step)
     }
 
@@ -108,10 +109,10 @@ struct Invitations: Sendable {
 
     /// Remembers the relays on which invitees expect their Welcomes, until these are sealed.
     mutating func noteRelays(
-        of invitees: [Invitee], _ findings: [PublicKey: KeyPackageSearch.Finding], _ step: inout CoreStep
+        of invitees: ChosenInvitees, _ findings: [PublicKey: KeyPackageFinding], _ step: inout CoreStep
     ) {
-        for invitee in invitees {
-            self.welcomes.set(findings[invitee.identity]?.relays, of: invitee.identity, &step)
+        for peer in invitees.identities {
+            self.welcomes.set(findings[peer]?.relays[invitees.generation], of: peer, &step)
         }
     }
 

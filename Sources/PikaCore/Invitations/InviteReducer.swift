@@ -46,15 +46,22 @@ extension CoreModel {
         // The same invitation in another wrapper is ignored.
         guard !self.invitations.contains(rumor) else { return }
         let opening = try self.open(invite)
-        if self.configuration.invites.admits(rumor.pubkey) {
+        if self.configuration.invites.admits(opening.entry.inviter) {
             let joining = try self.join(opening, &step)
             self.remember(wrapper, &step)
-            guard case .rival(let groupID) = joining,
-                self.convergence.branches.hasRival(of: groupID, invitedBy: invite.wrapper)
-            else { return }
-            self.keep(invite, opening.group, &step)
+            switch joining {
+            case .joined, .known: return
+            case .rival(let groupID):
+                guard self.convergence.branches.hasRival(of: groupID, invitedBy: invite.wrapper) else { return }
+            case .early(let groupID):
+                self.keep(invite, opening, &step)
+                self.awaitUse(ofInvitationTo: groupID, &step)
+                let waiting = self.inbound.waiting.events(under: self.groups.routes.ids(of: groupID))
+                return self.compareInvitations(to: groupID, with: waiting, &step)
+            }
+            self.keep(invite, opening, &step)
         } else if !self.isKnown(opening) {
-            self.keep(invite, opening.group, &step)
+            self.keep(invite, opening, &step)
         }
     }
 
@@ -81,13 +88,16 @@ extension CoreModel {
         }
     }
 
-    private mutating func keep(_ invite: StoredInvite, _ group: MarmotGroup, _ step: inout CoreStep) {
-        let preview = AppState.InvitedGroup(
+    private mutating func keep(_ invite: StoredInvite, _ opening: Opening, _ step: inout CoreStep) {
+        let group = opening.group
+        var preview = AppState.InvitedGroup(
             name: group.data.name, description: group.data.description, memberCount: group.members.count,
             chatID: ChatID(group.groupID), nostrGroupID: group.data.nostrGroupIDHex)
+        let inviter = opening.entry.inviter
+        if inviter != invite.rumor.pubkey { preview.inviter = inviter }
         self.invitations.add(invite, preview, &step)
         self.state.invites.append(.init(invite, group: preview))
-        self.queueProfileRequests(of: [invite.rumor.pubkey], &step)
+        self.queueProfileRequests(of: [inviter], &step)
         while let dropped = self.invitations.surplus(self.state.invites.map(\.wrapper)) {
             self.forget(dropped, &step)
             step.refuse(
@@ -96,7 +106,8 @@ extension CoreModel {
         }
     }
 
-    /// Rejoins a group after a removal if another invitation is waiting: gift wraps may arrive before the removal.
+    /// Rejoins a group after a removal, or if it is unrecoverable, when another invitation is waiting: gift wraps may
+    /// arrive before the removal.
     mutating func rejoin(_ groupID: GroupID, _ step: inout CoreStep) {
         for entry in self.state.invites where self.configuration.invites.admits(entry.inviter) {
             guard let invite = self.invitations[entry.wrapper],
@@ -112,16 +123,22 @@ extension CoreModel {
         guard let invite = self.invitations[wrapper] else {
             throw AppCoreError(.unknownInvite, "no invitation has the id \(wrapper.hex)")
         }
-        let groupID: GroupID
-        switch try self.join(try self.open(invite), &step) {
-        case .joined(let id), .known(let id): groupID = id
-        case .rival(let id):
-            self.adopt(wrapper, &step)
-            groupID = id
-        }
+        let chatID = try self.acceptedChat(invite, &step)
         self.forget(invite, &step)
         self.remember(wrapper, &step)
-        return ChatID(groupID)
+        return chatID
+    }
+
+    /// Joins by an invitation that was accepted manually; returns the chat, also if this account is in it already.
+    private mutating func acceptedChat(_ invite: StoredInvite, _ step: inout CoreStep) throws -> ChatID {
+        let opening = try self.open(invite)
+        switch try self.join(opening, &step) {
+        case .joined, .known: break
+        case .rival: self.adopt(invite.wrapper, &step)
+        case .early:
+            if case .second(let group, _, _) = opening.destination { self.enter(group, by: opening.entry, &step) }
+        }
+        return ChatID(opening.group.groupID)
     }
 
     mutating func declineInvite(_ wrapper: EventID, _ step: inout CoreStep) throws {
@@ -139,8 +156,76 @@ extension CoreModel {
 
     /// Joins by an invitation that was pending across a restart.
     mutating func resumeInvite(_ invite: StoredInvite, _ step: inout CoreStep) {
-        if let opening = try? self.open(invite), case .rival? = try? self.join(opening, &step) { return }
+        if let opening = try? self.open(invite) {
+            switch try? self.join(opening, &step) {
+            case .early(let groupID)?: return self.awaitUse(ofInvitationTo: groupID, &step)
+            case .rival?: return
+            case .joined?, .known?, nil: break
+            }
+        }
         self.forget(invite, &step)
+    }
+
+    /// The state of a joined group of the second generation that an invitation leads to.
+    private struct InvitedState {
+        let invite: StoredInvite
+        let group: ConvergingGroup
+        let entry: GroupEntry
+    }
+
+    /// Returns the unknown states of a joined group to which invitations lead that need no approval.
+    private func invitedStates(of groupID: GroupID) -> [InvitedState] {
+        self.state.invites.compactMap { entry in
+            guard entry.group?.chatID == ChatID(groupID), self.configuration.invites.admits(entry.inviter),
+                let invite = self.invitations[entry.wrapper], let opening = try? self.open(invite),
+                case .second(let group, _, _) = opening.destination, !self.isKnown(opening)
+            else { return nil }
+            return InvitedState(invite: invite, group: group, entry: opening.entry)
+        }
+    }
+
+    private mutating func change(to state: InvitedState, _ step: inout CoreStep) {
+        self.forget(state.invite, &step)
+        step.effects.append(.note(.commit(result: "changed_branch")))
+        self.enter(state.group, by: state.entry, &step)
+    }
+
+    /// Continues a group of the second generation in the state of an invitation that opens events which this account
+    /// cannot open in the known states: the members continued there.
+    mutating func compareInvitations(to groupID: GroupID, with events: [Event], _ step: inout CoreStep) {
+        guard self.groups[second: groupID] != nil, !events.isEmpty else { return }
+        let used = self.invitedStates(of: groupID).first { state in events.contains { state.group.opens($0) } }
+        if let used { self.change(to: used, &step) }
+    }
+
+    /// Schedules another check of an invitation to another state of a group, in case no event shows that the members
+    /// continued there.
+    private func awaitUse(ofInvitationTo groupID: GroupID, _ step: inout CoreStep) {
+        step.effects.append(
+            .wake(.rejoin(groupID: groupID), atMilliseconds: step.nowMilliseconds + Branches.rivalDelay))
+    }
+
+    /// Continues a group of the second generation in the latest state that this account was invited to, if no event led
+    /// there although the relays were read: an admin of a later epoch did not count it among the members.
+    mutating func resolveInvitations(to groupID: GroupID, _ step: inout CoreStep) {
+        guard let known = self.groups[second: groupID], known.isActive else { return }
+        let later = self.invitedStates(of: groupID).filter { $0.group.tip.epoch > known.tip.epoch }
+        guard let latest = later.max(by: { $0.group.tip.epoch < $1.group.tip.epoch }) else { return }
+        guard !self.isReading(groupID), !self.holdsMessages(of: groupID) else {
+            return self.awaitUse(ofInvitationTo: groupID, &step)
+        }
+        self.change(to: latest, &step)
+    }
+
+    /// Drops invitations to states that this account reached without them.
+    mutating func dropReachedInvites(_ step: inout CoreStep) {
+        for entry in self.state.invites {
+            guard let groupID = entry.group?.chatID.flatMap({ GroupID(hex: $0.rawValue) }),
+                self.groups[second: groupID] != nil, let invite = self.invitations[entry.wrapper],
+                let opening = try? self.open(invite), self.isKnown(opening)
+            else { continue }
+            self.forget(invite, &step)
+        }
     }
 
     private enum Joining {
@@ -149,13 +234,35 @@ extension CoreModel {
         case known(GroupID)
         /// This account is in the group, but the invitation is to another state of it: see ``Rival``.
         case rival(GroupID)
+        /// This account is in the group, but invited to a state of it that it does not know: as after a removal whose
+        /// commit is not settled yet, or if the commit that added it lost against another.
+        case early(GroupID)
     }
 
     /// An opened Welcome, and the group as it would be joined.
     private struct Opening {
+        enum Destination {
+            case first(MarmotGroup, WelcomeEvents.Invitation)
+            /// With the account that invited this one, as the Welcome proves; another one may have sent the invitation.
+            case second(ConvergingGroup, WelcomeInvitation, inviter: PublicKey)
+        }
+
         let wrapper: EventID
-        let invitation: WelcomeEvents.Invitation
-        let group: MarmotGroup
+        let destination: Destination
+
+        var group: AccountGroup {
+            switch self.destination {
+            case .first(let group, _): .first(group)
+            case .second(let group, _, _): .second(group)
+            }
+        }
+
+        var entry: GroupEntry {
+            switch self.destination {
+            case .first(_, let invitation): GroupEntry(invitation)
+            case .second(_, let invitation, let inviter): GroupEntry(invitation, inviter: inviter)
+            }
+        }
     }
 
     /// Opens a Welcome without joining; throws if it is not for this account, or not from an admin of its group.
@@ -166,19 +273,44 @@ extension CoreModel {
         }
         let outer = self.crashes.enter(subject, of: .giftWraps, .ingest)
         defer { self.crashes.leave(outer) }
-        let invitation = try WelcomeEvents.read(invite.rumor)
-        guard let package = self.keyPackages.package(for: invitation) else {
-            throw MarmotError(.notForUs, "the Welcome contains no secrets for this account's key packages")
+        let (received, package) = try ReceivedWelcome.read(invite.rumor, among: self.keyPackages)
+        let bundle = try KeyPackageBundle(stored: package.bundle)
+        switch received {
+        case .first(let invitation):
+            let group = try MarmotGroup.join(invitation, with: bundle, account: self.account.publicKey)
+            return Opening(wrapper: invite.wrapper, destination: .first(group, invitation))
+        case .second(let invitation):
+            do throws(JoinFailure) {
+                let joined = try ComponentGroup.join(
+                    invitation, with: bundle, account: self.account.publicKey, known: self.closedGroups)
+                return Opening(
+                    wrapper: invite.wrapper,
+                    destination: .second(ConvergingGroup(joined.group), invitation, inviter: joined.inviter))
+            } catch { throw MarmotError(error.error.code, error.description) }
         }
-        let group = try MarmotGroup.join(
-            invitation, with: KeyPackageBundle(stored: package.bundle), account: self.account.publicKey)
-        return Opening(wrapper: invite.wrapper, invitation: invitation, group: group)
     }
 
-    /// Whether an invitation leads to the state that this account is already in.
+    /// Whether an invitation leads to the state that this account is already in, or in the second generation to any
+    /// state that it knows or has left behind.
     private func isKnown(_ opening: Opening) -> Bool {
-        guard let known = self.groups[opening.group.groupID], known.isActive else { return false }
-        return !self.isRival(opening.group, of: known, opening.invitation)
+        switch opening.destination {
+        case .first(let group, let invitation):
+            guard let known = self.groups[first: group.groupID], known.isActive else { return false }
+            return !self.isRival(group, of: known, invitation)
+        case .second(let group, let invitation, let inviter):
+            guard let known = self.groups[second: group.groupID], known.isActive else { return false }
+            // Only an admin can invite a member again, and an invitation can be used once.
+            let oldest = known.tip.epoch.earlier(by: ConvergencePolicy.standard.maximumRewind)
+            return group.tip.epoch < oldest || !known.tip.admins.contains(inviter)
+                || self.inbound.seen.contains(self.welcomeKey(invitation.welcome)) || self.hasBeenIn(group)
+        }
+    }
+
+    /// Whether this account knows the state of an invitation: entered again, it would use the keys of messages twice.
+    private func hasBeenIn(_ group: ConvergingGroup) -> Bool {
+        let states = self.groups[second: group.groupID]?.convergence.readableStates ?? []
+        return states.contains { $0.group.mls.epochAuthenticator == group.tip.mls.epochAuthenticator }
+            || self.inbound.seen.contains(Self.stateKey(group.tip))
     }
 
     /// Joins the group of an invitation; a group that this account is already in stays unchanged.
@@ -187,10 +319,17 @@ extension CoreModel {
         guard !self.crashes.holds(.group(group.groupID)) else {
             throw MarmotError(.notForUs, "the group is quarantined, because it crashed the process")
         }
-        if self.groups[group.groupID]?.isActive == true {
-            guard !self.isKnown(opening) else { return .known(group.groupID) }
-            self.await(Rival(invite: (opening.wrapper, opening.invitation), group: group), &step)
-            return .rival(group.groupID)
+        if case .first(let group, let invitation) = opening.destination {
+            guard self.groups[second: group.groupID] == nil else {
+                throw MarmotError(.hybridProfile, "the Welcome names a group of the other protocol generation")
+            }
+            if self.groups[first: group.groupID]?.isActive == true {
+                guard !self.isKnown(opening) else { return .known(group.groupID) }
+                self.await(Rival(invite: (opening.wrapper, invitation), group: group), &step)
+                return .rival(group.groupID)
+            }
+        } else if self.groups[group.groupID]?.isActive == true {
+            return self.isKnown(opening) ? .known(group.groupID) : .early(group.groupID)
         }
         // A nostr_group_id that others claim too is not refused: anyone could block an invitation that way. An MLS
         // group id equal to another group's nostr_group_id is refused: a reference to that group would lead here.
@@ -199,10 +338,18 @@ extension CoreModel {
         {
             throw MarmotError(.badGroupData, "the MLS group id is the nostr_group_id of another group")
         }
-        guard !self.inbound.seen.contains(self.welcomeKey(opening.invitation)) else {
+        guard !self.inbound.seen.contains(self.welcomeKey(opening.entry.welcome)) else {
             throw MarmotError(.notForUs, "the invitation was used before")
         }
-        self.enter(group, by: opening.invitation, &step)
+        switch opening.destination {
+        case .first(let group, let invitation): self.enter(group, by: invitation, &step)
+        case .second(let group, _, _):
+            // After a removal too, and even if the Welcome was forgotten or its GroupInfo was created again.
+            guard !self.hasBeenIn(group) else {
+                throw MarmotError(.notForUs, "the invitation leads back to a state that this account was in")
+            }
+            self.enter(group, by: opening.entry, &step)
+        }
         return .joined(group.groupID)
     }
 }

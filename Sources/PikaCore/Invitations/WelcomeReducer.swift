@@ -5,7 +5,7 @@ import Nostr
 /// Invitations to others: gift-wrapped, sent to the relays that the peer reads, and tracked until a relay has them.
 extension CoreModel {
     /// Has invitations sealed, wrapped and queued.
-    mutating func send(_ welcomes: [DueWelcome], of group: MarmotGroup, _ step: inout CoreStep) throws {
+    mutating func send(_ welcomes: [DueWelcome], of group: AccountGroup, _ step: inout CoreStep) throws {
         for welcome in welcomes {
             let stated = self.invitations.relays(forWelcomeTo: welcome.recipient)
             var seen: Set<RelayURL> = []

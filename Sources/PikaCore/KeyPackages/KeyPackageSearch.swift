@@ -1,19 +1,19 @@
 import Marmot
 import Nostr
 
-/// A search for peers' key packages: on this account's relays first, and on the relays that the peers' own lists name
-/// as soon as these are known. Each relay is queried separately, so that a slow relay does not delay the others.
+/// A search for peers' key packages of either generation: on this account's relays first, and on the relays that the
+/// peers' own lists name as soon as these are known. Each relay is queried separately, so that a slow relay does not
+/// delay the others.
 struct KeyPackageSearch: Sendable {
-    /// The maximum number of packages examined per peer and kind, the newest ones: anyone can publish many.
-    static let maximumCandidates = 10
-    static let kinds: [Kind] = [.addressableKeyPackage, .keyPackage, .keyPackageRelays, .inboxRelays]
+    static let kinds: [Kind] = [.addressableKeyPackage, .keyPackage] + Self.lists
+    private static let lists: [Kind] = [.keyPackageRelays, .inboxRelays, .relayList]
 
-    /// The search result for one peer.
-    struct Finding: Sendable {
-        var verdict: KeyPackageVerdict
-        var invitee: Invitee?
-        /// The relays on which the peer expects Welcomes.
-        var relays: [RelayURL]
+    /// The purpose of a search, which decides when it has found enough.
+    enum Purpose: Sendable, Hashable {
+        /// Invite the peers to a group of this generation, or to a new one.
+        case invitation(GroupProtocol)
+        /// Report the peers' key packages.
+        case report
     }
 
     /// One request to one relay.
@@ -24,24 +24,22 @@ struct KeyPackageSearch: Sendable {
         var filter: Filter { Filter(authors: self.peers, kinds: KeyPackageSearch.kinds) }
     }
 
-    private enum Reading: Sendable {
-        case usable(Invitee)
-        case bad(KeyPackageVerdict)
-    }
-
     let peers: [PublicKey]
+    private let purpose: Purpose
     private let ownRelays: [RelayURL]
     private let relaysPerPeer: Int
     private var relaysLeft: Int
-    private var events: [EventID: Event] = [:]
-    private var readings: [EventID: Reading] = [:]
+    private var found = FoundKeyPackages()
+    /// The peers' relay lists.
+    private var lists: [EventID: Event] = [:]
     private var inFlight: [RelayURL: [PublicKey]] = [:]
     private var asked: [RelayURL: Set<PublicKey>] = [:]
     private var answered: [PublicKey: Set<RelayURL>] = [:]
 
-    init(_ peers: [PublicKey], _ configuration: CoreConfiguration) {
+    init(_ peers: [PublicKey], _ configuration: CoreConfiguration, for purpose: Purpose = .report) {
         var seen: Set<PublicKey> = []
         self.peers = peers.filter { seen.insert($0).inserted }
+        self.purpose = purpose
         self.ownRelays = configuration.homeRelays
         self.relaysPerPeer = configuration.maximumPeerRelays
         self.relaysLeft = configuration.maximumSearchRelays
@@ -59,7 +57,9 @@ struct KeyPackageSearch: Sendable {
         }
         for relay in self.ownRelays { for peer in self.peers { want(relay, peer) } }
         // The first relay of every peer comes before any peer's second: the number of relays is limited.
-        let lists = self.peers.map { (peer: $0, relays: self.namedRelays(of: $0)) }
+        let lists = self.generations.flatMap { generation in
+            self.peers.map { (peer: $0, relays: self.namedRelays(of: $0, generation)) }
+        }
         for position in 0..<self.relaysPerPeer {
             for (peer, relays) in lists where position < relays.count { want(relays[position], peer) }
         }
@@ -84,90 +84,96 @@ struct KeyPackageSearch: Sendable {
         guard case .events(let events) = outcome else { return }
         for peer in peers { self.answered[peer, default: []].insert(relay) }
         for event in events where peers.contains(event.pubkey) && Self.kinds.contains(event.kind) {
-            let isList = event.kind == .keyPackageRelays || event.kind == .inboxRelays
-            if isList, (try? event.verify()) == nil { continue }
-            self.events[event.id] = event
+            if !Self.lists.contains(event.kind) {
+                self.found.add(event)
+            } else if (try? event.verify()) != nil {
+                self.lists[event.id] = event
+            }
+        }
+    }
+
+    /// The generations whose packages are of interest.
+    private var generations: [GroupGeneration] {
+        switch self.purpose {
+        case .invitation(.v1): [.v1]
+        case .invitation(.v2): [.v2]
+        case .invitation(.auto), .report: [.v2, .v1]
         }
     }
 
     /// Whether every relay has answered or failed, or no better result is to be expected.
-    mutating func isOver(for group: MarmotGroup?, now: UnixTime) -> Bool {
+    ///
+    /// - Parameter group: the group that the peers are to join; nil if it does not exist yet.
+    mutating func isOver(for group: AccountGroup?, now: UnixTime) -> Bool {
         if self.inFlight.isEmpty { return true }
         let isHomeRead = !self.ownRelays.contains { self.inFlight[$0] != nil }
-        for peer in self.peers {
-            let named = self.namedRelays(of: peer)
-            let isKnown = named.isEmpty ? isHomeRead : named.contains { self.answered[peer]?.contains($0) == true }
-            guard isKnown, self.finding(peer, for: group, now: now).verdict.isUsable else { return false }
+        func isKnown(_ generation: GroupGeneration) -> Bool {
+            self.peers.allSatisfy { peer in
+                let named = self.namedRelays(of: peer, generation)
+                return named.isEmpty ? isHomeRead : named.contains { self.answered[peer]?.contains($0) == true }
+            }
         }
-        return true
+        guard isKnown(self.purpose == .invitation(.v1) ? .v1 : .v2) else { return false }
+        let findings = self.findings(for: group, now: now)
+        func isUsable(_ generation: GroupGeneration) -> Bool {
+            self.peers.allSatisfy { findings[$0]?.verdict(in: generation).isUsable == true }
+        }
+        switch self.purpose {
+        case .invitation(.v1): return isUsable(.v1)
+        case .invitation(.v2): return isUsable(.v2)
+        // The first generation is used only if a peer lacks a package of the second.
+        case .invitation(.auto): return isUsable(.v2) || isKnown(.v1) && isUsable(.v1)
+        case .report: return isKnown(.v1) && self.peers.allSatisfy { findings[$0]?.verdict.isUsable == true }
+        }
     }
 
-    private func namedRelays(of peer: PublicKey) -> [RelayURL] {
-        let list = RelayListEvents.relays(.keyPackageRelays, of: peer, in: self.events.values) ?? []
+    /// Returns the relays on which a peer's own list places its key packages of a generation.
+    private func namedRelays(of peer: PublicKey, _ generation: GroupGeneration) -> [RelayURL] {
+        let list: [RelayURL]
+        switch generation {
+        case .v1: list = RelayListEvents.relays(.keyPackageRelays, of: peer, in: self.lists.values) ?? []
+        case .v2: list = RelayLists.writeRelays(of: peer, in: self.lists.values)
+        }
         return Array(list.prefix(self.relaysPerPeer))
     }
 
     // MARK: Evaluation
 
-    mutating func findings(for group: MarmotGroup?, now: UnixTime) -> [PublicKey: Finding] {
-        var findings: [PublicKey: Finding] = [:]
+    mutating func findings(for group: AccountGroup?, now: UnixTime) -> [PublicKey: KeyPackageFinding] {
+        var findings: [PublicKey: KeyPackageFinding] = [:]
         for peer in self.peers { findings[peer] = self.finding(peer, for: group, now: now) }
         return findings
     }
 
-    /// Returns the newest usable package, kind 30443 before 443. Packages that lack a group requirement are skipped.
-    private mutating func finding(_ peer: PublicKey, for group: MarmotGroup?, now: UnixTime) -> Finding {
-        var problem: KeyPackageVerdict?
-        for event in self.candidates(peer) {
-            switch self.read(event, now: now) {
-            case .bad(let verdict): problem = problem ?? verdict
-            case .usable(let invitee):
-                do { try invitee.requireSupport(of: group) } catch {
-                    problem = problem ?? .incompatible(reason: error.message)
-                    continue
-                }
-                let found = FoundKeyPackage(
-                    event: event.id, kind: event.kind, createdAt: event.createdAt,
-                    supportsSelfRemove: invitee.supportsSelfRemove)
-                return Finding(
-                    verdict: .usable(found), invitee: invitee, relays: self.welcomeRelays(peer, event))
-            }
-        }
-        return Finding(verdict: problem ?? self.absence(of: peer), invitee: nil, relays: [])
-    }
-
-    private func candidates(_ peer: PublicKey) -> [Event] {
-        let own = self.events.values.filter { $0.pubkey == peer }
-        return [Kind.addressableKeyPackage, .keyPackage].flatMap { kind in
-            own.filter { $0.kind == kind }.sorted { ($1.createdAt, $0.id) < ($0.createdAt, $1.id) }
-                .prefix(Self.maximumCandidates)
-        }
+    private mutating func finding(_ peer: PublicKey, for group: AccountGroup?, now: UnixTime) -> KeyPackageFinding {
+        let first = self.found.first(of: peer, for: group, now: now)
+        let second = self.found.second(of: peer, for: group, now: now)
+        return KeyPackageFinding(
+            first: first.chosen, second: second.chosen,
+            firstProblem: first.problem ?? self.absence(of: peer, .v1),
+            secondProblem: second.problem ?? self.absence(of: peer, .v2),
+            relays: [
+                .v1: self.welcomeRelays(peer, .v1, stated: first.chosen?.event),
+                .v2: self.welcomeRelays(peer, .v2, stated: nil),
+            ])
     }
 
     /// Reports a package as missing only if a relay that should have it answered.
-    private func absence(of peer: PublicKey) -> KeyPackageVerdict {
-        let named = self.namedRelays(of: peer)
+    private func absence(of peer: PublicKey, _ generation: GroupGeneration) -> KeyPackageVerdict {
+        let named = self.namedRelays(of: peer, generation)
         let answered = self.answered[peer] ?? []
         return answered.isDisjoint(with: named.isEmpty ? self.ownRelays : named) ? .noRelayAnswered : .missing
     }
 
-    private mutating func read(_ event: Event, now: UnixTime) -> Reading {
-        if let reading = self.readings[event.id] { return reading }
-        let reading: Reading
-        do throws(KeyPackageFailure) {
-            reading = .usable(try Invitee(examining: event, now: now))
-        } catch { reading = .bad(KeyPackageVerdict(error)) }
-        self.readings[event.id] = reading
-        return reading
-    }
-
-    /// The peer's inbox relays first (NIP-17), then those where older clients look: the key package relay list's, and
-    /// the package's own.
-    private func welcomeRelays(_ peer: PublicKey, _ package: Event) -> [RelayURL] {
-        let inbox = RelayListEvents.relays(.inboxRelays, of: peer, in: self.events.values) ?? []
-        let stated = (try? KeyPackageEvents.relays(of: package)) ?? []
+    /// The peer's inbox relays first (NIP-17), then those where older clients look: where its key packages are, and in
+    /// the first generation those that the package states.
+    private func welcomeRelays(
+        _ peer: PublicKey, _ generation: GroupGeneration, stated package: Event?
+    ) -> [RelayURL] {
+        let inbox = RelayListEvents.relays(.inboxRelays, of: peer, in: self.lists.values) ?? []
+        let stated = package.flatMap { try? KeyPackageEvents.relays(of: $0) } ?? []
+        let named = self.namedRelays(of: peer, generation)
         var seen: Set<RelayURL> = []
-        let all = (inbox + self.namedRelays(of: peer) + stated).filter { seen.insert($0).inserted }
-        return Array(all.prefix(self.relaysPerPeer))
+        return Array((inbox + named + stated).filter { seen.insert($0).inserted }.prefix(self.relaysPerPeer))
     }
 }

@@ -4,8 +4,12 @@ import Nostr
 /// Searching relays for peers' key packages.
 extension CoreModel {
     /// Starts a search for the key packages of peers.
-    mutating func search(for peers: [PublicKey], by owner: KeyPackageSearches.Owner, _ step: inout CoreStep) {
-        self.advanceSearch(self.invitations.beginSearch(for: peers, by: owner, self.configuration), &step)
+    mutating func search(
+        for peers: [PublicKey], by owner: KeyPackageSearches.Owner, for purpose: KeyPackageSearch.Purpose = .report,
+        _ step: inout CoreStep
+    ) {
+        let number = self.invitations.beginSearch(for: peers, by: owner, for: purpose, self.configuration)
+        self.advanceSearch(number, &step)
     }
 
     mutating func receiveKeyPackages(
@@ -27,31 +31,29 @@ extension CoreModel {
     }
 
     /// Returns the group that the peers are to join; nil if it does not exist yet.
-    private func group(ofSearchBy owner: KeyPackageSearches.Owner) -> MarmotGroup? {
+    private func group(ofSearchBy owner: KeyPackageSearches.Owner) -> AccountGroup? {
         guard case .intent(let number) = owner, let groupID = self.intents[number]?.groupID else { return nil }
         return self.groups[groupID]
     }
 
-    /// Returns the peers that can be invited; throws if some cannot and the intent does not proceed without them.
-    func choose(
-        _ peers: [PublicKey], _ findings: [PublicKey: KeyPackageSearch.Finding], for intent: inout GroupIntent
-    ) throws(AppCoreError) -> [Invitee] {
-        let failed = findings.filter { $0.value.invitee == nil }.mapValues(\.verdict)
-        if intent.missing == .fail, !failed.isEmpty { throw Self.failure(of: failed, among: peers) }
-        let invitees = peers.compactMap { findings[$0]?.invitee }
-        intent.invitees = invitees
-        intent.left.merge(failed.mapValues { .keyPackage($0) }) { _, new in new }
-        return invitees
+    /// Returns the protocol in which an intent's group invites.
+    func groupProtocol(of intent: GroupIntent) -> GroupProtocol {
+        switch intent.goal {
+        // Without a proven key of this device, only the first generation is possible.
+        case .found(_, _, _, .auto) where self.keyPackages.device.refusal != nil: .v1
+        case .found(_, _, _, let groupProtocol): groupProtocol
+        default: self.groups[intent.groupID]?.generation == .v2 ? .v2 : .v1
+        }
     }
 
-    static func failure(of verdicts: [PublicKey: KeyPackageVerdict], among peers: [PublicKey]) -> AppCoreError {
-        var seen: Set<PublicKey> = []
-        let reasons = peers.filter { seen.insert($0).inserted }.compactMap { peer in
-            verdicts[peer].map { "\(peer.npub): \($0)" }
-        }
-        let isUnknown = verdicts.values.allSatisfy { $0 == .noRelayAnswered }
-        return AppCoreError(
-            isUnknown ? .noRelay : .noKeyPackage, "no usable key package of \(reasons.joined(separator: "; "))",
-            peers: verdicts)
+    /// Chooses the peers that are invited; throws if some cannot be and the intent does not proceed without them.
+    func choose(
+        _ peers: [PublicKey], _ findings: [PublicKey: KeyPackageFinding], for intent: inout GroupIntent
+    ) throws(AppCoreError) -> ChosenInvitees {
+        let choice = try InviteeChoice(
+            peers, findings, self.groupProtocol(of: intent), proceedsWithout: intent.missing == .proceedWithout)
+        intent.invitees = choice.invitees
+        intent.left.merge(choice.left.mapValues { .keyPackage($0) }) { _, new in new }
+        return choice.invitees
     }
 }

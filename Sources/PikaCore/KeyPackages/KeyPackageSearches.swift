@@ -1,4 +1,3 @@
-import Marmot
 import Nostr
 
 /// Searches for peers' key packages in progress.
@@ -21,9 +20,13 @@ struct KeyPackageSearches: Sendable {
     var isEmpty: Bool { self.active.isEmpty }
 
     /// Begins a search; returns its number.
-    mutating func begin(_ peers: [PublicKey], by owner: Owner, _ configuration: CoreConfiguration) -> Int {
+    mutating func begin(
+        _ peers: [PublicKey], by owner: Owner, for purpose: KeyPackageSearch.Purpose,
+        _ configuration: CoreConfiguration
+    ) -> Int {
         self.lastNumber += 1
-        self.active[self.lastNumber] = ActiveSearch(search: KeyPackageSearch(peers, configuration), owner: owner)
+        self.active[self.lastNumber] = ActiveSearch(
+            search: KeyPackageSearch(peers, configuration, for: purpose), owner: owner)
         return self.lastNumber
     }
 
@@ -38,8 +41,8 @@ struct KeyPackageSearches: Sendable {
     ///
     /// - Parameter group: the group that the peers are to join; nil if it does not exist yet.
     mutating func advance(
-        _ number: Int, for group: MarmotGroup?, _ step: inout CoreStep
-    ) -> [PublicKey: KeyPackageSearch.Finding]? {
+        _ number: Int, for group: AccountGroup?, _ step: inout CoreStep
+    ) -> [PublicKey: KeyPackageFinding]? {
         guard var active = self.active.removeValue(forKey: number) else { return nil }
         for request in active.search.nextRequests() {
             step.effects.append(.fetch(.keyPackages(search: number), [request.filter], from: [request.relay]))

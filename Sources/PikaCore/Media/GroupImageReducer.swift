@@ -1,3 +1,4 @@
+import MLS
 import Marmot
 import Nostr
 
@@ -8,10 +9,11 @@ extension CoreModel {
     ) throws {
         let groupID = try self.groupID(ofChat: chatID)
         // Checked before the upload rather than after it.
+        try self.requireMembership(in: groupID)
         guard let group = self.groups[groupID], group.isActive, group.isAdmin else {
             throw AppCoreError(.notAllowed, "only an admin may change the group's picture")
         }
-        try self.requireMembership(in: groupID)
+        if group.generation == .v2 { return try self.uploadPicture(image, of: groupID, request, &step) }
         let type = try MediaType(image.mediaType)
         let encrypted = try GroupImageEncryption.encrypt(image.bytes, type: type, using: &step.random)
         guard let hash = Bytes32(encrypted.image.hash) else { preconditionFailure("SHA-256 gives 32 bytes") }
@@ -27,7 +29,41 @@ extension CoreModel {
 
     mutating func clearGroupImage(ofChat chatID: ChatID, _ request: RequestID?, _ step: inout CoreStep) throws {
         let groupID = try self.groupID(ofChat: chatID)
-        self.addIntent(.set(.image(nil)), groupID, request, &step)
+        guard let group = self.groups[groupID], group.generation == .v2 else {
+            return self.addIntent(.set(.image(nil)), groupID, request, &step)
+        }
+        try self.requireMembership(in: groupID)
+        self.clearAvatar(of: groupID, &step)
+        self.addIntent(.set(.picture(GroupPicture(image: nil))), groupID, request, &step)
+    }
+
+    // MARK: The second generation
+
+    private mutating func uploadPicture(
+        _ image: OutgoingImage, of groupID: GroupID, _ request: RequestID?, _ step: inout CoreStep
+    ) throws {
+        let type = try CanonicalMediaType(image.mediaType)
+        let (blob, picture) = try BlossomImage.Reference.encrypting(image.bytes, type: type, using: &step.random)
+        let identity = try picture.uploadIdentity()
+        let authorization = self.authorization(for: picture.hash, by: identity.publicKey, step)
+            .signed(by: identity, using: &step.random)
+        let upload = MediaUpload(
+            bytes: blob, hash: picture.hash, contentType: MediaType.octetStream.description,
+            authorization: authorization)
+        let operation = MediaOperation(
+            groupID: groupID, goal: .picture(GroupPicture(image: picture)), request: request)
+        self.upload(self.media.begin(operation), [upload], to: image.servers, &step)
+    }
+
+    /// Commits an uploaded picture, and removes the public one, which would take precedence.
+    mutating func setPicture(_ picture: GroupPicture, of operation: MediaOperation, _ step: inout CoreStep) {
+        self.clearAvatar(of: operation.groupID, &step)
+        self.addIntent(.set(.picture(picture)), operation.groupID, operation.request, &step)
+    }
+
+    private mutating func clearAvatar(of groupID: GroupID, _ step: inout CoreStep) {
+        guard self.groups[groupID]?.picture.avatar != nil else { return }
+        self.addIntent(.set(.avatar(nil)), groupID, nil, &step)
     }
 }
 

@@ -11,11 +11,15 @@ struct Media: Sendable {
     /// Uploads in progress, by number.
     private var uploads: [Int: MediaOperation] = [:]
     private var lastUpload = 0
+    /// Finished uploads whose messages wait until nothing is undecided in their group.
+    private var held: [GroupID: [(operation: MediaOperation, addresses: [String])]] = [:]
     private var secrets: [GroupID: MediaSecrets] = [:]
     /// Groups whose secrets are not in the step's changes yet.
     private var dirtySecrets: Set<GroupID> = []
     /// The picture of each group.
     private(set) var groupImages: [GroupID: GroupImage] = [:]
+    /// The picture of each group of the second generation.
+    private(set) var groupPictures: [GroupID: ComponentPicture] = [:]
     /// Requested files, by message key and index.
     private var downloads: [EventID: [Int: AppState.MediaDownload]] = [:]
 
@@ -31,6 +35,16 @@ struct Media: Sendable {
     /// Returns an upload in progress.
     func upload(_ number: Int) -> MediaOperation? { self.uploads[number] }
 
+    /// Keeps an upload whose message has to wait, with the addresses of its files.
+    mutating func hold(_ operation: MediaOperation, at addresses: [String]) {
+        self.held[operation.groupID, default: []].append((operation, addresses))
+    }
+
+    /// Removes and returns the uploads of a group whose messages waited.
+    mutating func popHeld(of groupID: GroupID) -> [(operation: MediaOperation, addresses: [String])] {
+        self.held.removeValue(forKey: groupID) ?? []
+    }
+
     /// Ends an upload, and returns it.
     mutating func end(_ number: Int) -> MediaOperation? { self.uploads.removeValue(forKey: number) }
 
@@ -38,8 +52,13 @@ struct Media: Sendable {
 
     /// Records the picture and the current epoch's secret of a group; ``store(_:)`` makes the secret durable in the
     /// same turn.
-    mutating func note(_ group: MarmotGroup) {
+    mutating func note(_ group: AccountGroup) {
         self.groupImages[group.groupID] = group.data.image
+        self.groupPictures[group.groupID] = ComponentPicture(group.picture.avatar, group.picture.image)
+        guard group.second?.isRetired != true else {
+            if self.secrets.removeValue(forKey: group.groupID) != nil { self.dirtySecrets.insert(group.groupID) }
+            return
+        }
         if self.secrets[group.groupID, default: MediaSecrets()].note(group) {
             self.dirtySecrets.insert(group.groupID)
         }
@@ -67,7 +86,7 @@ struct Media: Sendable {
     /// Stores the keys of a message's files together with the message, because the group deletes the secrets that the
     /// keys derive from.
     func storeKeys(of message: StoredMessage, _ step: inout CoreStep) {
-        let files = MediaAttachment.references(in: message.rumor.tags)
+        let files = MediaAttachment.files(in: message.rumor.tags)
         guard !files.isEmpty else { return }
         let secrets = self.secrets(of: message.groupID, around: message.epoch)
         for (index, file) in files.enumerated() {
@@ -75,7 +94,7 @@ struct Media: Sendable {
                 .putMedia(
                     StoredMedia(
                         groupID: message.groupID, messageID: message.id, index: index, reference: file.tag,
-                        keys: secrets.map { MediaKey(of: file, secret: $0).secret })))
+                        keys: secrets.map { file.key($0) })))
         }
     }
 
@@ -92,5 +111,23 @@ struct Media: Sendable {
             self.downloads = self.downloads.filter { $0.value.values.contains(.loading) }
         }
         self.downloads[messageKey, default: [:]][index] = download
+    }
+}
+
+/// Picture of a group of the second generation.
+enum ComponentPicture: Sendable {
+    case encrypted(BlossomImage.Reference)
+    /// At an address that any admin can choose.
+    case atAddress(AvatarURL)
+
+    /// The public picture takes precedence; nil without any.
+    init?(_ avatar: AvatarURL?, _ image: BlossomImage.Reference?) {
+        if let avatar {
+            self = .atAddress(avatar)
+        } else if let image {
+            self = .encrypted(image)
+        } else {
+            return nil
+        }
     }
 }

@@ -5,7 +5,8 @@ import Nostr
 /// Files of messages (MIP-04): encryption, upload and references, and the keys of received files.
 extension CoreModel {
     /// The maximum number of times files are encrypted because the group's epoch changed during the upload. After that
-    /// the message is sent anyway: receivers also try the neighbouring epochs.
+    /// the message is sent anyway: receivers also try the neighbouring epochs. In the second generation they do not, so
+    /// it fails.
     static let maximumMediaAttempts = 3
     /// Seconds that an upload's authorization is valid.
     static let uploadLifetime: Int64 = 3600
@@ -29,18 +30,17 @@ extension CoreModel {
     private mutating func encryptAndUpload(
         _ media: OutgoingMedia, _ groupID: GroupID, attempt: Int, _ request: RequestID?, _ step: inout CoreStep
     ) throws {
+        try self.requireMembership(in: groupID)
         guard let group = self.groups[groupID], group.isActive else {
             throw AppCoreError(.notAllowed, "this account is no longer a member of the group")
         }
-        try self.requireMembership(in: groupID)
-        let secret = EncryptedMedia.secret(group)
-        var encrypted: [EncryptedFile] = []
-        for file in media.files {
-            encrypted.append(
-                try EncryptedMedia.encrypt(
-                    file.bytes, type: MediaType(sending: file.mediaType), filename: file.filename, secret: secret,
-                    using: &step.random))
+        if let policy = group.second?.tip.state.media,
+            !policy.allowedKinds.contains(EncryptedMediaPolicy.blossom)
+        {
+            throw AppCoreError(.notAllowed, "the group does not allow files on Blossom servers")
         }
+        var encrypted: [SealedFile] = []
+        for file in media.files { encrypted.append(try SealedFile(file, for: group, using: &step.random)) }
         let goal = MediaOperation.Goal.message(media, encrypted, epoch: group.epoch, attempt: attempt)
         try self.begin(MediaOperation(groupID: groupID, goal: goal, request: request), &step)
     }
@@ -53,7 +53,7 @@ extension CoreModel {
     /// Returns the events that authorize an operation's upload, to be signed by this account; nil if none are needed.
     func authorizations(of operation: Int, _ step: CoreStep) -> [UnsignedEvent]? {
         self.media.upload(operation)?.ownUploads?.files.map {
-            self.authorization(for: $0.file.blobHash, by: self.account.publicKey, step)
+            self.authorization(for: $0.hash, by: self.account.publicKey, step)
         }
     }
 
@@ -68,8 +68,7 @@ extension CoreModel {
         guard let (files, servers) = self.media.upload(operation)?.ownUploads else { return }
         let blobs = zip(files, events).map { entry, event in
             MediaUpload(
-                bytes: entry.file.blob, hash: entry.file.blobHash, contentType: entry.contentType,
-                authorization: event)
+                bytes: entry.blob, hash: entry.hash, contentType: entry.contentType, authorization: event)
         }
         self.upload(operation, blobs, to: servers, &step)
     }
@@ -94,19 +93,38 @@ extension CoreModel {
         _ number: Int, _ result: Result<[String], AppCoreError>, _ step: inout CoreStep
     ) {
         guard let operation = self.media.end(number) else { return }
+        self.finish(operation, result, &step)
+    }
+
+    /// Continues the uploads whose messages waited until nothing is undecided in their group.
+    mutating func resumeUploads(of groupID: GroupID, _ step: inout CoreStep) {
+        for (operation, urls) in self.media.popHeld(of: groupID) { self.finish(operation, .success(urls), &step) }
+    }
+
+    private mutating func finish(
+        _ operation: MediaOperation, _ result: Result<[String], AppCoreError>, _ step: inout CoreStep
+    ) {
         do {
             let urls = try result.get()
             switch operation.goal {
+            // The files must be encrypted for the epoch in which the message is sent.
+            case .message where self.mustWait(in: operation.groupID): self.media.hold(operation, at: urls)
             case .message(let media, let files, let epoch, let attempt):
                 if self.groups[operation.groupID]?.epoch != epoch, attempt < Self.maximumMediaAttempts {
                     return try self.encryptAndUpload(
                         media, operation.groupID, attempt: attempt + 1, operation.request, &step)
                 }
-                let outcome = try self.send(media, files, urls, operation.groupID, &step)
-                self.finish(operation.request, outcome, &step)
+                let group = self.groups[operation.groupID]
+                guard group?.generation != .v2 || group?.epoch == epoch else {
+                    throw AppCoreError(
+                        .mediaFailed, "the group changed \(attempt) times during the upload; send the files again")
+                }
+                let outcome = try self.send(media, files, urls, operation.groupID, operation.request, &step)
+                if let outcome { self.finish(operation.request, outcome, &step) }
             case .profile(let draft, let file, let epoch, let attempt):
                 try self.sendProfile(
                     draft, file, at: urls.first, epoch: epoch, attempt: attempt, operation, &step)
+            case .picture(let picture): self.setPicture(picture, of: operation, &step)
             case .image(let image): self.addIntent(.set(.image(image)), operation.groupID, operation.request, &step)
             }
         } catch {
@@ -116,19 +134,19 @@ extension CoreModel {
     }
 
     private mutating func send(
-        _ media: OutgoingMedia, _ files: [EncryptedFile], _ urls: [String], _ groupID: GroupID, _ step: inout CoreStep
-    ) throws -> ActionOutcome {
+        _ media: OutgoingMedia, _ files: [SealedFile], _ urls: [String], _ groupID: GroupID, _ request: RequestID?,
+        _ step: inout CoreStep
+    ) throws -> ActionOutcome? {
         guard let chatID = self.chatID(of: groupID), urls.count == files.count else {
             throw AppCoreError(.mediaFailed, "the upload returned \(urls.count) addresses for \(files.count) files")
         }
         var tags = media.tags
         for (position, file) in files.enumerated() {
             let source = media.files[position]
-            var dimensions: MediaReference.Dimensions?
-            if let width = source.width, let height = source.height { dimensions = .init(width: width, height: height) }
-            tags.append(try file.reference(url: urls[position], dimensions: dimensions).tag)
+            tags.append(try file.tag(at: urls[position], width: source.width, height: source.height))
         }
-        return try self.send(OutgoingMessage(content: media.caption, tags: tags), toChat: chatID, &step)
+        return try self.send(
+            OutgoingMessage(content: media.caption, tags: tags), toChat: chatID, request: request, &step)
     }
 
     /// Restores the stored secrets; called before the groups are restored.

@@ -13,16 +13,17 @@ struct MediaSecrets: Sendable {
 
     init() {}
 
-    /// Records the secret of the group's current epoch; true if anything changed. After a rollback, secrets of later
-    /// epochs are removed.
-    mutating func note(_ group: MarmotGroup) -> Bool {
-        let secret = EncryptedMedia.secret(group)
+    /// Records the secret of the group's current epoch, and of past ones that the group knows, as after a change of branch;
+    /// true if anything changed. After a rollback, secrets of later epochs are removed.
+    mutating func note(_ group: AccountGroup) -> Bool {
         let oldest = group.epoch.earlier(by: Self.pastEpochs)
-        let isKnown = self.secrets[group.epoch] == secret
-        guard !isKnown || self.secrets.keys.contains(where: { $0 < oldest || $0 > group.epoch }) else { return false }
-        self.secrets = self.secrets.filter { $0.key >= oldest && $0.key < group.epoch }
-        self.secrets[group.epoch] = secret
-        return true
+        let before = self.secrets
+        self.secrets = before.filter { $0.key >= oldest && $0.key < group.epoch }
+        for epoch in self.secrets.keys {
+            if let secret = group.mediaSecret(of: epoch) { self.secrets[epoch] = secret }
+        }
+        self.secrets[group.epoch] = group.mediaSecret
+        return self.secrets != before
     }
 
     /// Returns the known secrets of an epoch, its predecessor and its successor, in this order.
@@ -32,21 +33,31 @@ struct MediaSecrets: Sendable {
 
     /// The stored form: epoch (8 bytes, big-endian) and secret (32 bytes) of each record, ascending.
     var stored: Secret {
-        var bytes: [UInt8] = []
-        for (epoch, secret) in self.secrets.sorted(by: { $0.key < $1.key }) {
-            bytes += epoch.bytes
-            bytes += secret.copyBytes()
+        let records = self.secrets.sorted { $0.key < $1.key }
+        let count = records.reduce(0) { $0 + $1.key.bytes.count + $1.value.count }
+        // Written in place, so that no copy of a secret is left behind.
+        return Secret(count: count) { buffer in
+            var rest = buffer[...]
+            for (epoch, secret) in records {
+                UnsafeMutableRawBufferPointer(rebasing: rest).copyBytes(from: epoch.bytes)
+                rest = rest.dropFirst(epoch.bytes.count)
+                secret.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: rest).copyBytes(from: $0) }
+                rest = rest.dropFirst(secret.count)
+            }
         }
-        return Secret(bytes)
     }
 
     /// Parses ``stored``; nil for any other content.
     init?(stored: Secret) {
-        let bytes = stored.copyBytes()
-        guard bytes.count.isMultiple(of: Self.recordLength) else { return nil }
-        for start in stride(from: 0, to: bytes.count, by: Self.recordLength) {
-            guard let epoch = Epoch(bytes: bytes[start..<start + 8]) else { return nil }
-            self.secrets[epoch] = Secret(Array(bytes[start + 8..<start + Self.recordLength]))
+        guard stored.count.isMultiple(of: Self.recordLength) else { return nil }
+        let records: [(Epoch?, Secret)] = stored.withUnsafeBytes { bytes in
+            stride(from: 0, to: bytes.count, by: Self.recordLength).map { start in
+                (Epoch(bytes: bytes[start..<start + 8]), Secret(bytes[start + 8..<start + Self.recordLength]))
+            }
+        }
+        for (epoch, secret) in records {
+            guard let epoch else { return nil }
+            self.secrets[epoch] = secret
         }
     }
 }

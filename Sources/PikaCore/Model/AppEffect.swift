@@ -23,6 +23,8 @@ enum AppEffect: Sendable, Hashable {
     case loadSent(groupID: GroupID, fromEpoch: Epoch)
     /// Reads this account's messages of this epoch and the few before it, which may be waiting for a relay.
     case loadUnsent(groupID: GroupID, upToEpoch: Epoch)
+    /// Reads the messages that were withdrawn or restored with these points of a group's history.
+    case loadWithdrawn(groupID: GroupID, points: [Bytes32])
     /// Reads the expiry of the next stored message.
     case loadNextExpiry
     /// Counts the messages that a rule covers.
@@ -38,6 +40,8 @@ enum AppEffect: Sendable, Hashable {
     /// Has the account's remote signer perform an operation.
     case useKey(job: Int, KeyOperation)
     case wake(CoreTimer, atMilliseconds: Int64)
+    /// As ``wake(_:atMilliseconds:)``, by the monotonic clock (``CoreStep/monotonicMilliseconds``).
+    case wakeMonotonic(CoreTimer, atMilliseconds: Int64)
     case startCallMedia(CallMediaPlan)
     case setCallMedia(callID: String, isMuted: Bool, isCameraOn: Bool)
     case stopCallMedia(callID: String)

@@ -24,6 +24,7 @@ extension CoreEvent {
                         "epoch": .string(String(join.epoch)), "members": .integer(Int64(join.memberCount)),
                     ]
                 )
+            case .withdrawn(let message): ("withdrawn", message.json)
             }
         let json: JSONValue = [
             "v": 1, "chat": .string(self.chatID.rawValue), "at": .integer(self.receivedAt.seconds),
@@ -59,6 +60,9 @@ extension CoreEvent {
                 let epoch = body.unsigned("epoch"), let members = body["members"]?.integer
             else { return nil }
             content = .joined(JoinEvent(inviter: inviter, name: name, epoch: epoch, memberCount: Int(members)))
+        case "withdrawn":
+            guard let message = WithdrawnEvent(body) else { return nil }
+            content = .withdrawn(message)
         default: return nil
         }
         self.init(inboxID: inboxID, chatID: ChatID(rawValue: chat), receivedAt: UnixTime(receivedAt), content: content)
@@ -86,6 +90,26 @@ extension MessageEvent {
             tags: tags.map { Tag(values: ($0.array ?? []).compactMap(\.string)) }, createdAt: UnixTime(createdAt),
             epoch: epoch,
             role: json.role, wrapper: json.eventID("wrapper"))
+    }
+}
+
+extension WithdrawnEvent {
+    fileprivate var json: JSONValue {
+        [
+            "id": .string(self.id.hex), "sender": .string(self.sender.hex), "kind": .integer(Int64(self.kind.rawValue)),
+            "epoch": .string(String(self.epoch)), "wrapper": JSONValue(self.wrapper),
+            "restored": .bool(self.isRestored),
+        ]
+    }
+
+    fileprivate init?(_ json: JSONValue) {
+        guard let id = json.eventID("id"), let sender = json.publicKey("sender"),
+            let kind = json["kind"]?.integer.flatMap({ UInt16(exactly: $0) }), let epoch = json.unsigned("epoch"),
+            let isRestored = json["restored"]?.bool
+        else { return nil }
+        self.init(
+            id: id, sender: sender, kind: Kind(rawValue: kind), epoch: epoch, wrapper: json.eventID("wrapper"),
+            isRestored: isRestored)
     }
 }
 

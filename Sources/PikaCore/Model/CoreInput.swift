@@ -22,6 +22,8 @@ enum CoreInput: Sendable {
     case sentLoaded(groupID: GroupID, [StoredMessage])
     /// This account's messages of an epoch and the few before it.
     case unsentLoaded(groupID: GroupID, upToEpoch: Epoch, [StoredMessage])
+    /// The messages that were withdrawn or restored with these points.
+    case withdrawnLoaded(groupID: GroupID, points: [Bytes32], [StoredMessage])
     /// The expiry of the next stored message; nil if none expires.
     case nextExpiry(UnixTime?)
     /// The number of messages that a rule covers, counted up to the limit asked for.
@@ -49,7 +51,8 @@ enum CoreInput: Sendable {
         case .handled(let inboxID, _): .row(table: "inbox", key: "\(inboxID)")
         case .sentLoaded(let groupID, _), .unsentLoaded(let groupID, _, _), .timer(.leave(let groupID)),
             .timer(.rejoin(let groupID)), .timer(.backlog(let groupID)), .timer(.departures(let groupID)),
-            .timer(.backOff(let groupID)):
+            .timer(.backOff(let groupID)), .timer(.settlement(let groupID)),
+            .timer(.departureCommit(let groupID, _)), .withdrawnLoaded(let groupID, _, _):
             .group(groupID)
         default: nil
         }
@@ -108,4 +111,9 @@ enum CoreTimer: Sendable, Hashable {
     case push
     /// An invitation to a call may have timed out.
     case call(id: String)
+    /// A pass of a group of the second generation, or an admin's turn in it, may be over.
+    case settlement(groupID: GroupID)
+    /// This account may have to commit a proposed departure, named by SHA-256 of its message, that no other member
+    /// committed.
+    case departureCommit(groupID: GroupID, proposal: Bytes32)
 }

@@ -11,6 +11,7 @@ extension CoreModel {
             var isReadable = true
             switch name.kind {
             case .keyPackage: isReadable = self.keyPackages.restore(name.key, memo)
+            case .deviceKey: isReadable = self.keyPackages.device.restore(memo)
             case .relayList: isReadable = self.keyPackages.restoreRelayList(memo)
             case .peerRelays: isReadable = self.invitations.restoreRelays(name.key, memo)
             case .invitePreview:
@@ -34,6 +35,8 @@ extension CoreModel {
             case .pushSettings: isReadable = self.notifications.tokens.restoreSettings(memo)
             case .pushRoutes: isReadable = self.notifications.tokens.restore(name, memo)
             case .rollbacks: isReadable = self.convergence.restoreRollbacks(of: GroupID(name.key), memo)
+            case .carrierEvent, .withdrawal, .heldMessage, .tombstone:
+                isReadable = self.settlement.restore(name, memo)
             case .groupIntent, .reseal, .keyAge, .mediaSecrets, .copiedGroup: break
             }
             guard isReadable else {

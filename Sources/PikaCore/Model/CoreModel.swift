@@ -14,6 +14,7 @@ struct CoreModel: Sendable {
     var catchUp: CatchUp
     var invitations: Invitations
     var convergence: Convergence
+    var settlement = Settlement()
     var inbound: InboundEvents
     var inbox: HandlerInbox
     var delivery = Delivery()
@@ -93,6 +94,7 @@ struct CoreModel: Sendable {
             AppState.RelayStatus(url: $0, connection: .disconnected, isCaughtUp: false)
         }
         try self.restoreOwnMemos(stored)
+        self.resumeHeld()
         self.state.outbox.pending = self.delivery.queue.count
         self.refreshChatList()
         self.refreshBusy()
@@ -102,6 +104,7 @@ struct CoreModel: Sendable {
         var parts: [GroupID: [GroupPart: StoredGroupPart]] = [:]
         var groups: [(id: GroupID, stored: StoredGroup)] = []
         var left: [(id: GroupID, stored: StoredGroup)] = []
+        var seconds: [GroupID: StoredConvergingGroup] = [:]
         for group in stored {
             let subject = CrashSubject.group(StoredGroupKey.groupID(ofStored: group.key))
             guard self.quarantine.admits(subject, storedAs: group.key) else { continue }
@@ -112,6 +115,10 @@ struct CoreModel: Sendable {
             if let (groupID, epoch) = StoredGroupKey.abandonedBranch(stored: group.key) {
                 self.convergence.branches.restoreAbandoned(
                     try self.branch(group, of: groupID), of: groupID, at: epoch)
+                continue
+            }
+            if let key = StoredConvergingKey(stored: group.key) {
+                seconds[key.groupID, default: StoredConvergingGroup()].add(group, as: key.part)
                 continue
             }
             guard let key = StoredGroupKey(stored: group.key) else {
@@ -130,15 +137,29 @@ struct CoreModel: Sendable {
                 let restored = try MarmotGroup(
                     header: group.header, records: group.records, parts: parts[id] ?? [:],
                     account: self.account.publicKey)
-                self.groups[id] = restored
-                self.route(restored)
-                self.media.note(restored)
+                self.restore(.first(restored))
                 if restored.pending != nil { self.convergence.noteUnconfirmedCommit(of: id) }
             } catch { throw AppCoreError(.corruptState, "a stored group cannot be read: \(error.message)") }
         }
+        for (id, group) in seconds { try self.restore(group, id) }
         for (id, group) in left {
             self.convergence.branches.restoreLeft(try self.branch(group, of: id), of: id)
         }
+    }
+
+    private mutating func restore(_ stored: StoredConvergingGroup, _ groupID: GroupID) throws(AppCoreError) {
+        let outer = self.crashes.notesParts(.restore) ? self.crashes.enter(.group(groupID), .restore) : nil
+        defer { if let outer { self.crashes.leave(outer) } }
+        do {
+            // The clock begins with the first turn (``Groups/resume(monotonicMilliseconds:)``).
+            self.restore(.second(try ConvergingGroup(restoring: stored, account: self.account.publicKey, now: 0)))
+        } catch { throw AppCoreError(.corruptState, "a stored group cannot be read: \(error.message)") }
+    }
+
+    private mutating func restore(_ group: AccountGroup) {
+        self.groups.restore(group)
+        self.route(group)
+        self.media.note(group)
     }
 
     private func branch(_ stored: StoredGroup, of groupID: GroupID) throws(AppCoreError) -> MarmotGroup {

@@ -49,6 +49,7 @@ extension CoreEvent {
         case .message(let message): (message.id, message.wrapper)
         case .commit(let commit): (commit.id, commit.id)
         case .call(let call): (call.id, call.wrapper)
+        case .withdrawn(let message): (message.id, message.wrapper)
         case .joined: nil
         }
     }

@@ -3,6 +3,8 @@ import Nostr
 /// One turn of the core: a reducer's view of the outside world, and the changes and effects that it requests.
 struct CoreStep {
     let nowMilliseconds: Int64
+    /// Milliseconds of the monotonic clock, for the passes of the second generation.
+    let monotonicMilliseconds: Int64
     var random: CoreRandom
     var changes: [StoreChange] = []
     var effects: [AppEffect] = []

@@ -13,6 +13,10 @@ enum GroupField: Sendable, Hashable {
     case disappearing(UInt64?)
     /// A picture that is already on a server; nil for none.
     case image(GroupImage?)
+    /// As ``image(_:)``, in the second generation.
+    case picture(GroupPicture)
+    /// A public picture, in the second generation; nil for none.
+    case avatar(AvatarURL?)
 
     func apply(to data: inout GroupData) {
         switch self {
@@ -23,6 +27,7 @@ enum GroupField: Sendable, Hashable {
         case .nostrGroupID(let id): data.nostrGroupID = id
         case .disappearing(let seconds): data.disappearingSeconds = seconds
         case .image(let image): data.image = image
+        case .picture, .avatar: break
         }
     }
 
@@ -36,6 +41,7 @@ enum GroupField: Sendable, Hashable {
         case .nostrGroupID(let id): data.nostrGroupID == id
         case .disappearing(let seconds): data.disappearingSeconds == seconds
         case .image(let image): data.image == image
+        case .picture, .avatar: false
         }
     }
 
@@ -49,8 +55,19 @@ enum GroupField: Sendable, Hashable {
         case .nostrGroupID: before.nostrGroupID != after.nostrGroupID
         case .disappearing: before.disappearingSeconds != after.disappearingSeconds
         case .image: before.image != after.image
+        case .picture, .avatar: false
         }
     }
+}
+
+/// An encrypted picture of a group of the second generation that is already on a server; nil for none.
+struct GroupPicture: Sendable, Hashable, CustomStringConvertible {
+    let image: BlossomImage.Reference?
+
+    func hash(into hasher: inout Hasher) { hasher.combine(self.image?.hash) }
+
+    /// The picture's hash, without its keys.
+    var description: String { self.image?.hash.hex ?? "none" }
 }
 
 /// The stored form of a field: JSON.
@@ -64,6 +81,8 @@ extension GroupField {
         case .nostrGroupID(let id): ["nostr_group_id": .string(id.hex)]
         case .disappearing(let seconds): ["disappearing": .string(seconds.map { String($0) } ?? "never")]
         case .image(let image): ["image": image?.json ?? .null]
+        case .picture(let picture): ["picture": .string(Hex.encode(BlossomImage(picture.image).encoded))]
+        case .avatar(let avatar): ["avatar": .string(Hex.encode((avatar ?? .absent).encoded))]
         }
     }
 
@@ -86,6 +105,12 @@ extension GroupField {
             guard seconds != "never" else { self = .disappearing(nil); return }
             guard let number = UInt64(seconds), number > 0 else { return nil }
             self = .disappearing(number)
+        } else if let bytes = json["picture"]?.string.flatMap({ Hex.decode($0) }) {
+            guard let picture = try? BlossomImage(data: bytes) else { return nil }
+            self = .picture(GroupPicture(image: picture.image))
+        } else if let bytes = json["avatar"]?.string.flatMap({ Hex.decode($0) }) {
+            guard let avatar = try? AvatarURL(data: bytes) else { return nil }
+            self = .avatar(avatar == .absent ? nil : avatar)
         } else if let image = json["image"] {
             guard image != .null else { self = .image(nil); return }
             guard let image = GroupImage(image) else { return nil }

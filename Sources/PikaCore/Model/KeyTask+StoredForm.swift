@@ -24,7 +24,7 @@ extension KeyTask {
             put(
                 "publish", ("row", .string(due.row)), ("draft", Self.text(due.draft.rumorJSON())),
                 ("relays", Self.list(due.relays)), ("purpose", .string(due.purpose.rawValue)))
-        case .readNotice, .publishNotice, .authorize:
+        case .proveDevice, .readNotice, .publishNotice, .authorize:
             preconditionFailure("a task that ends with the process is not stored")
         }
         return Secret(JSONValue.object(json).json())

@@ -3,14 +3,17 @@ import Nostr
 
 /// A key package of this account: its announcement, use and retirement.
 struct KeyPackageRecord: Sendable, Hashable {
-    /// The events that announce it, kinds 30443 and 443; republished unchanged, so that relays keep one of each.
+    /// The events that announce it, kind 443 or 30443; earlier versions used both for one package. Republished unchanged,
+    /// so that relays keep one of each.
     var events: [Event] = []
-    /// Kind 443 events that were replaced: deleted from relays once one relay has stored the successor.
+    /// Events of the first generation that were replaced: deleted from relays once one relay has stored the successor.
     var superseded: [Event] = []
     /// The time of the first join with it.
     var usedAt: UnixTime?
     /// The time when another package replaced it.
     var retiredAt: UnixTime?
+    /// Whether a relay has an event of the second generation that announces it.
+    var isStored = false
 }
 
 /// A relay list of this account.
@@ -18,6 +21,8 @@ struct RelayListRecord: Sendable, Hashable {
     var event: Event
     /// Whether a relay has it.
     var isConfirmed = false
+    /// The tags of relays that another program wrote into it.
+    var others: [Tag] = []
 }
 
 /// The relays on which an invited peer expects its Welcome.
@@ -35,6 +40,7 @@ extension KeyPackageRecord {
         if !self.superseded.isEmpty { json["superseded"] = .array(self.superseded.map(\.jsonValue)) }
         if let usedAt { json["used"] = .integer(usedAt.seconds) }
         if let retiredAt { json["retired"] = .integer(retiredAt.seconds) }
+        if self.isStored { json["stored"] = .bool(true) }
         return Secret(JSONValue.object(json).json())
     }
 
@@ -47,19 +53,25 @@ extension KeyPackageRecord {
         guard self.superseded.count == superseded.count else { return nil }
         self.usedAt = json["used"]?.integer.map(UnixTime.init(_:))
         self.retiredAt = json["retired"]?.integer.map(UnixTime.init(_:))
+        self.isStored = json["stored"]?.bool ?? false
     }
 }
 
 extension RelayListRecord {
     var memo: Secret {
-        Secret((["v": 1, "event": self.event.jsonValue, "confirmed": .bool(self.isConfirmed)] as JSONValue).json())
+        var json: JSONObject = ["v": 1, "event": self.event.jsonValue, "confirmed": .bool(self.isConfirmed)]
+        if !self.others.isEmpty {
+            json["others"] = .array(self.others.map { .array($0.values.map { .string($0) }) })
+        }
+        return Secret(JSONValue.object(json).json())
     }
 
     init?(memo: Secret) {
         guard let json = JSONValue(memo: memo), let event = json["event"].flatMap({ Event($0) }),
             let isConfirmed = json["confirmed"]?.bool
         else { return nil }
-        self.init(event: event, isConfirmed: isConfirmed)
+        let others = (json["others"]?.array ?? []).map { Tag(values: ($0.array ?? []).compactMap { $0.string }) }
+        self.init(event: event, isConfirmed: isConfirmed, others: others)
     }
 }
 
@@ -80,7 +92,9 @@ extension PeerRelays {
 
 extension AppState.InviteSummary {
     init(_ invite: StoredInvite, group: AppState.InvitedGroup?) {
-        self.init(wrapper: invite.wrapper, welcome: invite.rumor.id, inviter: invite.rumor.pubkey, group: group)
+        self.init(
+            wrapper: invite.wrapper, welcome: invite.rumor.id, inviter: group?.inviter ?? invite.rumor.pubkey,
+            group: group)
     }
 }
 
@@ -92,6 +106,7 @@ extension AppState.InvitedGroup {
         ]
         if let chatID = self.chatID { json["group"] = .string(chatID.rawValue) }
         if let nostrGroupID = self.nostrGroupID { json["chat"] = .string(nostrGroupID) }
+        if let inviter = self.inviter { json["inviter"] = .string(inviter.hex) }
         return Secret(JSONValue.object(json).json())
     }
 
@@ -102,7 +117,8 @@ extension AppState.InvitedGroup {
         // The JSON key `chat` has held the nostrGroupID since version 1.
         self.init(
             name: name, description: description, memberCount: count,
-            chatID: json["group"]?.string.map(ChatID.init(rawValue:)), nostrGroupID: json["chat"]?.string)
+            chatID: json["group"]?.string.map(ChatID.init(rawValue:)), nostrGroupID: json["chat"]?.string,
+            inviter: json["inviter"]?.string.flatMap { try? PublicKey(hex: $0) })
     }
 }
 

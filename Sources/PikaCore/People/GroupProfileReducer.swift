@@ -62,7 +62,7 @@ extension CoreModel {
         guard let owner = tag.value.flatMap({ try? PublicKey(hex: $0) }) else { return nil }
         if owner == message.rumor.pubkey { return owner }
         guard let group = self.groups[message.groupID], owner != self.account.publicKey,
-            group.members.contains(owner), group.wasAdmin(message.rumor.pubkey, inEpoch: message.epoch)
+            group.members.contains(owner), group.wasAdmin(message.rumor.pubkey, in: message.epoch) == true
         else { return nil }
         return owner
     }
@@ -99,7 +99,7 @@ extension CoreModel {
     ) throws -> ActionOutcome? {
         let groupID = try self.groupID(ofChat: chatID)
         try draft.check()
-        guard let image = draft.image else { return try self.send(draft, tags: [], groupID, &step) }
+        guard let image = draft.image else { return try self.send(draft, tags: [], groupID, request, &step) }
         guard image.bytes.count <= Self.maximumPictureBytes else {
             throw AppCoreError(.notAllowed, "a profile's picture has at most \(Self.maximumPictureBytes) bytes")
         }
@@ -114,14 +114,14 @@ extension CoreModel {
         _ draft: ProfileDraft, _ image: OutgoingImage, _ groupID: GroupID, attempt: Int, _ request: RequestID?,
         _ step: inout CoreStep
     ) throws {
+        try self.requireMembership(in: groupID)
         guard let group = self.groups[groupID], group.isActive else {
             throw AppCoreError(.notAllowed, "this account is no longer a member of the group")
         }
-        try self.requireMembership(in: groupID)
         let type = try MediaType(image.mediaType)
         let file = try EncryptedMedia.encrypt(
             image.bytes, type: type, filename: "profile.\(type.description.drop { $0 != "/" }.dropFirst())",
-            secret: EncryptedMedia.secret(group), using: &step.random)
+            secret: group.mediaSecret, using: &step.random)
         try self.begin(
             MediaOperation(
                 groupID: groupID, goal: .profile(draft, file, epoch: group.epoch, attempt: attempt), request: request),
@@ -144,20 +144,21 @@ extension CoreModel {
         var draft = draft
         draft.picture = url
         let tag = try file.reference(url: url).tag
-        self.finish(operation.request, try self.send(draft, tags: [tag], operation.groupID, &step), &step)
+        let outcome = try self.send(draft, tags: [tag], operation.groupID, operation.request, &step)
+        if let outcome { self.finish(operation.request, outcome, &step) }
     }
 
     private mutating func send(
-        _ draft: ProfileDraft, tags: [Tag], _ groupID: GroupID, _ step: inout CoreStep
-    ) throws -> ActionOutcome {
+        _ draft: ProfileDraft, tags: [Tag], _ groupID: GroupID, _ request: RequestID?, _ step: inout CoreStep
+    ) throws -> ActionOutcome? {
         var profile = self.ownGroupProfile(groupID)?.source.metadata ?? ProfileMetadata()
         draft.apply(to: &profile)
-        return try self.send(profile.content, tags: tags, groupID, &step)
+        return try self.send(profile.content, tags: tags, groupID, request, &step)
     }
 
     private mutating func send(
-        _ content: String, tags: [Tag], _ groupID: GroupID, _ step: inout CoreStep
-    ) throws -> ActionOutcome {
+        _ content: String, tags: [Tag], _ groupID: GroupID, _ request: RequestID?, _ step: inout CoreStep
+    ) throws -> ActionOutcome? {
         guard let chatID = self.chatID(of: groupID) else {
             throw AppCoreError(.unknownChat, "the group no longer exists")
         }
@@ -165,7 +166,7 @@ extension CoreModel {
         let last = self.ownGroupProfile(groupID)?.source.createdAt ?? 0
         return try self.send(
             OutgoingMessage(kind: .metadata, content: content, tags: tags), toChat: chatID,
-            notBefore: last.seconds(since: step.now) <= Self.maximumLead ? last : 0, &step)
+            notBefore: last.seconds(since: step.now) <= Self.maximumLead ? last : 0, request: request, &step)
     }
 
     // MARK: Announcing profiles
@@ -205,7 +206,7 @@ extension CoreModel {
 
     private mutating func sendProfileContent(_ content: String, tags: [Tag], _ groupID: GroupID, _ step: inout CoreStep)
     {
-        do { _ = try self.send(content, tags: tags, groupID, &step) } catch {
+        do { _ = try self.send(content, tags: tags, groupID, nil, &step) } catch {
             step.effects.append(.note(.sendFailed(reason: "group profile: \(error)")))
         }
     }

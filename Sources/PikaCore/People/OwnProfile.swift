@@ -1,7 +1,7 @@
 import MLS
 import Nostr
 
-/// A reading of this account's own published profile and follow list.
+/// A reading of this account's own published profile, follow list and relay list (NIP-65).
 struct OwnReading: Sendable {
     struct Result: Sendable, Hashable {
         /// The time of the reading.
@@ -68,7 +68,7 @@ struct OwnProfile: Sendable {
         guard self.reading == nil, !relays.isEmpty else { return }
         self.lastReading += 1
         self.reading = OwnReading(number: self.lastReading, open: relays)
-        let filter = Filter(authors: [account], kinds: [.metadata, .followList])
+        let filter = Filter(authors: [account], kinds: [.metadata, .followList, .relayList])
         for relay in relays.sorted() {
             step.effects.append(.fetch(.own(reading: self.lastReading), [filter], from: [relay]))
         }

@@ -29,6 +29,8 @@ extension CoreModel {
             self.keepOwn(source, isComplete: known?.isComplete ?? false, &step)
         } else if event.kind == .followList {
             if self.people.own.replacesFollowList(event) { self.keep(followList: event, &step) }
+        } else if event.kind == .relayList {
+            self.keyPackages.noteRelayList(event)
         }
     }
 
@@ -36,6 +38,7 @@ extension CoreModel {
         if result.hasAnswer {
             self.keepOwn(
                 self.people.profiles[self.account.publicKey]?.source, isComplete: result.isComplete, &step)
+            self.endRelayListReading(&step)
         }
         for request in self.people.own.drainRefreshes() {
             let failure = AppCoreError(.noRelay, "no relay answered")
@@ -183,8 +186,10 @@ extension CoreModel {
         } else if due.purpose == .followList {
             self.keep(followList: event, &step)
         }
-        // The versions that it replaces need no longer be sent.
-        for row in self.delivery.queue.rows(where: { $0.purpose == due.purpose }) { self.dropRow(row.id, &step) }
+        // The versions that it replaces need no longer be sent. A deletion replaces no other.
+        if due.purpose != .deletion {
+            for row in self.delivery.queue.rows(where: { $0.purpose == due.purpose }) { self.dropRow(row.id, &step) }
+        }
         self.enqueue(id: due.row, event, to: due.relays, due.purpose, &step)
     }
 }

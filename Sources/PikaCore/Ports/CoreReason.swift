@@ -30,7 +30,7 @@ package enum CoreReason: String, Sendable, Hashable, CaseIterable {
     case badPushToken = "bad_push_token"
     /// The same inner event or commit was processed before.
     case duplicate
-    /// An invitation for another account, or for a deleted key package.
+    /// An invitation for another account or device, or for a deleted or lost key package.
     case notForUs = "not_for_us"
 
     // MARK: Refused by Marmot or MLS
@@ -48,8 +48,39 @@ package enum CoreReason: String, Sendable, Hashable, CaseIterable {
     /// The account is no longer a member of the group.
     case inactive
 
+    // MARK: Refused by the choice between branches
+
+    /// No known state of the group accepts the commit or proposal.
+    case invalidOnBranch = "invalid_against_candidate_state"
+    /// A commit or proposal for an epoch too far back.
+    case beyondAnchor = "beyond_anchor"
+    /// A message for an epoch before this account joined.
+    case beforeJoin = "before_join"
+    /// A proposal whose epoch ended without it.
+    case unreferencedProposal = "unreferenced_proposal"
+    /// Evicted from a full table of undecided messages.
+    case crowded
+    /// The group has ended, or its history cannot be followed.
+    case halted
+    /// A message that no known state of its epoch decrypts.
+    case undecryptable = "undecryptable_in_canonical_state"
+    /// A message of an epoch whose keys are deleted.
+    case beyondRetention = "beyond_app_retention"
+
     // MARK: Waiting
 
+    /// It waits for the decision of its pass.
+    case collected
+    /// A commit on a branch that lost.
+    case losingCommit = "non_selected_eligible_branch"
+    /// A message on a branch that lost.
+    case losingBranch = "losing_branch"
+    /// The commit before it is unknown.
+    case missingParent = "missing_candidate_parent"
+    /// A proposal that no commit includes yet.
+    case awaitingCommit = "awaiting_canonical_commit"
+    /// Too many messages of its group are undecided.
+    case noRoom = "resource_refused"
     /// No key of a known epoch opens it.
     case noKey = "no_key"
     case futureEpoch = "future_epoch"

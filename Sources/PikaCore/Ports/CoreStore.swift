@@ -15,8 +15,11 @@ package protocol CoreStore: Sendable {
     /// Makes all changes durable in one transaction, in order; returns when they are on disk.
     func commit(_ changes: [StoreChange]) async throws
 
-    /// Returns at most `limit` messages of a group that are older than `before`, newest first.
+    /// Returns at most `limit` messages of a group that are older than `before`, newest first, without withdrawn ones.
     func messages(in groupID: GroupID, before: StoredMessage.Position?, limit: Int) async throws -> [StoredMessage]
+
+    /// Returns the messages that were sent at these points of a group's history, oldest first, withdrawn or not.
+    func messages(in groupID: GroupID, atPoints points: [Bytes32]) async throws -> [StoredMessage]
 
     /// Returns one message of a group; nil if it is not stored.
     func message(in groupID: GroupID, id: EventID) async throws -> StoredMessage?
@@ -138,14 +141,17 @@ package struct StoredMessage: Sendable, Hashable {
 
     /// The time used for ordering and retention: the rumor's time, unless that is far from the time of arrival.
     package var time: UnixTime
+    /// The id of the point in the group's history at which it was sent; nil in the first generation.
+    package var point: Bytes32?
 
     package var position: Position { Position(createdAt: self.time, id: self.id) }
 
     package init(
         groupID: GroupID, rumor: UnsignedEvent, id: EventID, wrapper: EventID, epoch: Epoch, isOwn: Bool,
-        expiresAt: UnixTime? = nil, time: UnixTime? = nil
+        expiresAt: UnixTime? = nil, time: UnixTime? = nil, point: Bytes32? = nil
     ) {
         self.groupID = groupID
+        self.point = point
         self.time = time ?? rumor.createdAt
         self.rumor = rumor
         self.id = id
@@ -245,9 +251,12 @@ package struct OutboxRow: Sendable, Hashable {
         case instance
         /// A request to a push server: useful for a short time, so it is tried four times.
         case notification
+        /// A key package or relay list for the relays of this account's other programs; repeated with each announcement,
+        /// so it is tried four times.
+        case offer
 
-        /// Whether the event is useless once some time has passed: it is tried a few times in quick succession.
-        var isBrief: Bool { self == .callSignal || self == .notification }
+        /// Whether the event is tried only a few times, in quick succession.
+        var isBrief: Bool { self == .callSignal || self == .notification || self == .offer }
     }
 
     /// The remaining deliveries of an event that at least one relay has.
@@ -305,6 +314,8 @@ package struct MemoName: Sendable, Hashable {
         case keyAge = "key_age"
         /// The announcements and uses of one of this account's key packages; the key is its reference.
         case keyPackage = "key_package"
+        /// The signature key of this account's leaves in the second generation; the key is empty.
+        case deviceKey = "device_key"
         /// One of this account's relay lists; the key is its kind, big-endian.
         case relayList = "relay_list"
         /// The relays where a peer expects Welcomes, kept while one is due; the key is the peer's public key.
@@ -342,6 +353,17 @@ package struct MemoName: Sendable, Hashable {
         case pushSettings = "push_settings"
         /// The push tokens of one leaf of a group; the key is the group id and the leaf, 4 bytes big-endian.
         case pushRoutes = "push_routes"
+        /// The kind 445 event of an undecided or undoable message of the second generation; the key is the group id and
+        /// the SHA-256 of the MLSMessage.
+        case carrierEvent = "carrier_event"
+        /// Withdrawn messages of a group, and changes of its history that are still to be announced; the key is the group
+        /// id.
+        case withdrawal
+        /// A message of this account that waits until nothing is undecided; the key is the group id and its number, 8
+        /// bytes big-endian.
+        case heldMessage = "held_message"
+        /// A disbanded group, kept permanently; the key is the group id.
+        case tombstone
     }
 
     package var kind: Kind
@@ -369,8 +391,16 @@ package enum StoreChange: Sendable {
     case deleteGroup(key: [UInt8])
     /// Idempotent: a second message with the same group and id changes nothing.
     case putMessage(StoredMessage)
-    /// Records that a stored message was sent again, in another epoch and event.
+    /// Records that a stored message was sent again, in another epoch and event, perhaps with another expiry. A withdrawn one
+    /// is shown again.
     case moveMessage(StoredMessage)
+    /// Hides the messages of these points of a group's history from ``CoreStore/messages(in:before:limit:)``. They expire
+    /// and are deleted as others are.
+    case withdrawMessages(groupID: GroupID, points: [Bytes32])
+    /// Shows the messages of these points again.
+    case restoreMessages(groupID: GroupID, points: [Bytes32])
+    /// As ``moveMessage(_:)``, if the stored message is withdrawn; otherwise changes nothing.
+    case reviveMessage(StoredMessage)
     /// Deletes the messages whose ``StoredMessage/expiresAt`` is at or before this time.
     case deleteExpired(at: UnixTime)
     /// Must follow the ``putMessage(_:)`` of its message, and is deleted with it. A second file with the same message

@@ -64,6 +64,10 @@ package struct StoreContent: Sendable {
         self.messages[groupID]?.page(before: before, limit: limit) ?? []
     }
 
+    package func messages(in groupID: GroupID, atPoints points: [Bytes32]) -> [StoredMessage] {
+        (self.messages[groupID]?.messages ?? []).filter { $0.point.map(points.contains) ?? false }
+    }
+
     package func message(in groupID: GroupID, id: EventID) -> StoredMessage? {
         self.messages[groupID]?.messages.first { $0.id == id }
     }
@@ -95,6 +99,11 @@ package struct StoreContent: Sendable {
         case .deleteGroup(let id): self.deleteGroup(id)
         case .putMessage(let message): self.messages[message.groupID, default: MessageHistory()].insert(message)
         case .moveMessage(let message): self.messages[message.groupID]?.replace(message)
+        case .withdrawMessages(let groupID, let points):
+            self.messages[groupID]?.setWithdrawn(true, at: Set(points))
+        case .restoreMessages(let groupID, let points):
+            self.messages[groupID]?.setWithdrawn(false, at: Set(points))
+        case .reviveMessage(let message): self.messages[message.groupID]?.revive(message)
         case .deleteExpired(let time):
             for id in self.messages.keys { self.messages[id]?.deleteExpired(at: time) }
             self.media.removeAll { self.messages[$0.groupID]?.contains($0.messageID) != true }
@@ -149,15 +158,30 @@ package struct StoreContent: Sendable {
 private struct MessageHistory: Sendable {
     private(set) var messages: [StoredMessage] = []
     private var ids: Set<EventID> = []
+    private var withdrawn: Set<EventID> = []
 
     mutating func insert(_ message: StoredMessage) {
         guard self.ids.insert(message.id).inserted else { return }
+        self.withdrawn.remove(message.id)
         self.messages.insert(message, at: self.index(of: message.position))
     }
 
     mutating func replace(_ message: StoredMessage) {
         guard let index = self.messages.firstIndex(where: { $0.id == message.id }) else { return }
         self.messages[index] = message
+        self.withdrawn.remove(message.id)
+    }
+
+    mutating func setWithdrawn(_ isWithdrawn: Bool, at points: Set<Bytes32>) {
+        let found = self.messages.filter { $0.point.map(points.contains) ?? false }.map(\.id)
+        if isWithdrawn { self.withdrawn.formUnion(found) } else { self.withdrawn.subtract(found) }
+    }
+
+    mutating func revive(_ message: StoredMessage) {
+        guard self.withdrawn.contains(message.id) else { return }
+        self.messages.removeAll { $0.id == message.id }
+        self.ids.remove(message.id)
+        self.insert(message)
     }
 
     func contains(_ id: EventID) -> Bool { self.ids.contains(id) }
@@ -185,8 +209,11 @@ private struct MessageHistory: Sendable {
     /// Returns a page of messages, newest first.
     func page(before: StoredMessage.Position?, limit: Int) -> [StoredMessage] {
         let end = before.map(self.index(of:)) ?? self.messages.count
-        return self.messages[..<end].suffix(max(0, limit)).reversed()
+        let shown = self.withdrawn.isEmpty ? self.messages[..<end] : self.messages[..<end].filter(self.isShown)[...]
+        return shown.suffix(max(0, limit)).reversed()
     }
+
+    private func isShown(_ message: StoredMessage) -> Bool { !self.withdrawn.contains(message.id) }
 
     /// Returns the index of the first message that is not before `position`.
     private func index(of position: StoredMessage.Position) -> Int {

@@ -51,7 +51,7 @@ extension CoreModel {
     }
 
     /// Follows a change of a group's leaves.
-    mutating func followPushTokens(of group: MarmotGroup, _ step: inout CoreStep) {
+    mutating func followPushTokens(of group: AccountGroup, _ step: inout CoreStep) {
         let groupID = group.groupID
         guard self.notifications.tokens.concerns(groupID) else { return }
         self.notifications.tokens.keep(group.isActive ? group.identities : [:], in: groupID, &step)
@@ -67,8 +67,11 @@ extension CoreModel {
         for group in self.groups.values { self.markUnshared(group) }
     }
 
-    private mutating func markUnshared(_ group: MarmotGroup) {
-        guard group.isActive, !self.notifications.tokens.isShared(in: group.groupID, own: group.ownLeaf) else { return }
+    private mutating func markUnshared(_ group: AccountGroup) {
+        // Tokens of the second generation have another form, which this client does not use.
+        guard group.isActive, group.generation == .v1,
+            !self.notifications.tokens.isShared(in: group.groupID, own: group.ownLeaf)
+        else { return }
         self.notifications.tokens.markUnshared(group.groupID)
     }
 
@@ -163,7 +166,7 @@ extension CoreModel {
     }
 
     private mutating func apply(
-        _ routes: [LeafIndex: PushRoute], relayedIn message: StoredMessage, _ group: MarmotGroup,
+        _ routes: [LeafIndex: PushRoute], relayedIn message: StoredMessage, _ group: AccountGroup,
         _ step: inout CoreStep
     ) {
         let identities = group.identities

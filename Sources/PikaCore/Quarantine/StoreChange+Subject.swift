@@ -12,6 +12,11 @@ extension StoreChange {
         case .deleteKeyPackage(let reference): .change("delete-key-package", reference)
         case .putMessage(let message): .change("message", message.groupID.bytes + message.id.bytes)
         case .moveMessage(let message): .change("move-message", message.groupID.bytes + message.id.bytes)
+        case .withdrawMessages(let groupID, let points):
+            .change("withdraw-messages", groupID.bytes + points.flatMap(\.bytes))
+        case .restoreMessages(let groupID, let points):
+            .change("restore-messages", groupID.bytes + points.flatMap(\.bytes))
+        case .reviveMessage(let message): .change("revive-message", message.groupID.bytes + message.id.bytes)
         case .deleteExpired(let time): .change("delete-expired", Array("\(time)".utf8))
         case .putMedia(let media):
             .change("media", media.groupID.bytes + media.messageID.bytes + Array("/\(media.index)".utf8))

@@ -1,37 +1,60 @@
+import MLS
 import Marmot
 import Nostr
 
 /// Sending messages, and effects requested by handlers.
 extension CoreModel {
-    /// Encrypts, stores and queues a message of this account.
+    /// Encrypts, stores and queues a message of this account. Returns nil if it has to wait for a decision about its
+    /// group's history: the request then ends later.
     mutating func send(
         _ message: OutgoingMessage, toChat chatID: ChatID, rowID: String? = nil,
-        purpose: OutboxRow.Purpose = .message, notBefore: UnixTime = 0, _ step: inout CoreStep
-    ) throws -> ActionOutcome {
+        purpose: OutboxRow.Purpose = .message, notBefore: UnixTime = 0, request: RequestID? = nil,
+        _ step: inout CoreStep
+    ) throws -> ActionOutcome? {
         let groupID = try self.groupID(ofChat: chatID)
         try self.requireMembership(in: groupID)
         var rumor = UnsignedEvent(
             pubkey: self.account.publicKey, createdAt: max(step.now, notBefore), kind: message.kind, tags: message.tags,
             content: message.content)
         if rumor.isTypingNotice { return try self.sendTyping(rumor, groupID, rowID: rowID, &step) }
-        // Receivers identify a message by this id, so the same text sent twice within a second needs two ids.
-        // checked: the time starts at most `maximumLead` ahead of the clock, and repeats within a second are few.
-        while self.inbound.seen.contains(self.messageKey(rumor.id, in: groupID)) { rumor.createdAt += 1 }
-        guard let event = try self.groups[groupID]?.seal(rumor, now: step.now, using: &step.random),
-            let group = self.groups[groupID]
-        else { throw AppCoreError(.unknownChat, "no chat has the id \(chatID)") }
-        self.groups.markChanged(groupID)
-        let id = rumor.id
-        let key = self.messageKey(id, in: groupID)
-        self.remember(key, &step)
+        self.makeUnique(&rumor, in: groupID)
+        guard !self.mustWait(in: groupID) else {
+            try self.hold(
+                HeldMessage(rumor: rumor, purpose: purpose, rowID: rowID, request: request), to: groupID, &step)
+            return nil
+        }
+        return try self.sendSealed(rumor, to: groupID, rowID: rowID, purpose: purpose, &step)
+    }
+
+    /// Gives an inner event an id that is new in its group: receivers identify a message by it, so the same text sent twice
+    /// within a second needs two times.
+    func makeUnique(_ rumor: inout UnsignedEvent, in groupID: GroupID) {
+        while self.inbound.seen.contains(self.messageKey(self.innerID(of: rumor, in: groupID), in: groupID)) {
+            // checked: the time starts at most `maximumLead` ahead of the clock, and repeats within a second are few.
+            rumor.createdAt += 1
+        }
+    }
+
+    /// Encrypts, stores and queues an inner event, whose id is new.
+    mutating func sendSealed(
+        _ rumor: UnsignedEvent, to groupID: GroupID, rowID: String?, purpose: OutboxRow.Purpose,
+        _ step: inout CoreStep
+    ) throws -> ActionOutcome {
+        let sealed = try self.seal(rumor, in: groupID, &step)
+        guard let group = self.groups[groupID] else {
+            throw AppCoreError(.unknownChat, "the group no longer exists")
+        }
+        let event = sealed.event
+        let id = self.innerID(of: rumor, in: groupID)
+        self.remember(self.messageKey(id, in: groupID), &step)
         self.delivery.noteSealed(id, in: groupID)
         let stored = StoredMessage(
-            groupID: groupID, rumor: rumor, id: id, wrapper: event.id, epoch: group.epoch, isOwn: true,
-            expiresAt: group.data.expiry(of: rumor))
+            groupID: groupID, rumor: rumor, id: id, wrapper: event.id, epoch: sealed.epoch, isOwn: true,
+            expiresAt: sealed.expiresAt, point: sealed.point)
         step.changes.append(.putMessage(stored))
         self.chats.registerExpiry(stored.expiresAt, &step)
         self.media.storeKeys(of: stored, &step)
-        if message.kind == .metadata { self.receiveGroupProfile(stored, &step) }
+        if rumor.kind == .metadata { self.receiveGroupProfile(stored, &step) }
         self.show(stored, delivery: .pending, &step)
         if purpose == .message { self.expectNotification(of: stored) }
         self.enqueue(
@@ -48,7 +71,8 @@ extension CoreModel {
     }
 
     mutating func perform(_ effects: [HandlerEffect], _ step: inout CoreStep) {
-        for effect in effects where self.delivery.queue.row(effect.id) == nil {
+        for effect in effects
+        where self.delivery.queue.row(effect.id) == nil && !self.settlement.held.contains(row: effect.id) {
             do {
                 switch effect.operation {
                 case .send(let chatID, let message):

@@ -19,7 +19,7 @@ extension CoreModel {
         RelaySelection(
             own: self.configuration.relays,
             ofGroups: self.groups.values.filter(self.isSubscribed).sorted { $0.groupID < $1.groupID }
-                .map(\.data.relays))
+                .map(\.readRelays))
     }
 
     /// Connects to the selected relays. Relays beyond the limits are ignored; every group keeps its first ones.
@@ -33,7 +33,7 @@ extension CoreModel {
         self.groups.routes.ids { self.groups[$0].map(self.isSubscribed) == true }.map(\.hex)
     }
 
-    private func isSubscribed(_ group: MarmotGroup) -> Bool {
+    private func isSubscribed(_ group: AccountGroup) -> Bool {
         group.isActive || self.convergence.isLingering(group.groupID)
     }
 

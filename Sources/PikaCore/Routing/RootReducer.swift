@@ -22,6 +22,8 @@ extension CoreModel {
         case .sentLoaded(let groupID, let messages): self.reseal(messages, of: groupID, &step)
         case .unsentLoaded(let groupID, let epoch, let messages):
             self.resealCopied(messages, of: groupID, upToEpoch: epoch, &step)
+        case .withdrawnLoaded(let groupID, let points, let messages):
+            self.receiveWithdrawn(messages, at: points, of: groupID, &step)
         case .nextExpiry(let time): self.chats.registerExpiry(time, &step)
         case .surplus(let rule, let count): self.deleteSurplus(rule, count, &step)
         case .handled(let inboxID, let effects): self.finish(inboxID, effects, &step)
@@ -41,7 +43,11 @@ extension CoreModel {
         case .timer(.rejoin(let groupID)): self.resolveRivals(of: groupID, &step)
         case .timer(.backlog(let groupID)): self.retryBacklog(of: groupID, &step)
         case .timer(.expiry): self.deleteExpired(&step)
-        case .timer(.departures(let groupID)): self.commitDepartures(of: groupID, &step)
+        case .timer(.departures(let groupID)):
+            self.commitDepartures(of: groupID, &step)
+            self.approachDeparture(of: groupID, &step)
+        case .timer(.settlement(let groupID)): self.endPass(of: groupID, &step)
+        case .timer(.departureCommit(let groupID, _)): self.commitBranchDepartures(of: groupID, &step)
         case .timer(.clock): self.endClockCheck(&step)
         case .timer(.keyUpdates): self.renewDueKeys(&step)
         case .timer(.maintenance):
@@ -70,6 +76,7 @@ extension CoreModel {
     private static let maintenanceInterval: Int64 = 21_600_000
 
     private mutating func start(_ step: inout CoreStep) {
+        self.groups.resume(monotonicMilliseconds: step.monotonicMilliseconds)
         self.acceptRestore(&step)
         self.groups.storeMigratedChatIDs(&step)
         self.groups.noteCollisions(&step)
@@ -91,6 +98,7 @@ extension CoreModel {
         self.retryEarly(&step)
         if self.convergence.instance.isRestored { self.retireKeyPackages(&step) }
         self.resumeKeyTasks(&step)
+        self.proveDevice(&step)
         if self.configuration.publishesKeyPackage {
             do { try self.publishKeyPackage(&step) } catch {
                 step.effects.append(.note(.sendFailed(reason: "key package: \(error)")))
@@ -98,6 +106,7 @@ extension CoreModel {
         }
         self.startPush(&step)
         self.startDepartures(&step)
+        self.startSettlement(&step)
         self.startRenewals(&step)
         self.endInterruptedCall(&step)
         self.flushOutbox(&step)
@@ -109,6 +118,7 @@ extension CoreModel {
         self.rotateDueKeyPackage(&step)
         self.deleteExpiredKeyPackages(&step)
         self.invitations.expireRelays(&step)
+        self.dropReachedInvites(&step)
         self.maintainPeople(&step)
         self.maintainPush(&step)
         self.delivery.expireLeftovers(&step)
@@ -140,23 +150,20 @@ extension CoreModel {
         case .findKeyPackages(let peers):
             self.search(for: peers, by: .request(request), &step)
             return nil
-        case .createGroupChat(let name, let peers, let missing):
-            self.addIntent(
-                .found(name: name, peers: peers, isDirect: false), .notYetCreated, missing: missing, request, &step)
-            return nil
-        case .createChat(let peer, let name):
-            self.addIntent(.found(name: name, peers: [peer], isDirect: true), .notYetCreated, request, &step)
+        case .createGroupChat, .createChat:
+            self.createGroup(action, request, &step)
             return nil
         case .addGroupMembers, .removeGroupMembers, .renameGroup, .setGroupDescription, .setGroupRelays,
             .setGroupAdmins, .rotateGroupID, .setDisappearingMessages, .selfDemote, .upgradeGroup, .updateGroupKeys,
-            .leaveGroup:
+            .leaveGroup, .disbandGroup, .enableDisbanding:
             try self.changeGroup(action, request, &step)
             return nil
         case .acceptInvite(let wrapper): return .done(chatID: try self.acceptInvite(wrapper, &step))
         case .declineInvite(let wrapper): try self.declineInvite(wrapper, &step)
-        case .sendMessage(let chatID, let message): return try self.send(message, toChat: chatID, &step)
+        case .sendMessage(let chatID, let message):
+            return try self.send(message, toChat: chatID, request: request, &step)
         case .reactToMessage(let chatID, let target, let emoji):
-            return try self.send(.reaction(emoji, to: target), toChat: chatID, &step)
+            return try self.send(.reaction(emoji, to: target), toChat: chatID, request: request, &step)
         case .sendMedia(let chatID, let media):
             try self.sendMedia(media, toChat: chatID, request, &step)
             return nil

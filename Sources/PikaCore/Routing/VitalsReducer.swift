@@ -21,7 +21,7 @@ extension CoreModel {
             deadLetters: self.delivery.failedCount,
             groupCount: self.groups.values.lazy.filter(\.isActive).count,
             announcesKeyPackage: self.configuration.publishesKeyPackage,
-            keyPackageEndsAt: self.keyPackages.announced?.notAfter,
+            keyPackageEndsAt: GroupGeneration.allCases.compactMap { self.keyPackages.announced($0)?.notAfter }.min(),
             rollbackStorms: self.rollbackStorms(now: now), parked: self.parked)
     }
 

@@ -181,7 +181,8 @@ extension BunkerSigner {
     private static let permissions =
         [
             Kind.metadata, .seal, .deletion, .keyPackage, .addressableKeyPackage, .inboxRelays, .keyPackageRelays,
-            .applicationData, .clientAuthentication, .blossomAuthorization, Kind(rawValue: 3),
+            .relayList, .accountProof, .applicationData, .clientAuthentication, .blossomAuthorization,
+            Kind(rawValue: 3),
         ].map { "\(NIP46.Method.signEvent.rawValue):\($0.rawValue)" } + [
             NIP46.Method.nip44Encrypt.rawValue, NIP46.Method.nip44Decrypt.rawValue,
         ]

@@ -35,6 +35,7 @@ extension CoreModel {
         case (.open, .opened(let seal)): return .decrypt(seal.content, from: seal.pubkey)
         case (.open(let event), _):
             try GiftWrap.require(.giftWrap, event)
+            try GiftWrap.require(event, addressedTo: self.account.publicKey)
             return .decrypt(event.content, from: event.pubkey)
         case (.seal, .encrypted(let content)):
             return .sign(
@@ -44,6 +45,10 @@ extension CoreModel {
             return try self.keyPackages.drafts(
                 of: reference, self.configuration, by: self.account.publicKey, now: step.now
             ).map(KeyOperation.sign)
+        case (.proveDevice, _):
+            return try self.keyPackages.device.template(
+                for: self.account.publicKey, now: step.now, using: &step.random
+            ).map { KeyOperation.sign([$0]) }
         case (.relayList(let kind), _): return .sign([self.relayListDraft(kind, step)])
         case (.delete(let ids, _), _):
             return .sign([KeyPackageEvents.deletionDraft(of: ids, by: self.account.publicKey, now: step.now)])
@@ -87,6 +92,7 @@ extension CoreModel {
             let wrap = try GiftWrap.wrap(event, to: due.recipient, now: step.now, using: &step.random)
             self.enqueue(id: due.row, wrap, to: due.relays, .welcome, &step)
         case .announce(let reference): self.announce(events, of: reference, &step)
+        case .proveDevice: try self.applyProof(event, &step)
         case .relayList: self.replaceRelayList(event, &step)
         case .delete(_, let relays):
             self.enqueue(id: "deletion/\(event.id.hex)", event, to: relays, .deletion, &step)
@@ -115,6 +121,7 @@ extension CoreModel {
             self.endWelcome(due.row, refused: reason, &step)
         case .authorize(let operation): self.failUpload(operation, error, &step)
         case .announce: self.noteUnsigned("key package", reason, &step)
+        case .proveDevice: self.noteUnproven(reason, &step)
         case .relayList: self.noteUnsigned("relay list", reason, &step)
         case .delete: self.noteUnsigned("deletion", reason, &step)
         case .publish(let due): self.noteUnsigned(due.purpose.rawValue, reason, &step)

@@ -50,8 +50,8 @@ extension AppState {
         public internal(set) var unreadCount: Int
         /// Changes with the group's picture; nil if it has none. ``AppCore/groupImage(chatID:servers:)`` downloads it.
         public internal(set) var imageHash: String?
-        /// Whether another copy of this account has changed the keys: nothing can be sent until a member invites this
-        /// copy.
+        /// Whether another copy of this account has changed the keys, or the group's history cannot be followed any more:
+        /// nothing can be sent until a member invites this copy.
         public internal(set) var needsInvitation = false
         /// Whether other groups claim the current nostrGroupID too; if so, it does not identify this chat.
         public internal(set) var sharesNostrGroupID = false
@@ -65,6 +65,11 @@ extension AppState {
         public internal(set) var isArchived = false
         /// The first message that ``unreadCount`` counts.
         public internal(set) var firstUnread: EventID?
+        /// The protocol generation of the group, which never changes.
+        public internal(set) var generation: GroupGeneration = .v1
+        /// Whether members agree on the history of a group of the second generation; nil in the first one, and once a group
+        /// that could not go on was left.
+        public internal(set) var convergence: ChatConvergence?
         /// The reason why nothing can be sent; nil while this account is a member with valid keys.
         public internal(set) var endReason: ChatEnd?
     }

@@ -101,7 +101,8 @@ public struct AppState: Sendable, Hashable {
         public let wrapper: EventID
         /// The kind 444 event inside.
         public let welcome: EventID
-        /// The account that sent the invitation.
+        /// The account that invited this one. In groups of the second generation the admin who signed the Welcome,
+        /// which another account may have sent.
         public let inviter: PublicKey
         /// The Welcome's description of the group; nil only if an earlier version of this software stored it.
         public internal(set) var group: InvitedGroup?
@@ -119,6 +120,8 @@ public struct AppState: Sendable, Hashable {
         public let chatID: ChatID?
         /// Hex of the group's nostrGroupID; nil only if an earlier version of this software stored it.
         public let nostrGroupID: String?
+        /// The account that signed the Welcome, if another one sent it.
+        var inviter: PublicKey?
     }
 
     /// The state of one relay.

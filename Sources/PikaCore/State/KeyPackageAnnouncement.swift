@@ -1,8 +1,9 @@
 public import Nostr
 
-/// The events that announce this account's key package, with each relay's answer to them.
+/// The events that announce this account's key packages, with each relay's answer to them.
 ///
-/// Covers the key package (kinds 30443 and 443) and those relay lists (kinds 10051 and 10050) that are sent with it.
+/// Covers the key packages (kind 443 of the first generation, 30443 of the second) and those relay lists
+/// (kinds 10051, 10050 and 10002) that are sent with them.
 public struct KeyPackageAnnouncement: Sendable, Hashable {
     /// One relay's answer.
     public enum Answer: Sendable, Hashable {
@@ -34,6 +35,28 @@ public struct KeyPackageAnnouncement: Sendable, Hashable {
         }
     }
 
+    /// Names one of the events. An event of kind 30443 may be of either generation.
+    private struct Name: Sendable, Hashable {
+        let kind: Kind
+        let generation: GroupGeneration
+
+        init(_ kind: Kind, _ generation: GroupGeneration) {
+            self.kind = kind
+            self.generation = generation
+        }
+
+        init(of event: Event) {
+            self.init(event.kind, event.kind == .relayList ? .v2 : GroupGeneration(announcedBy: event))
+        }
+
+        static let keyPackages = [Name(.keyPackage, .v1), Name(.addressableKeyPackage, .v1), .second]
+        static let relayLists = [
+            Name(.keyPackageRelays, .v1), Name(.inboxRelays, .v1), Name(.relayList, .v2),
+        ]
+        static let first = Name(.keyPackage, .v1)
+        static let second = Name(.addressableKeyPackage, .v2)
+    }
+
     private struct Part: Sendable, Hashable {
         let event: EventID
         let relays: [RelayURL]
@@ -42,21 +65,28 @@ public struct KeyPackageAnnouncement: Sendable, Hashable {
 
     /// Rises by one when an announcement begins; 0 before the first since the start.
     public private(set) var number = 0
-    private var parts: [Kind: Part] = [:]
+    private var parts: [Name: Part] = [:]
 
     init() {}
 
     /// The kind 443 event; nil until it is signed.
-    public var event: EventID? { self.parts[.keyPackage]?.event }
+    public var event: EventID? { self.parts[.first]?.event }
 
-    /// The answer of each key package relay, in the configured order: the worse answer to the two events.
-    public var keyPackage: [RelayAnswer] { self.answers(to: [.keyPackage, .addressableKeyPackage]) }
+    /// The kind 30443 event of the second generation; nil until it is signed.
+    public var secondEvent: EventID? { self.parts[.second]?.event }
+
+    /// The answer of each key package relay, in the configured order: the worst answer to the events of both
+    /// generations.
+    public var keyPackage: [RelayAnswer] { self.answers(to: Name.keyPackages) }
 
     /// The answer of each relay for relay lists; empty if the lists were confirmed earlier.
-    public var relayLists: [RelayAnswer] { self.answers(to: [.keyPackageRelays, .inboxRelays]) }
+    public var relayLists: [RelayAnswer] { self.answers(to: Name.relayLists) }
 
     /// Whether a relay has stored the kind 443 event.
-    public var isStored: Bool { self.parts[.keyPackage]?.answers.values.contains(.stored) == true }
+    public var isStored: Bool { self.isStored(.first) }
+
+    /// Whether a relay has stored the kind 30443 event of the second generation.
+    public var isSecondStored: Bool { self.isStored(.second) }
 
     /// Whether every relay has answered every event.
     public var isAnswered: Bool {
@@ -65,7 +95,7 @@ public struct KeyPackageAnnouncement: Sendable, Hashable {
 
     /// Whether every relay has refused the kind 443 event permanently, so that it is not sent again.
     public var isRefused: Bool {
-        guard let answers = self.parts[.keyPackage]?.answers.values, !answers.isEmpty else { return false }
+        guard let answers = self.parts[.first]?.answers.values, !answers.isEmpty else { return false }
         return answers.allSatisfy {
             if case .refused(let reason) = $0 { !PublishQueue.isTemporary(reason) } else { false }
         }
@@ -76,8 +106,8 @@ public struct KeyPackageAnnouncement: Sendable, Hashable {
         var result = self
         for status in relays {
             guard case .retrying(_, let reason) = status.connection else { continue }
-            for kind in self.parts.keys where self.parts[kind]?.answers[status.url] == .pending {
-                result.parts[kind]?.answers[status.url] = .unreachable(reason)
+            for name in self.parts.keys where self.parts[name]?.answers[status.url] == .pending {
+                result.parts[name]?.answers[status.url] = .unreachable(reason)
             }
         }
         return result
@@ -91,8 +121,10 @@ public struct KeyPackageAnnouncement: Sendable, Hashable {
         return ([outcome] + self.keyPackage.map(\.description)).joined(separator: "; ")
     }
 
-    private func answers(to kinds: [Kind]) -> [RelayAnswer] {
-        let parts = kinds.compactMap { kind in self.parts[kind].map { (kind, $0) } }
+    private func isStored(_ name: Name) -> Bool { self.parts[name]?.answers.values.contains(.stored) == true }
+
+    private func answers(to names: [Name]) -> [RelayAnswer] {
+        let parts = names.compactMap { name in self.parts[name].map { (name.kind, $0) } }
         var relays: [RelayURL] = []
         for relay in parts.flatMap(\.1.relays) where !relays.contains(relay) { relays.append(relay) }
         return relays.map { relay in
@@ -117,19 +149,20 @@ public struct KeyPackageAnnouncement: Sendable, Hashable {
 
     // MARK: Changes
 
-    /// Begins a new announcement; ``expect(_:from:isUnderWay:)`` adds its events.
-    mutating func begin() {
+    /// Begins a new announcement, of both generations or of one; ``expect(_:from:isUnderWay:)`` adds its events.
+    mutating func begin(_ generation: GroupGeneration? = nil) {
         self.number += 1
-        self.parts = [:]
+        self.parts = self.parts.filter { name, _ in generation != nil && name.generation != generation }
     }
 
-    /// Adds an event, replacing an earlier one of its kind; `isUnderWay` keeps the answers to this same event.
+    /// Adds an event, replacing an earlier one of its name; `isUnderWay` keeps the answers to this same event.
     mutating func expect(_ event: Event, from relays: [RelayURL], isUnderWay: Bool = false) {
-        let known = self.parts[event.kind]
+        let name = Name(of: event)
+        let known = self.parts[name]
         let kept = isUnderWay && known?.event == event.id ? known?.answers ?? [:] : [:]
         var answers: [RelayURL: Answer] = [:]
         for relay in relays { answers[relay] = kept[relay] ?? .pending }
-        self.parts[event.kind] = Part(event: event.id, relays: relays, answers: answers)
+        self.parts[name] = Part(event: event.id, relays: relays, answers: answers)
     }
 
     mutating func note(_ report: PublishReport, of event: Event) {
@@ -144,17 +177,17 @@ public struct KeyPackageAnnouncement: Sendable, Hashable {
 
     /// Records that an attempt ended without an answer from these relays.
     mutating func noteSilence(of relays: [RelayURL], about event: Event) {
-        for relay in relays where self.parts[event.kind]?.answers[relay] == .pending {
+        for relay in relays where self.parts[Name(of: event)]?.answers[relay] == .pending {
             self.note(.unreachable("no answer"), by: relay, of: event)
         }
     }
 
     /// Records an answer. A stored event stays stored, whatever the relay answers when it receives the event again.
     private mutating func note(_ answer: Answer, by relay: RelayURL, of event: Event) {
-        guard self.parts[event.kind]?.event == event.id, let known = self.parts[event.kind]?.answers[relay],
-            known != .stored
+        let name = Name(of: event)
+        guard let part = self.parts[name], part.event == event.id, let known = part.answers[relay], known != .stored
         else { return }
-        self.parts[event.kind]?.answers[relay] = answer
+        self.parts[name]?.answers[relay] = answer
     }
 }
 

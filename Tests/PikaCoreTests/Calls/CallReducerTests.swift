@@ -30,7 +30,7 @@ import Testing
             content: content)
         let now = world.time
         var random = world.random
-        let event = try world.accounts[sender].model.groups[groupID]?.seal(rumor, now: now, using: &random)
+        let event = try world.accounts[sender].model.groups[first: groupID]?.seal(rumor, now: now, using: &random)
         world.random = random
         return try #require(event)
     }
@@ -153,7 +153,7 @@ import Testing
         var session = Self.session
         session.relayAuth = CallAuthorization.token(
             session, callID: "x", between: world[0].model.account.publicKey, and: world[1].model.account.publicKey,
-            in: group)
+            in: .first(group))
         world.receive(
             1, try Self.forge(&world, from: 0, Self.signal("x", .invite(session)), createdAt: world.time))
         #expect(world[1].model.calls.live == nil)
@@ -262,7 +262,7 @@ import Testing
         #expect(callee.isMuted)
         // The caller's plan was executed already, so it is derived again from the call.
         let call = try #require(world[0].model.calls.live)
-        let caller = CallMediaPlan(call, in: try #require(world[0].group), account: world[0].key)
+        let caller = CallMediaPlan(call, in: .first(try #require(world[0].group)), account: world[0].key)
         #expect(caller.account == callee.peer && caller.peer == callee.account)
         #expect(caller.secret == callee.secret && caller.epoch == callee.epoch)
         #expect(caller.session.broadcastBase == callee.session.broadcastBase && caller.callID == callee.callID)

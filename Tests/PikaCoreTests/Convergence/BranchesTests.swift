@@ -7,7 +7,7 @@ import Testing
 @testable import PikaCore
 
 @Suite struct BranchesTests {
-    private var step = CoreStep(nowMilliseconds: 0, random: CoreRandom(SplitMix64(seed: 4)))
+    private var step = CoreStep(nowMilliseconds: 0, monotonicMilliseconds: 0, random: CoreRandom(SplitMix64(seed: 4)))
     private var branches = Branches()
 
     /// Advances the group until no commit of its present epoch can be displaced any more.
@@ -50,7 +50,7 @@ import Testing
         world.settle(offline: [1])
         let event = try #require(world.relayed.last)
         self.branches.leave(abandoned, &self.step)
-        self.step = CoreStep(nowMilliseconds: world.now, random: self.step.random)
+        self.step = CoreStep(nowMilliseconds: world.now, monotonicMilliseconds: world.now, random: self.step.random)
         let found = (0..<2).map { _ in
             self.branches.branchInUse(
                 of: abandoned.groupID, [event], besides: world[1].key, waiting: { [event] }, &self.step)?.group.epoch

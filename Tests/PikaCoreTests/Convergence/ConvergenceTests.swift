@@ -13,15 +13,7 @@ import Testing
     /// Each of these seeds has revealed a bug.
     private static let known: Set<UInt64> = [9, 17, 56, 93, 106, 127, 282, 337, 351, 362, 562, 684, 738, 1264, 1619]
 
-    /// `PIKABOT_SEEDS=1000` runs the first 1000 seeds and the known ones, `PIKABOT_SEEDS=17-17` only the failed one.
-    static let seeds: [UInt64] = {
-        let text = ProcessInfo.processInfo.environment["PIKABOT_SEEDS"] ?? ""
-        let bounds = text.split(separator: "-").compactMap { UInt64($0) }
-        if bounds.count == 2, bounds[0] <= bounds[1] { return Array(bounds[0]...bounds[1]) }
-        return Self.known.union(1...max(1, bounds.first ?? 4)).sorted()
-    }()
-
-    @Test(arguments: Self.seeds)
+    @Test(arguments: CampaignSeeds.requested(orFirst: 4, known: Self.known))
     func membersConvergeAfterFaults(seed: UInt64) async throws {
         let run = try await RandomRun(seed: seed)
         do {

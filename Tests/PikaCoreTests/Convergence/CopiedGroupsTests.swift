@@ -6,7 +6,8 @@ import Testing
 
 @Suite struct CopiedGroupsTests {
     private let groupID = GroupID([1])
-    private var step = CoreStep(nowMilliseconds: 1_000_000, random: CoreRandom(SystemRandomNumberGenerator()))
+    private var step = CoreStep(
+        nowMilliseconds: 1_000_000, monotonicMilliseconds: 1_000_000, random: CoreRandom(SystemRandomNumberGenerator()))
     private var copies = CopiedGroups()
 
     @Test mutating func overtakesOnce() {

@@ -15,9 +15,10 @@ final class RandomRun {
     private var random: SeededGenerator
     private var textCount = 0
 
-    init(seed: UInt64, accounts: Int = 6) async throws {
+    init(seed: UInt64, accounts: Int = 6, groupProtocol: GroupProtocol = .v1) async throws {
         self.lab = try GroupLab(
-            seed: seed, relays: 2, schedule: .shuffled, selfUpdate: seed.isMultiple(of: 2) ? .standard : .never)
+            seed: seed, relays: 2, schedule: .shuffled, selfUpdate: seed.isMultiple(of: 2) ? .standard : .never,
+            groupProtocol: groupProtocol)
         self.random = SeededGenerator(seed: seed, stream: "operations")
         for number in 0..<accounts { self.members.append(try await self.lab.member("m\(number)")) }
         let first = try await self.members[0].create("one", inviting: [self.members[1], self.members[2]])

@@ -7,7 +7,8 @@ import Testing
 @Suite struct RollbacksTests {
     private let groupID = GroupID([1])
     private let member: PublicKey
-    private var step = CoreStep(nowMilliseconds: 1_000_000, random: CoreRandom(SystemRandomNumberGenerator()))
+    private var step = CoreStep(
+        nowMilliseconds: 1_000_000, monotonicMilliseconds: 1_000_000, random: CoreRandom(SystemRandomNumberGenerator()))
     private var rollbacks = Rollbacks()
 
     init() {

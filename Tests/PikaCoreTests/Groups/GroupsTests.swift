@@ -22,7 +22,7 @@ import Testing
         let world = try ReducerWorld.group(2)
         let group = try #require(world[1].group)
         var groups = Groups()
-        groups.route(group, enteredAt: 0)
+        groups.route(.first(group), enteredAt: 0)
         var stored = StoredState()
         let payload = JSONValue.object(["v": 1, "chat": .string(group.data.nostrGroupIDHex)]).json()
         stored.inbox = [InboxRow(id: 4, payload: payload)]

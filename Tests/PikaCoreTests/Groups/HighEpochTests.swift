@@ -18,7 +18,7 @@ import Testing
         world.settle()
         for index in 0..<2 {
             let groupID = try #require(world[index].group?.groupID)
-            world.accounts[index].model.groups[groupID]?.move(to: epoch)
+            world.accounts[index].model.groups[first: groupID]?.move(to: epoch)
             world.accounts[index].model.groups.markChanged(groupID)
             world.reduce(index, .timer(.outbox))
         }

@@ -77,7 +77,10 @@ import Testing
         #expect(scene.published(by: "alice") - before <= Intents.maximumLosses + 1)
         try await scene.attack(rounds: 10)
         #expect(scene.attacker.answerCount == rollbacks)
-        #expect(try await scene.alice.state().toast == AppCoreError.contested.message)
+        // Of several commits a round, the last one of alice may survive.
+        let isRenamed = try await scene.alice.summary(of: scene.chat)?.name == "renamed"
+        let isAbandoned = try await scene.alice.state().toast == AppCoreError.contested.message
+        #expect(isAbandoned || (isRenamed && depth > 1))
         #expect(try await scene.alice.state().busy == .init())
         try await scene.expectAgreement()
 

@@ -8,17 +8,9 @@ import Testing
 /// One member, one admin, one relay and one stranger attack; the others stay in agreement, lose nothing that the
 /// protocol can save, and stay within ``CampaignBounds``.
 @Suite struct HostileCampaignTests {
-    /// `PIKABOT_SEEDS=1000` runs the first 1000 seeds, `PIKABOT_SEEDS=17-17` only the failed one.
-    static let seeds: ClosedRange<UInt64> = {
-        let text = ProcessInfo.processInfo.environment["PIKABOT_SEEDS"] ?? "4"
-        let bounds = text.split(separator: "-").compactMap { UInt64($0) }
-        if bounds.count == 2, bounds[0] <= bounds[1] { return bounds[0]...bounds[1] }
-        return 1...max(1, bounds.first ?? 5)
-    }()
-
     private static let operations = 50
 
-    @Test(arguments: Self.seeds)
+    @Test(arguments: CampaignSeeds.requested(orFirst: 4))
     func honestMembersStayInAgreement(seed: UInt64) async throws {
         let run = try await HostileRun(seed: seed)
         do {

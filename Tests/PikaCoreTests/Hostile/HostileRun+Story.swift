@@ -33,6 +33,7 @@ extension HostileRun {
         case .joined(let join): return "[joined \(join.epoch)]"
         case .message(let message): return "\(message.content.suffix(12))@\(message.epoch)"
         case .call: return "[call]"
+        case .withdrawn(let message): return message.isRestored ? "[restored]" : "[withdrawn]"
         }
     }
 

@@ -12,7 +12,7 @@ import Testing
         let group = try #require(world[0].group)
         let rumor = UnsignedEvent(pubkey: world[0].key, createdAt: time, kind: .chatMessage, content: text)
         let now = world.time
-        let sealed = try world.accounts[0].model.groups[group.groupID]?.seal(
+        let sealed = try world.accounts[0].model.groups[first: group.groupID]?.seal(
             rumor, now: now, using: &world.random)
         world.receive(1, try #require(sealed))
     }

@@ -132,7 +132,7 @@ import Testing
         var random = world.random
         let now = world.time
         let again = try #require(
-            try world.accounts[1].model.groups[groupID]?.seal(message.rumor, now: now, using: &random))
+            try world.accounts[1].model.groups[first: groupID]?.seal(message.rumor, now: now, using: &random))
         world.receive(2, again)
         #expect(
             groupNotices(world) == [

@@ -9,7 +9,8 @@ import Testing
     private let groupID = GroupID([1])
     private let route: Bytes32
     private let event: Event
-    private var step = CoreStep(nowMilliseconds: 1_000_000, random: CoreRandom(SystemRandomNumberGenerator()))
+    private var step = CoreStep(
+        nowMilliseconds: 1_000_000, monotonicMilliseconds: 1_000_000, random: CoreRandom(SystemRandomNumberGenerator()))
     private var waiting = WaitingEvents()
 
     /// An event 1000 seconds ahead of the clock.

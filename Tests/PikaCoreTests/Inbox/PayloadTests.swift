@@ -30,6 +30,11 @@ import Testing
                     adminsAdded: [], adminsRemoved: [], newRelays: [], relaysChanged: false,
                     disappearingSeconds: nil, disappearingChanged: false, rolledBack: false, removedSelf: false)),
             .joined(JoinEvent(inviter: two, name: "n", epoch: 0, memberCount: 1000)),
+            .withdrawn(
+                WithdrawnEvent(
+                    id: id, sender: one, kind: Kind(rawValue: 65535), epoch: .max, wrapper: id, isRestored: false)),
+            .withdrawn(
+                WithdrawnEvent(id: id, sender: one, kind: .reaction, epoch: 0, wrapper: nil, isRestored: true)),
         ]
         let bodies: [CallSignal.Body] = [
             .invite(session), .accept(session), .reject(reason: "busy"), .end(reason: ""),

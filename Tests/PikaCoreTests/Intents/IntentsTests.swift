@@ -6,7 +6,8 @@ import Testing
 
 @Suite struct IntentsTests {
     private let groupID = GroupID([1])
-    private var step = CoreStep(nowMilliseconds: 1_000_000, random: CoreRandom(SystemRandomNumberGenerator()))
+    private var step = CoreStep(
+        nowMilliseconds: 1_000_000, monotonicMilliseconds: 1_000_000, random: CoreRandom(SystemRandomNumberGenerator()))
     private var intents = Intents()
 
     private func event(_ byte: UInt8) throws -> EventID { try EventID(bytes: [UInt8](repeating: byte, count: 32)) }

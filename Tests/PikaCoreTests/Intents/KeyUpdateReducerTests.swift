@@ -11,8 +11,10 @@ import Testing
     private static let policy = SelfUpdatePolicy(afterJoining: .seconds(5) ... .seconds(60), every: .seconds(604_800))
 
     /// All relays are connected and read.
-    private func world(_ count: Int, _ policy: SelfUpdatePolicy = policy) throws -> ReducerWorld {
-        var world = try ReducerWorld(count, selfUpdate: policy)
+    private func world(
+        _ count: Int, _ policy: SelfUpdatePolicy = policy, _ groupProtocol: GroupProtocol = .v1
+    ) throws -> ReducerWorld {
+        var world = try ReducerWorld(count, selfUpdate: policy, groupProtocol: groupProtocol)
         for index in 0..<count {
             world.reduce(index, .started)
             world.reduce(index, .relay(.state(relay: ReducerWorld.relay, .connected)))
@@ -97,7 +99,40 @@ import Testing
         only = only.displaced(at: now, joining, using: &random)
         #expect(only.due(joining) == nil)
         #expect(KeyAge(renewedAt: 5).due(joining) == nil)
-        for age in [age, only, KeyAge(renewedAt: 5, notBefore: 7, attempts: 2)] { #expect(KeyAge(age.stored) == age) }
+        for age in [age, only, KeyAge(renewedAt: 5, notBefore: 7, attempts: 2), KeyAge(notBefore: 7, quietUntil: 9)] {
+            #expect(KeyAge(age.stored) == age)
+        }
+    }
+
+    @Test func joinersOfSecondGenerationTakeTurns() throws {
+        var world = try self.world(8, Self.policy, .v2)
+        world.advance(seconds: 60)
+        #expect(Set(world.accounts.map { $0.second?.tip.epoch }) == [1], "not before the group is quiet")
+        world.advance(seconds: 7200)
+        #expect(Set(world.accounts.map { $0.second?.tip.epoch }) == [8], "one renewal of each joiner")
+        for index in 1..<8 { #expect(self.renewals(world, index) == 1, "\(index)") }
+        #expect(world.accounts.allSatisfy { $0.commits.allSatisfy { !$0.rolledBack } }, "no fork")
+    }
+
+    @Test func joinersTakeTurnsAfterOutage() throws {
+        var world = try self.world(6, Self.policy, .v2)
+        for index in 0..<6 { world.reduce(index, .relay(.state(relay: ReducerWorld.relay, .disconnected))) }
+        world.advance(seconds: 1200)
+        #expect(Set(world.accounts.map { $0.second?.tip.epoch }) == [1])
+        for index in 0..<6 { world.reduce(index, .relay(.state(relay: ReducerWorld.relay, .connected))) }
+        world.advance(seconds: 7200)
+        #expect(Set(world.accounts.map { $0.second?.tip.epoch }) == [6])
+        #expect(world.accounts.allSatisfy { $0.commits.allSatisfy { !$0.rolledBack } }, "no fork")
+    }
+
+    @Test func quietTimeSurvivesRestart() throws {
+        var world = try self.world(3, Self.policy, .v2)
+        try world.restart(1)
+        world.reduce(1, .relay(.state(relay: ReducerWorld.relay, .connected)))
+        world.advance(seconds: 60)
+        #expect(world[1].second?.tip.epoch == 1)
+        world.advance(seconds: 3600)
+        #expect(self.renewals(world, 1) == 1 && world[0].second?.tip.epoch == 3)
     }
 
     @Test func allSimultaneousJoinersRenewEventually() throws {

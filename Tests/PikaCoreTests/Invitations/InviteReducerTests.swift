@@ -115,7 +115,7 @@ import Testing
         world.settle()
         let packages = world.relayed.filter { $0.pubkey == world[1].key }
         let newest = try #require(
-            packages.filter { $0.kind == .addressableKeyPackage }.max { $0.createdAt < $1.createdAt })
+            packages.filter { $0.kind == .keyPackage }.max { $0.createdAt < $1.createdAt })
         world.act(0, .createGroupChat(name: "Lab", peers: [world[1].key]), "create")
         world.settle()
         let wrap = try #require(world.relayed.last { $0.kind == .giftWrap })

@@ -1,3 +1,4 @@
+import MLS
 import Marmot
 import Nostr
 import Testing
@@ -19,8 +20,17 @@ import Testing
         world.settle()
     }
 
-    private func packages(_ world: ReducerWorld, _ index: Int, _ kind: Kind) -> [Event] {
-        world.relayed.filter { $0.kind == kind && $0.pubkey == world[index].key }
+    private func packages(
+        _ world: ReducerWorld, _ index: Int, _ kind: Kind, _ generation: GroupGeneration = .v1
+    ) -> [Event] {
+        world.relayed.filter {
+            $0.kind == kind && $0.pubkey == world[index].key && GroupGeneration(announcedBy: $0) == generation
+        }
+    }
+
+    /// The stored packages of a generation.
+    private func stored(_ world: ReducerWorld, _ index: Int, _ generation: GroupGeneration) -> [StoredKeyPackage] {
+        world[index].durable.state.keyPackages.filter { $0.generation == generation }
     }
 
     private func advance(_ world: inout ReducerWorld, days: Int64) {
@@ -38,7 +48,7 @@ import Testing
         // Only events that announce the package, since relays may have lost them; confirmed lists are not repeated.
         let again = world[0].publishing.map(\.event)
         #expect(Set(again) == Set(first.filter { $0.kind == .keyPackage || $0.kind == .addressableKeyPackage }))
-        #expect(world[0].durable.state.keyPackages.count == 1)
+        #expect(world[0].durable.state.keyPackages.count == 2)
         world.settle()
         #expect(world[0].durable.state.outbox.isEmpty)
     }
@@ -46,7 +56,7 @@ import Testing
     @Test func resendsUnconfirmedRelayLists() throws {
         var world = try ReducerWorld(1)
         world.reduce(0, .started)
-        let lists = world[0].publishing.map(\.event).filter { $0.kind == .keyPackageRelays || $0.kind == .inboxRelays }
+        let lists = world[0].publishing.map(\.event).filter { RelayLists.kinds.contains($0.kind) }
         #expect(lists.count == 2)
         #expect(
             lists.allSatisfy { $0.tags.map(\.values) == [["relay", ReducerWorld.relay.string]] && $0.content == "" })
@@ -71,6 +81,9 @@ import Testing
             let list = try #require(events.first { $0.kind == kind })
             #expect(list.relayTags == relays && list.createdAt == ReducerWorld.start + 1)
         }
+        // Packages of the second generation name no relays, so theirs is sent unchanged.
+        let second = self.packages(world, 0, .addressableKeyPackage, .v2)
+        #expect(second.count == 1 && events.contains(second[0]))
         let old = try #require(self.packages(world, 0, .keyPackage).first)
         let new = try #require(events.first { $0.kind == .keyPackage })
         #expect(new.content == old.content && new.createdAt > old.createdAt)
@@ -79,6 +92,77 @@ import Testing
         world.settle()
         let deletion = try #require(world.relayed.first { $0.kind == .deletion })
         #expect(deletion.tags.map(\.values) == [["e", old.id.hex], ["k", "443"]])
+    }
+
+    @Test func firstGenerationHidesNoPackage() throws {
+        var world = try self.started()
+        #expect(self.packages(world, 0, .addressableKeyPackage).isEmpty)
+        #expect(self.packages(world, 0, .addressableKeyPackage, .v2).count == 1)
+        let (former, current) = try self.downgrade(&world)
+        try world.restart(0)
+        let again = world[0].publishing.map(\.event).filter { GroupGeneration(announcedBy: $0) == .v1 }
+        let new = try #require(again.first { $0.kind == .keyPackage })
+        #expect(!again.contains { $0.kind == .addressableKeyPackage })
+        #expect(new.content == current.content && new.createdAt > current.createdAt)
+        #expect(!world.relayed.contains { $0.kind == .deletion }, "not before a relay has the new one")
+        world.settle()
+        let deletions = world.relayed.filter { $0.kind == .deletion }.map { $0.tags.map(\.values) }
+        #expect(
+            Set(deletions) == [
+                [["e", former.id.hex], ["k", "30443"]], [["e", current.id.hex], ["k", "443"]],
+            ])
+        // Only once.
+        try world.restart(0)
+        world.settle()
+        #expect(world.relayed.filter { $0.kind == .deletion }.count == 2)
+    }
+
+    /// Makes the stored state that of an earlier version: without the second generation, and with the first one's package
+    /// announced with kind 30443 too. Returns the events of that package.
+    private func downgrade(_ world: inout ReducerWorld) throws -> (addressable: Event, legacy: Event) {
+        for package in self.stored(world, 0, .v2) {
+            world.accounts[0].durable.apply(.deleteKeyPackage(reference: package.reference))
+            world.accounts[0].durable.apply(.putMemo(MemoName(.keyPackage, package.reference), nil))
+        }
+        world.accounts[0].durable.apply(.putMemo(MemoName(.deviceKey, []), nil))
+        let package = try #require(self.stored(world, 0, .v1).first)
+        let current = try #require(self.packages(world, 0, .keyPackage).first)
+        let bundle = try KeyPackageBundle(stored: package.bundle)
+        let former = KeyPackageEvents.events(
+            for: bundle.keyPackage, slot: package.slot, relays: [ReducerWorld.relay], client: "pikabot",
+            by: world[0].keys, now: ReducerWorld.start, using: &world.random
+        ).addressable
+        let record = KeyPackageRecord(events: [former, current])
+        world.accounts[0].durable.apply(.putMemo(MemoName(.keyPackage, package.reference), record.memo))
+        return (former, current)
+    }
+
+    /// The process ends after each step of the first start with an earlier version's state.
+    @Test(arguments: [false, true]) func crashesDuringUpgradeAreHarmless(isRemote: Bool) throws {
+        for steps in 0...6 {
+            var world = try ReducerWorld(1, remote: isRemote ? [0] : [])
+            world.reduce(0, .started)
+            world.settle()
+            _ = try self.downgrade(&world)
+            try world.restart(0)
+            for _ in 0..<steps {
+                if let (job, operation) = world[0].signerRequests.first {
+                    world.accounts[0].due.removeAll { $0 == .useKey(job: job, operation) }
+                    world.sign(0, job, operation)
+                } else if let (row, _) = world[0].publishing.first {
+                    world.accounts[0].due.removeAll { effect in
+                        if case .publish(let other, _, _) = effect { other == row } else { false }
+                    }
+                    world.accept(0, row)
+                }
+            }
+            try world.restart(0)
+            world.settle()
+            #expect(self.stored(world, 0, .v1).count == 1 && self.stored(world, 0, .v2).count == 1, "\(steps)")
+            let records = world[0].model.keyPackages.announcements
+            #expect(records.allSatisfy { $0.events.count == 1 && $0.superseded.isEmpty }, "\(steps)")
+            #expect(world[0].model.keyPackages.device.key != nil && world[0].durable.state.outbox.isEmpty, "\(steps)")
+        }
     }
 
     @Test func deletesOldPackageOnceNewIsStored() throws {
@@ -137,21 +221,91 @@ import Testing
         world.accounts[0].configuration.keyPackageRelays = [other]
         try world.restart(0)
         let rows = world[0].durable.state.outbox
-        let lists = [Kind.keyPackageRelays: other, .inboxRelays: ReducerWorld.relay]
+        let home = ReducerWorld.relay
+        let lists = [
+            Kind.keyPackageRelays: [["relay", other.string]], .inboxRelays: [["relay", home.string]],
+        ]
         #expect(Set(rows.map(\.event.kind)) == [.keyPackage, .addressableKeyPackage, .keyPackageRelays, .inboxRelays])
         for row in rows {
-            if let relay = lists[row.event.kind] {
+            if let tags = lists[row.event.kind] {
                 // Searches for either kind must find it.
-                #expect(row.relays == [other, ReducerWorld.relay])
-                #expect(row.event.tags.map(\.values) == [["relay", relay.string]])
+                #expect(row.relays == [other, home])
+                #expect(row.event.tags.map(\.values) == tags)
             } else {
                 #expect(row.relays == [other])
-                #expect(row.event.firstTag("relays")?.values == ["relays", other.string])
+                let stated = row.event.firstTag("relays")?.values
+                #expect(stated == (GroupGeneration(announcedBy: row.event) == .v1 ? ["relays", other.string] : nil))
             }
         }
         // Other accounts' packages are searched there too; relays of this account's groups only serve messages.
         var search = KeyPackageSearch([world[0].key], world[0].configuration)
         #expect(search.nextRequests().map(\.relay) == [other, ReducerWorld.relay])
+    }
+
+    @Test func keepsRelaysThatOthersWroteIntoList() throws {
+        var world = try self.started()
+        let home = ReducerWorld.relay.string
+        let foreign = [
+            ["r", "wss://social.example"], ["r", "wss://reading.example", "read"], ["r", home, "read"],
+        ]
+        world.post(
+            .relayList, by: world[0].keys, "", tags: foreign.map { Nostr.Tag(values: $0) },
+            at: ReducerWorld.start + 50)
+        #expect(world.relayed.count { $0.kind == .relayList } == 1, "the list must be read before it is written")
+        self.connect(&world, 0)
+        world.settle()
+        let list = try #require(world.newest(.relayList, of: 0))
+        #expect(list.tags.map(\.values) == [["r", home]] + foreign.prefix(2))
+        #expect(list.createdAt == ReducerWorld.start + 51)
+        // They stay when this account's relays change.
+        let other = try RelayURL("wss://other.example")
+        var configuration = world[0].model.configuration
+        configuration.relays = [other]
+        world.accounts[0].configuration = configuration
+        try world.restart(0)
+        world.settle()
+        #expect(world.newest(.relayList, of: 0) == list, "the list must be read before it is written")
+        world.act(0, .refreshProfile)
+        world.settle()
+        let changed = try #require(world.newest(.relayList, of: 0))
+        #expect(changed.tags.map(\.values) == [["r", other.string]] + foreign)
+        // The same list again has no effect.
+        let count = world.relayed.count { $0.kind == .relayList }
+        world.act(0, .refreshProfile)
+        world.settle()
+        #expect(world.relayed.count { $0.kind == .relayList } == count)
+    }
+
+    @Test func relaysOfOtherProgramsReceivePackage() throws {
+        var world = try self.started()
+        let other = try RelayURL("wss://social.example")
+        let foreign = [["r", other.string], ["r", "wss://reading.example", "read"]]
+        world.post(
+            .relayList, by: world[0].keys, "", tags: foreign.map { Nostr.Tag(values: $0) },
+            at: ReducerWorld.start + 50)
+        world.reduce(0, .relay(.state(relay: ReducerWorld.relay, .connected)))
+        func offers() -> [Event] {
+            world[0].due.compactMap { effect in
+                if case .publish(_, let event, [other]) = effect { event } else { nil }
+            }
+        }
+        for _ in 0..<3 where offers().isEmpty { world.catchUp(0) }
+        let package = try #require(self.packages(world, 0, .addressableKeyPackage, .v2).first)
+        #expect(Set(offers().map(\.kind)) == [.addressableKeyPackage, .relayList, .inboxRelays])
+        #expect(offers().contains(package) && offers().count == 3)
+        // Nobody waits for these relays, and their refusals change nothing.
+        #expect(world[0].model.state.keyPackage.keyPackage.allSatisfy { $0.relay == ReducerWorld.relay })
+        for row in world[0].durable.state.outbox where row.purpose == .offer {
+            world.reduce(
+                0, .published(row: row.id, PublishReport(relay: other, outcome: .refused("blocked: pay first"))),
+                .publishEnded(row: row.id, relays: [other]))
+        }
+        #expect(!world[0].durable.state.outbox.contains { $0.purpose == .offer })
+        // Another reading of the same list offers nothing.
+        world.settle()
+        world.act(0, .refreshProfile)
+        world.settle()
+        #expect(!world[0].durable.state.outbox.contains { $0.purpose == .offer } && offers().isEmpty)
     }
 
     @Test func resignsAnnouncementRefusedAsOld() throws {
@@ -174,23 +328,21 @@ import Testing
 
     @Test func replacesPackageTwoWeeksBeforeExpiry() throws {
         var world = try self.started()
-        let old30443 = try #require(self.packages(world, 0, .addressableKeyPackage).first)
         let old443 = try #require(self.packages(world, 0, .keyPackage).first)
         self.advance(&world, days: 69)
         world.reduce(0, .timer(.maintenance))
-        #expect(world[0].publishing.isEmpty)
+        #expect(!world[0].publishing.contains { GroupGeneration(announcedBy: $0.event) == .v1 })
         self.advance(&world, days: 1)
         let step = world.reduce(0, .timer(.maintenance))
         #expect(step.effects.contains(.wake(.maintenance, atMilliseconds: world.now + 21_600_000)))
         world.settle()
-        let new = try #require(self.packages(world, 0, .addressableKeyPackage).last)
-        #expect(new.id != old30443.id && new.content != old30443.content)
-        #expect(new.firstTag("d")?.value == old30443.firstTag("d")?.value)
-        #expect(new.firstTag("i")?.value != old30443.firstTag("i")?.value)
+        let new = try #require(self.packages(world, 0, .keyPackage).last)
+        #expect(new.id != old443.id && new.content != old443.content)
+        #expect(new.firstTag("i")?.value != old443.firstTag("i")?.value)
         let deletion = try #require(world.relayed.first { $0.kind == .deletion })
         #expect(try Deletion(deletion).eventIDs == [old443.id])
         // Peers may hold copies of the old one until it expires.
-        #expect(world[0].durable.state.keyPackages.count == 2)
+        #expect(self.stored(world, 0, .v1).count == 2)
         let count = world.relayed.count
         world.reduce(0, .timer(.maintenance))
         world.settle()
@@ -202,13 +354,13 @@ import Testing
         let used = try #require(self.packages(world, 1, .keyPackage).first)
         world.act(0, .createGroupChat(name: "Lab", peers: [world[1].key]), "create")
         world.settle()
-        let fresh = self.packages(world, 1, .addressableKeyPackage)
-        #expect(fresh.count == 2 && Set(fresh.compactMap { $0.firstTag("d")?.value }).count == 1)
-        #expect(fresh[1].createdAt > fresh[0].createdAt, "relays must keep the new event of the address")
+        let fresh = self.packages(world, 1, .keyPackage)
+        try #require(fresh.count == 2)
+        #expect(fresh[1].createdAt > fresh[0].createdAt)
         let deletions = world.relayed.filter { $0.kind == .deletion && $0.pubkey == world[1].key }
         #expect(try deletions.map { try Deletion($0).eventIDs } == [[used.id]])
         // The founder's package was not used.
-        #expect(self.packages(world, 0, .addressableKeyPackage).count == 1)
+        #expect(self.packages(world, 0, .keyPackage).count == 1)
         // A pending invitation with the old package is still accepted, and changes nothing else.
         let late = try MarmotGroup.create(
             GroupData(
@@ -222,9 +374,9 @@ import Testing
         world.receive(1, wrap)
         world.settle()
         #expect(world[1].model.groups.count == 2)
-        #expect(self.packages(world, 1, .addressableKeyPackage).count == 2)
+        #expect(self.packages(world, 1, .keyPackage).count == 2)
         try world.restart(1)
-        #expect(world[1].model.keyPackages.current(ReducerWorld.start)?.reference != nil)
+        #expect(world[1].model.keyPackages.current(.v1, at: ReducerWorld.start) != nil)
         #expect(Set(world[1].publishing.map(\.event)).contains(fresh[1]))
         #expect(!world[1].publishing.contains { $0.event == used })
     }
@@ -255,18 +407,18 @@ import Testing
     @Test func deletesUsedKeysAfterWelcomeWindow() throws {
         var world = try ReducerWorld.group(2)
         self.connect(&world, 1)
-        #expect(world[1].durable.state.keyPackages.count == 2)
+        #expect(self.stored(world, 1, .v1).count == 2)
         self.advance(&world, days: 4)
         world.reduce(1, .timer(.maintenance))
-        #expect(world[1].durable.state.keyPackages.count == 2)
+        #expect(self.stored(world, 1, .v1).count == 2)
         world.now += 1000
         world.reduce(1, .timer(.maintenance))
-        #expect(world[1].durable.state.keyPackages.count == 1)
+        #expect(self.stored(world, 1, .v1).count == 1)
         #expect(world[1].model.keyPackages.references == world[1].durable.state.keyPackages.map(\.reference))
-        #expect(world[1].durable.state.memos.keys.filter { $0.kind == .keyPackage }.count == 1)
-        #expect(world[1].model.keyPackages.current(world.time) != nil)
+        #expect(world[1].durable.state.memos.keys.filter { $0.kind == .keyPackage }.count == 2)
+        #expect(world[1].model.keyPackages.current(.v1, at: world.time) != nil)
         try world.restart(1)
-        #expect(world[1].model.keyPackages.announcements.count == 1)
+        #expect(world[1].model.keyPackages.announcements.count == 2)
     }
 
     @Test func keepsUsedKeysUntilBacklogIsRead() throws {
@@ -274,13 +426,13 @@ import Testing
         self.advance(&world, days: 10)
         try world.restart(1)
         world.settle()
-        #expect(world[1].durable.state.keyPackages.count == 2)
+        #expect(self.stored(world, 1, .v1).count == 2)
         self.connect(&world, 1)
         world.reduce(1, .timer(.maintenance))
-        #expect(world[1].durable.state.keyPackages.count == 2)
+        #expect(self.stored(world, 1, .v1).count == 2)
         world.now += 3_600_000
         world.reduce(1, .timer(.maintenance))
-        #expect(world[1].durable.state.keyPackages.count == 1)
+        #expect(self.stored(world, 1, .v1).count == 1)
     }
 
     @Test func deletesUnusedKeysDaysAfterExpiry() throws {
@@ -289,13 +441,13 @@ import Testing
         self.advance(&world, days: 71)
         world.reduce(0, .timer(.maintenance))
         world.settle()
-        #expect(world[0].durable.state.keyPackages.count == 2)
+        #expect(self.stored(world, 0, .v1).count == 2)
         self.advance(&world, days: 16)
         world.reduce(0, .timer(.maintenance))
-        #expect(world[0].durable.state.keyPackages.count == 2)
+        #expect(self.stored(world, 0, .v1).count == 2)
         self.advance(&world, days: 2)
         world.reduce(0, .timer(.maintenance))
-        #expect(world[0].durable.state.keyPackages.count == 1)
+        #expect(self.stored(world, 0, .v1).count == 1)
     }
 
     @Test func keepsKeysOfOpenInvitation() throws {
@@ -317,6 +469,42 @@ import Testing
         #expect(world[1].outcomes["second"] == .done(chatID: world[2].chatID))
         world.settle()
         world.reduce(1, .timer(.maintenance))
-        #expect(world[1].durable.state.keyPackages.count == 1)
+        #expect(self.stored(world, 1, .v1).count == 1)
+    }
+
+    /// Every package of the second generation is one of last resort: peers use it as long as relays lead to it.
+    @Test func keepsUsedKeysUntilSuccessorIsStored() throws {
+        var step = CoreStep.at(ReducerWorld.start.milliseconds)
+        let keys = KeyPair.generate(using: &step.random)
+        let configuration = CoreConfiguration(relays: [ReducerWorld.relay])
+        var packages = KeyPackages()
+        let template = try packages.device.template(for: keys.publicKey, now: step.now, using: &step.random)
+        let proof = try #require(template).signed(by: keys, using: &step.random)
+        _ = try packages.device.prove(with: proof, &step)
+        func announce(_ package: StoredKeyPackage, _ step: inout CoreStep) throws -> Event {
+            let drafts = try packages.drafts(
+                of: package.reference, configuration, by: keys.publicKey, now: step.now)
+            let event = try #require(drafts?.first).signed(by: keys, using: &step.random)
+            _ = packages.announce([event], of: package.reference, &step)
+            return event
+        }
+        let first = try packages.make(.v2, for: keys.publicKey, &step)
+        let used = try #require(first)
+        _ = try announce(used, &step)
+        let mustRotate = packages.consume(used, &step)
+        #expect(mustRotate)
+        let second = try packages.make(.v2, for: keys.publicKey, &step)
+        let successor = try #require(second)
+        _ = packages.retireAll(except: successor, &step)
+        // The account's signer does not announce the successor for days.
+        var later = CoreStep.at((ReducerWorld.start + 10 * Self.day).milliseconds)
+        _ = packages.deleteExpired(awaited: [], &later)
+        #expect(packages.references == [used.reference, successor.reference])
+        let event = try announce(successor, &later)
+        _ = packages.deleteExpired(awaited: [], &later)
+        #expect(packages.references == [used.reference, successor.reference])
+        packages.noteStored(event, &later)
+        _ = packages.deleteExpired(awaited: [], &later)
+        #expect(packages.references == [successor.reference])
     }
 }

@@ -48,7 +48,7 @@ import Testing
     /// Runs a search against relays with these events; nil stands for a relay that is down.
     private func run(
         _ search: inout KeyPackageSearch, _ relays: [RelayURL: [Event]?], now: UnixTime = now
-    ) -> [PublicKey: KeyPackageSearch.Finding] {
+    ) -> [PublicKey: KeyPackageFinding] {
         while true {
             let requests = search.nextRequests()
             if search.isOver(for: nil, now: now) { return search.findings(for: nil, now: now) }
@@ -83,7 +83,7 @@ import Testing
                 == .usable(
                     FoundKeyPackage(
                         event: old.addressable.id, kind: .addressableKeyPackage, createdAt: Self.now - 100,
-                        supportsSelfRemove: true)))
+                        supportsSelfRemove: true, generation: .v1, generations: [.v1])))
         guard case .usable(let found) = self.verdict(peer, [old.legacy, new.legacy]) else {
             Issue.record("expected a usable key package")
             return
@@ -143,7 +143,7 @@ import Testing
         func verdict(_ events: [Event], for group: MarmotGroup?) -> KeyPackageVerdict? {
             var search = self.search([peer])
             for request in search.nextRequests() { search.receive(.events(events), from: request.relay) }
-            return search.findings(for: group, now: Self.now)[peer.key]?.verdict
+            return search.findings(for: group.map(AccountGroup.first), now: Self.now)[peer.key]?.verdict
         }
         guard case .usable(let found)? = verdict([old.addressable], for: nil) else {
             Issue.record("expected a new group to accept a package without SelfRemove")
@@ -172,7 +172,7 @@ import Testing
         var search = self.search([peer])
         let finding = self.run(&search, [Self.home: [list, inbox], Self.far[0]: nil, Self.far[1]: [package]])[peer.key]
         #expect(finding?.verdict.isUsable == true)
-        #expect(finding?.relays == [Self.far[2], Self.far[0], Self.far[1], Self.home])
+        #expect(finding?.relays[.v1] == [Self.far[2], Self.far[0], Self.far[1], Self.home])
     }
 
     @Test func unansweredIsNotMissing() throws {

@@ -90,7 +90,7 @@ import Testing
                 content: signal.content)
             var random = world.random
             let now = world.time
-            let event = try world.accounts[sender].model.groups[groupID]?.seal(
+            let event = try world.accounts[sender].model.groups[first: groupID]?.seal(
                 rumor, now: now, using: &random)
             world.random = random
             world.receive(1, try #require(event))

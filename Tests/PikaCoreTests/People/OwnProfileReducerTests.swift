@@ -8,7 +8,9 @@ import Testing
 
     private func world() throws -> ReducerWorld {
         var world = try ReducerWorld(1)
-        world.reduce(0, .started)
+        // Without key packages, no relay lists are published.
+        world.accounts[0].configuration.publishesKeyPackage = false
+        try world.restart(0)
         world.settle()
         return world
     }
@@ -21,7 +23,7 @@ import Testing
             at: ReducerWorld.start + 50)
         let step = world.act(0, .saveProfile(ProfileDraft(name: " new ", picture: "https://x.example/p")), "save")
         #expect(step.queued.isEmpty && step.changes.isEmpty)
-        let filter = Filter(authors: [world[0].key], kinds: [.metadata, .followList])
+        let filter = Filter(authors: [world[0].key], kinds: [.metadata, .followList, .relayList])
         #expect(step.effects == [.fetch(.own(reading: 1), [filter], from: [self.relay])])
         #expect(world[0].outcomes["save"] == nil)
         world.catchUp(0)

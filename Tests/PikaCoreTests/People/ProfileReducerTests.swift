@@ -12,7 +12,7 @@ import Testing
         world.post(.metadata, by: world[1].keys, #"{"name":"bob","display_name":"Bob B."}"#)
         let step = world.reduce(0, .relay(.state(relay: self.relay, .connected)))
         let peers = [world[1].key, world[2].key].sorted()
-        let own = Filter(authors: [world[0].key], kinds: [.metadata, .followList])
+        let own = Filter(authors: [world[0].key], kinds: [.metadata, .followList, .relayList])
         #expect(step.effects.contains(.fetch(.own(reading: 1), [own], from: [self.relay])))
         #expect(
             step.effects.contains(

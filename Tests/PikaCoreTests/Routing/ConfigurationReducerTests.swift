@@ -60,8 +60,8 @@ import Testing
         #expect(step.effects.contains(.setRelays([Self.other])))
         let sent = self.departures(step)
         // The lists also go to their old relays; the key package goes to the relays that the lists name.
-        let lists = sent.filter { [.keyPackageRelays, .inboxRelays].contains($0.kind) }
-        #expect(lists.count == 2 && lists.allSatisfy { $0.relays == [Self.other, ReducerWorld.relay] })
+        let lists = sent.filter { RelayLists.kinds.contains($0.kind) }
+        #expect(lists.count == 3 && lists.allSatisfy { $0.relays == [Self.other, ReducerWorld.relay] })
         let packages = sent.filter { $0.kind == .keyPackage || $0.kind == .addressableKeyPackage }
         #expect(packages.count == 2 && packages.allSatisfy { $0.relays == [Self.other] })
         // Some relays keep the older of two lists with the same second.

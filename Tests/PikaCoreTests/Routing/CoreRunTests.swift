@@ -25,6 +25,7 @@ import Testing
         func messages(
             in groupID: GroupID, before: StoredMessage.Position?, limit: Int
         ) async throws -> [StoredMessage] { [] }
+        func messages(in groupID: GroupID, atPoints points: [Bytes32]) async throws -> [StoredMessage] { [] }
         func message(in groupID: GroupID, id: EventID) async throws -> StoredMessage? { nil }
         func nextExpiry() async throws -> UnixTime? { nil }
         func surplus(_ rule: MessageSurplus, limit: Int) async throws -> Int { 0 }
@@ -143,6 +144,7 @@ import Testing
             }
             try await group.waitForAll()
         }
+        // Two relay lists and two key packages; no relay has answered which list 10002 exists.
         #expect(transport.commitsAtPublish.withLock { $0.count == 4 && $0.allSatisfy { $0 > 0 } })
     }
 }

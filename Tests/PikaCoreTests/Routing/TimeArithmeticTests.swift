@@ -23,7 +23,8 @@ import Testing
         let list = UnsignedEvent(pubkey: world[0].key, createdAt: .distantFuture, kind: .inboxRelays, content: "")
             .signed(by: world[0].keys, using: &world.random)
         world.accounts[0].model.keyPackages.restore(RelayListRecord(event: list))
-        let step = CoreStep(nowMilliseconds: world.now, random: CoreRandom(SplitMix64(seed: 1)))
+        let step = CoreStep(
+            nowMilliseconds: world.now, monotonicMilliseconds: world.now, random: CoreRandom(SplitMix64(seed: 1)))
         #expect(world[0].model.relayListDraft(.inboxRelays, step).createdAt == .distantFuture)
     }
 

@@ -54,6 +54,7 @@ final class ScriptedBunker: RelayTransport, CoreClock {
     var requests: [NIP46.Request] { self.state.withLock { $0.requests } }
     var methods: [String] { self.requests.map(\.method.rawValue) }
     var nowMilliseconds: Int64 { self.state.withLock { $0.now } }
+    var monotonicMilliseconds: Int64 { self.nowMilliseconds }
 
     func setRelays(_ relays: [RelayURL]) async {
         self.state.withLock { $0.relays = relays }
@@ -106,6 +107,10 @@ final class ScriptedBunker: RelayTransport, CoreClock {
     ) -> Event? {
         try? NIP46.event(
             NIP46.Response(id: id, outcome: outcome).json(), from: author, to: client, now: 0, using: &state.random)
+    }
+
+    func sleep(untilMonotonicMilliseconds time: Int64) async throws {
+        try await self.sleep(untilMilliseconds: time)
     }
 
     func sleep(untilMilliseconds time: Int64) async throws {

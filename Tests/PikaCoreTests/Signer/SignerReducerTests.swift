@@ -43,7 +43,10 @@ import Testing
         let kinds = world[1].signerRequests.map { asked -> [Kind] in
             if case .sign(let drafts) = asked.operation { drafts.map(\.kind) } else { [] }
         }
-        #expect(kinds == [[.keyPackageRelays], [.inboxRelays], [.addressableKeyPackage, .keyPackage]])
+        #expect(
+            kinds == [
+                [.accountProof], [.keyPackageRelays], [.inboxRelays], [.keyPackage],
+            ])
         #expect(world[1].model.state.signer == .unknown)
         #expect(world[1].publishing.isEmpty)
         #expect(world[0].signerRequests.isEmpty)
@@ -54,7 +57,7 @@ import Testing
         let requests = world[1].signerRequests
         world.accounts[1].due.removeAll { if case .useKey = $0 { true } else { false } }
         for (job, operation) in requests.reversed() { world.sign(1, job, operation) }
-        #expect(Set(world[1].publishing.map(\.event.kind)).count == 4)
+        #expect(Set(world[1].publishing.map(\.event.kind)).count == 3)
         // A repeated answer, and an unrequested one.
         let before = world[1].durable.state.outbox
         for (job, operation) in requests { world.sign(1, job, operation) }
@@ -152,7 +155,8 @@ import Testing
         var world = try self.pair()
         let package = try #require(world[1].model.keyPackages.references.first)
         try world.restart(1)
-        #expect(world[1].signerRequests.count == 3)
+        // Two lists, the package, and the proof of a key made anew.
+        #expect(world[1].signerRequests.count == 4)
         #expect(world[1].model.keyPackages.references == [package])
         world.settle()
         #expect(world.relayed.filter { $0.pubkey == world[1].key }.count == 4)

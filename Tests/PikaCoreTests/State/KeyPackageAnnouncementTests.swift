@@ -56,6 +56,27 @@ import Testing
         #expect(self.announcement.keyPackage.map(\.answer) == [.stored, .unreachable("no connection")])
     }
 
+    @Test mutating func generationsDoNotReplaceEachOther() throws {
+        var random = SplitMix64(seed: 4)
+        let keys = KeyPair.generate(using: &random)
+        let second = UnsignedEvent(
+            pubkey: keys.publicKey, createdAt: 1_800_000_000, kind: .addressableKeyPackage, tags: [],
+            content: Base64.encode([0, 1, 0, 5, 0, 1, 0, 1])
+        ).signed(by: keys, using: &random)
+        self.announcement.expect(second, from: [self.first])
+        #expect(self.announcement.event == self.legacy.id && self.announcement.secondEvent == second.id)
+        self.note(second, self.first, .accepted)
+        #expect(self.announcement.isSecondStored && !self.announcement.isStored)
+        self.note(self.addressable, self.first, .refused("blocked: no"))
+        self.note(self.legacy, self.first, .accepted)
+        #expect(self.announcement.keyPackage.first?.answer == .refused("kind 30443: blocked: no"))
+        // A new package of one generation keeps the answers to the other's.
+        self.announcement.begin(.v2)
+        #expect(self.announcement.number == 2 && self.announcement.isStored && self.announcement.secondEvent == nil)
+        self.announcement.begin()
+        #expect(self.announcement.event == nil)
+    }
+
     @Test mutating func kind30443AloneIsNotStored() {
         for relay in [self.first, self.second] {
             self.note(self.addressable, relay, .accepted)

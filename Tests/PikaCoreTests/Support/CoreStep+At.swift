@@ -5,7 +5,9 @@ import Nostr
 extension CoreStep {
     /// A step at a time in Unix milliseconds, with no changes or effects yet.
     static func at(_ milliseconds: Int64) -> CoreStep {
-        CoreStep(nowMilliseconds: milliseconds, random: CoreRandom(SystemRandomNumberGenerator()))
+        CoreStep(
+            nowMilliseconds: milliseconds, monotonicMilliseconds: milliseconds,
+            random: CoreRandom(SystemRandomNumberGenerator()))
     }
 }
 

@@ -10,6 +10,8 @@ import Testing
 struct DurableState {
     var state = StoredState()
     var messages: [StoredMessage] = []
+    /// Ids of withdrawn messages.
+    var withdrawn: Set<EventID> = []
     var media: [StoredMedia] = []
 
     mutating func apply(_ change: StoreChange) {
@@ -29,6 +31,17 @@ struct DurableState {
             }
         case .moveMessage(let message):
             if let index = self.messages.firstIndex(where: { $0.groupID == message.groupID && $0.id == message.id }) {
+                self.messages[index] = message
+                self.withdrawn.remove(message.id)
+            }
+        case .withdrawMessages(let groupID, let points):
+            self.withdrawn.formUnion(self.messages(in: groupID, atPoints: points).map(\.id))
+        case .restoreMessages(let groupID, let points):
+            self.withdrawn.subtract(self.messages(in: groupID, atPoints: points).map(\.id))
+        case .reviveMessage(let message):
+            if self.withdrawn.remove(message.id) != nil,
+                let index = self.messages.firstIndex(where: { $0.groupID == message.groupID && $0.id == message.id })
+            {
                 self.messages[index] = message
             }
         case .deleteExpired(let time): self.messages.removeAll { ($0.expiresAt ?? .distantFuture) <= time }
@@ -63,6 +76,13 @@ struct DurableState {
         case .dropRow: break
         case .putInstance(let instance): self.state.instance = instance
         }
+    }
+
+    /// The messages that are part of their groups' histories.
+    var shown: [StoredMessage] { self.messages.filter { !self.withdrawn.contains($0.id) } }
+
+    func messages(in groupID: GroupID, atPoints points: [Bytes32]) -> [StoredMessage] {
+        self.messages.filter { $0.groupID == groupID && $0.point.map(points.contains) ?? false }
     }
 
     func surplus(_ rule: MessageSurplus, limit: Int) -> [StoredMessage] {
@@ -112,10 +132,18 @@ struct ReducerWorld {
         var ownKey: OwnKey { self.isRemote ? .remote(self.key) : .local(self.keys) }
         var key: PublicKey { self.keys.publicKey }
         var chatID: ChatID { self.model.state.chatList.first?.chatID ?? "" }
-        var group: MarmotGroup? { self.model.groups.values.first }
+        /// A group of the first generation.
+        var group: MarmotGroup? { self.model.groups.firsts.values.first }
+
+        /// The group of the second generation.
+        var second: ConvergingGroup? { self.model.groups.seconds.values.first }
 
         var texts: [String] {
             self.delivered.compactMap { if case .message(let message) = $0.content { message.content } else { nil } }
+        }
+
+        var withdrawals: [WithdrawnEvent] {
+            self.delivered.compactMap { if case .withdrawn(let message) = $0.content { message } else { nil } }
         }
 
         var commits: [CommitEvent] {
@@ -141,12 +169,12 @@ struct ReducerWorld {
 
     init(
         _ count: Int, invites: CoreConfiguration.InvitePolicy = .anyone, selfUpdate: SelfUpdatePolicy = .never,
-        remote: Set<Int> = []
+        remote: Set<Int> = [], groupProtocol: GroupProtocol = .v1
     ) throws {
         for index in 0..<count {
             let keys = KeyPair.generate(using: &self.random)
             let configuration = CoreConfiguration(
-                relays: [ReducerWorld.relay], invites: invites, selfUpdate: selfUpdate)
+                relays: [ReducerWorld.relay], invites: invites, selfUpdate: selfUpdate, groupProtocol: groupProtocol)
             let isRemote = remote.contains(index)
             let model = try CoreModel(
                 account: isRemote ? .remote(keys.publicKey) : .local(keys), configuration: configuration,
@@ -178,7 +206,9 @@ struct ReducerWorld {
 
     @discardableResult
     private mutating func turn(_ index: Int, _ body: (inout CoreModel, inout CoreStep) -> Void) -> CoreStep {
-        var step = CoreStep(nowMilliseconds: self.now, random: CoreRandom(SplitMix64(seed: self.random.next())))
+        var step = CoreStep(
+            nowMilliseconds: self.now, monotonicMilliseconds: self.now,
+            random: CoreRandom(SplitMix64(seed: self.random.next())))
         body(&self.accounts[index].model, &step)
         self.accounts[index].model.storeChanges(&step)
         for change in step.changes { self.accounts[index].durable.apply(change) }
@@ -189,7 +219,7 @@ struct ReducerWorld {
             case .note(let note): self.accounts[index].notes.append(note)
             case .observe(let notice): self.accounts[index].notices.append(notice)
             case .report(_, let id, let delivery): self.accounts[index].reports[id, default: []].append(delivery)
-            case .wake(let timer, let time):
+            case .wake(let timer, let time), .wakeMonotonic(let timer, let time):
                 self.accounts[index].timers.append((time, timer))
                 self.accounts[index].due.append(effect)
             default: self.accounts[index].due.append(effect)
@@ -249,10 +279,13 @@ struct ReducerWorld {
                 index, .fetched(purpose, Dictionary(uniqueKeysWithValues: relays.map { ($0, .events(found)) })))
         case .useKey(let job, let operation): self.sign(index, job, operation)
         case .loadSent(let groupID, let epoch):
-            let messages = self[index].durable.messages.filter {
+            let messages = self[index].durable.shown.filter {
                 $0.groupID == groupID && $0.isOwn && $0.epoch >= epoch
             }
             self.reduce(index, .sentLoaded(groupID: groupID, messages))
+        case .loadWithdrawn(let groupID, let points):
+            let messages = self[index].durable.messages(in: groupID, atPoints: points)
+            self.reduce(index, .withdrawnLoaded(groupID: groupID, points: points, messages))
         case .loadUnsent(let groupID, let epoch):
             let messages = self[index].durable.messages.filter { $0.groupID == groupID && $0.isOwn }
             self.reduce(index, .unsentLoaded(groupID: groupID, upToEpoch: epoch, messages))
@@ -261,7 +294,7 @@ struct ReducerWorld {
         case .loadNextExpiry:
             self.reduce(index, .nextExpiry(self[index].durable.messages.compactMap(\.expiresAt).min()))
         case .loadMessages(let groupID, let before, let limit, let opening, let request):
-            let older = self[index].durable.messages.filter { message in
+            let older = self[index].durable.shown.filter { message in
                 message.groupID == groupID && before.map { message.position < $0 } ?? true
             }
             let page = older.sorted { $0.position > $1.position }.prefix(limit)
@@ -344,9 +377,11 @@ struct ReducerWorld {
 
     /// A group of all accounts, started and founded by the first.
     static func group(
-        _ count: Int, selfUpdate: SelfUpdatePolicy = .never, remote: Set<Int> = []
+        _ count: Int, selfUpdate: SelfUpdatePolicy = .never, remote: Set<Int> = [],
+        groupProtocol: GroupProtocol = .v1
     ) throws -> ReducerWorld {
-        var world = try ReducerWorld(count, selfUpdate: selfUpdate, remote: remote)
+        var world = try ReducerWorld(
+            count, selfUpdate: selfUpdate, remote: remote, groupProtocol: groupProtocol)
         for index in 0..<count { world.reduce(index, .started) }
         world.settle()
         world.act(0, .createGroupChat(name: "Lab", peers: world.accounts.dropFirst().map(\.key)), "create")

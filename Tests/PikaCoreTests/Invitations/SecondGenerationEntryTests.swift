@@ -1,0 +1,204 @@
+import LiveTesting
+import MLS
+import Marmot
+import Nostr
+import Testing
+
+@testable import PikaCore
+
+/// Members that are added to groups of the second generation, leave them, and return.
+@Suite struct SecondGenerationEntryTests {
+    /// A group of the first two of these accounts.
+    private func world(_ count: Int) throws -> ReducerWorld {
+        var world = try ReducerWorld(count, groupProtocol: .v2)
+        for index in 0..<count { world.reduce(index, .started) }
+        world.settle()
+        world.act(0, .createGroupChat(name: "Lab", peers: [world[1].key]), "create")
+        world.advance(seconds: 3)
+        return world
+    }
+
+    /// The joins that handlers learnt of. A restart delivers unhandled events again, which does not count.
+    private func joins(_ world: ReducerWorld, _ index: Int) -> [JoinEvent] {
+        var rows: Set<Int64> = []
+        return world[index].delivered.compactMap { event in
+            guard case .joined(let join) = event.content, rows.insert(event.inboxID).inserted else { return nil }
+            return join
+        }
+    }
+
+    private func wraps(_ world: ReducerWorld) -> Int { world.relayed.count { $0.kind == .giftWrap } }
+
+    @Test func welcomeFollowsStoredCommit() throws {
+        var world = try self.world(3)
+        let before = self.wraps(world)
+        world.act(0, .addGroupMembers(chatID: world[0].chatID, peers: [world[2].key]), "add")
+        world.catchUp(0)
+        let commit = try #require(world[0].publishing.first { $0.event.kind == .groupEvent })
+        #expect(self.wraps(world) == before && !world[0].publishing.contains { $0.event.kind == .giftWrap })
+        // A crash before the relay's answer: the commit is published again, and its Welcome follows.
+        try world.restart(0)
+        world.connect(0)
+        world.advance(seconds: 3)
+        #expect(world.relayed.contains { $0.id == commit.event.id } && self.wraps(world) == before + 1)
+        #expect(self.joins(world, 2).map(\.memberCount) == [3])
+        for account in world.accounts { #expect(account.second?.tip.members.count == 3) }
+        world.say(2, "hello")
+        world.settle()
+        #expect(world[0].texts == ["hello"] && world[1].texts == ["hello"])
+    }
+
+    @Test func removedMemberReturnsByNewWelcome() throws {
+        var world = try self.world(3)
+        world.act(0, .addGroupMembers(chatID: world[0].chatID, peers: [world[2].key]), "add")
+        world.advance(seconds: 3)
+        let first = try #require(world.relayed.last { $0.kind == .giftWrap })
+        world.act(0, .removeGroupMembers(chatID: world[0].chatID, peers: [world[2].key]), "remove")
+        world.advance(seconds: 3)
+        #expect(world[2].second?.isActive == false)
+        // The Welcome of the former membership does not lead back.
+        try world.restart(2)
+        world.receive(2, first)
+        #expect(world[2].second?.isActive == false)
+        world.act(0, .addGroupMembers(chatID: world[0].chatID, peers: [world[2].key]), "again")
+        world.advance(seconds: 3)
+        #expect(world[2].second?.isActive == true && self.joins(world, 2).count == 2)
+        #expect(world[2].second?.tip.epoch == world[0].second?.tip.epoch)
+        // The store has no rows of the replaced state.
+        try world.restart(2)
+        world.say(0, "welcome back")
+        world.settle()
+        #expect(world[2].texts == ["welcome back"])
+    }
+
+    @Test func forgottenWelcomeDoesNotLeadBack() throws {
+        var world = try self.world(3)
+        world.act(0, .addGroupMembers(chatID: world[0].chatID, peers: [world[2].key]), "add")
+        world.advance(seconds: 3)
+        let welcome = try #require(world.relayed.last { $0.kind == .giftWrap })
+        world.act(0, .removeGroupMembers(chatID: world[0].chatID, peers: [world[2].key]), "remove")
+        world.advance(seconds: 3)
+        #expect(world[2].second?.isActive == false)
+        // So many events later that its id is forgotten; its key package is still there.
+        world.accounts[2].model.inbound = InboundEvents(seen: SeenEvents(newestFirst: []))
+        world.receive(2, welcome)
+        #expect(world[2].second?.isActive == false && self.joins(world, 2).count == 1)
+        #expect(world[2].model.state.invites.isEmpty)
+    }
+
+    @Test func memberOfLosingBranchFollowsNewInvitation() throws {
+        var world = try ReducerWorld(4, groupProtocol: .v2)
+        for index in 0..<4 { world.reduce(index, .started) }
+        world.settle()
+        world.act(0, .createGroupChat(name: "Lab", peers: [world[1].key, world[2].key]), "create")
+        world.advance(seconds: 3)
+        world.act(
+            0, .setGroupAdmins(chatID: world[0].chatID, admins: [world[0].key, world[1].key]), "admins")
+        world.advance(seconds: 3)
+        // Two admins commit at once; the one that loses has invited a new member.
+        let loser = world[0].key < world[1].key ? 1 : 0
+        world.act(loser, .addGroupMembers(chatID: world[loser].chatID, peers: [world[3].key]), "add")
+        world.act(1 - loser, .renameGroup(chatID: world[1 - loser].chatID, name: "new"), "rename")
+        world.settle()
+        world.advance(seconds: 15)
+        #expect(world[loser].second?.tip.members.contains(world[3].key) == true)
+        world.say(2, "hello")
+        world.advance(seconds: 3)
+        #expect(Set(world.accounts.map { $0.second?.tip.epoch }).count == 1)
+        #expect(world[3].second?.data.name == "new" && world[3].texts == ["hello"])
+        #expect(world[3].model.state.invites.isEmpty)
+    }
+
+    @Test func invitationIsFollowedInQuietGroup() throws {
+        var world = try self.world(3)
+        world.act(0, .addGroupMembers(chatID: world[0].chatID, peers: [world[2].key]), "add")
+        world.advance(seconds: 3)
+        world.act(0, .removeGroupMembers(chatID: world[0].chatID, peers: [world[2].key]), "remove")
+        world.advance(seconds: 3, offline: [2])
+        world.act(0, .addGroupMembers(chatID: world[0].chatID, peers: [world[2].key]), "again")
+        world.advance(seconds: 3, offline: [2])
+        // Only the invitation arrives; the group stays quiet.
+        world.receive(2, try #require(world.relayed.last { $0.kind == .giftWrap }))
+        #expect(self.joins(world, 2).count == 1 && world[2].model.state.invites.count == 1)
+        world.advance(seconds: 12, offline: [2])
+        #expect(self.joins(world, 2).count == 2 && world[2].model.state.invites.isEmpty)
+        #expect(world[2].second?.tip.epoch == world[0].second?.tip.epoch)
+    }
+
+    /// Regardless of the winner, messages that the new member sent on the losing branch are sent again.
+    @Test func authorLeavingBranchRepeatsItsMessages() throws {
+        var world = try ReducerWorld(4, groupProtocol: .v2)
+        for index in 0..<4 { world.reduce(index, .started) }
+        world.settle()
+        world.act(0, .createGroupChat(name: "Lab", peers: [world[1].key, world[2].key]), "create")
+        world.advance(seconds: 3)
+        world.act(
+            0, .setGroupAdmins(chatID: world[0].chatID, admins: [world[0].key, world[1].key]), "admins")
+        world.advance(seconds: 3)
+        let loser = world[0].key < world[1].key ? 1 : 0
+        world.act(loser, .addGroupMembers(chatID: world[loser].chatID, peers: [world[3].key]), "add")
+        // The key package is found, and the commit made, before the other admin's arrives.
+        world.catchUp(loser)
+        world.act(1 - loser, .renameGroup(chatID: world[1 - loser].chatID, name: "new"), "rename")
+        world.settle()
+        #expect(self.joins(world, 3).count == 1)
+        world.say(3, "from another branch")
+        // One message on each branch, so that neither wins by its witnesses.
+        world.say(1 - loser, "meanwhile")
+        world.advance(seconds: 15)
+        world.say(2, "hello")
+        world.advance(seconds: 6)
+        for index in 0..<3 {
+            let texts = world[index].durable.shown.map(\.rumor.content)
+            #expect(texts.count { $0 == "from another branch" } == 1, "account \(index)")
+        }
+        #expect(Set(world.accounts.map { $0.second?.tip.epoch }).count == 1)
+        #expect(world[3].texts.last == "hello")
+        #expect(world.memos(.reseal, 3) == 0)
+    }
+
+    @Test func disbandedGroupIsNeverJoinedAgain() throws {
+        var world = try self.world(2)
+        let groupID = try #require(world[1].second?.groupID)
+        world.act(0, .disbandGroup(chatID: world[0].chatID), "disband")
+        world.advance(seconds: 3)
+        #expect(world[1].model.closedGroups.disbanded == [groupID])
+        try world.restart(1)
+        #expect(world[1].model.closedGroups.disbanded == [groupID])
+        #expect(world[1].second?.isActive == false)
+    }
+
+    @Test func invitationMayPrecedeRemoval() throws {
+        var world = try self.world(3)
+        world.act(0, .addGroupMembers(chatID: world[0].chatID, peers: [world[2].key]), "add")
+        world.advance(seconds: 3)
+        // The member is away while it is removed and invited again; then the invitation arrives first.
+        let known = world.relayed.count
+        world.act(0, .removeGroupMembers(chatID: world[0].chatID, peers: [world[2].key]), "remove")
+        world.advance(seconds: 3, offline: [2])
+        world.act(0, .addGroupMembers(chatID: world[0].chatID, peers: [world[2].key]), "again")
+        world.advance(seconds: 3, offline: [2])
+        let missed = world.relayed.dropFirst(known)
+        let wrap = try #require(missed.last { $0.kind == .giftWrap })
+        world.receive(2, wrap)
+        #expect(world[2].model.state.invites.map(\.wrapper) == [wrap.id] && self.joins(world, 2).count == 1)
+        try world.restart(2)
+        #expect(world[2].model.state.invites.map(\.wrapper) == [wrap.id])
+        for event in missed where event.kind == .groupEvent { world.receive(2, event) }
+        world.advance(seconds: 6)
+        #expect(world[2].second?.isActive == true && self.joins(world, 2).count == 2)
+        #expect(world[2].second?.tip.epoch == world[0].second?.tip.epoch)
+        #expect(world[2].model.state.invites.isEmpty)
+    }
+
+    @Test func firstGenerationIsNeverEnteredBySecond() throws {
+        var world = try ReducerWorld.group(2)
+        let groupID = try #require(world[1].model.groups.keys.first)
+        #expect(world[1].model.closedGroups.active == [groupID])
+        // Also after a removal: a group keeps its generation.
+        world.act(0, .removeGroupMembers(chatID: world[0].chatID, peers: [world[1].key]), "remove")
+        world.settle()
+        #expect(world[1].model.groups[groupID]?.isActive == false)
+        #expect(world[1].model.closedGroups.active == [groupID])
+    }
+}
