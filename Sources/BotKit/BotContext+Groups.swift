@@ -18,12 +18,12 @@ extension BotContext {
         change(chatID) { .leaveGroup(chatID: $0) }
     }
 
-    /// Changes the group's name, at most 255 bytes of UTF-8.
+    /// Changes the group's name, at most 255 bytes of UTF-8; 256 in groups of the second generation.
     public func rename(to name: String, in chatID: ChatID? = nil) {
         change(chatID) { .renameGroup(chatID: $0, name: name) }
     }
 
-    /// Changes the group's description, at most 2,000 bytes of UTF-8.
+    /// Changes the group's description, at most 2,000 bytes of UTF-8; 4,096 in groups of the second generation.
     public func setDescription(_ description: String, in chatID: ChatID? = nil) {
         change(chatID) { .setGroupDescription(chatID: $0, description: description) }
     }
@@ -40,9 +40,22 @@ extension BotContext {
 
     /// Creates a group with these peers, whose key packages are looked up on the relays; the account is its admin.
     ///
-    /// `missing` decides whether peers without a usable key package fail the creation or are left out.
-    public func createGroup(_ name: String, with peers: [PublicKey], missing: MissingPeers = .fail) {
-        dispatch(.createGroupChat(name: name, peers: peers, missing: missing))
+    /// `missing` decides whether peers without a usable key package fail the creation or are left out, `groupProtocol`
+    /// the generation of the group; nil for the one that the configuration chooses (`protocol`).
+    public func createGroup(
+        _ name: String, with peers: [PublicKey], missing: MissingPeers = .fail, groupProtocol: GroupProtocol? = nil
+    ) {
+        dispatch(.createGroupChat(name: name, peers: peers, missing: missing, groupProtocol: groupProtocol))
+    }
+
+    /// Ends the group for all members, irrevocably. Only admins of groups of the second generation can do this.
+    public func disband(_ chatID: ChatID? = nil) {
+        change(chatID) { .disbandGroup(chatID: $0) }
+    }
+
+    /// Makes ``disband(_:)`` possible in a group of the second generation whose founder did not.
+    public func enableDisbanding(in chatID: ChatID? = nil) {
+        change(chatID) { .enableDisbanding(chatID: $0) }
     }
 
     private func change(_ chatID: ChatID?, _ action: (ChatID) -> AppAction) {

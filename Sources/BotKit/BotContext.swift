@@ -155,13 +155,16 @@ public final class BotContext: Sendable {
 }
 
 extension CoreEvent {
-    /// An id of the event that is the same in every process: the id of the message, commit or call signal.
+    /// An id of the event that is the same in every process: the id of the message, commit or call signal. A message
+    /// may be withdrawn and restored repeatedly, so the id of such an event also contains its inbox row.
     package var inputID: String {
         switch content {
         case .message(let message): message.id.hex
         case .commit(let commit): commit.id.hex
         case .call(let call): call.id.hex
         case .joined(let join): "joined-\(chatID)-\(join.epoch)"
+        case .withdrawn(let withdrawn):
+            "\(withdrawn.isRestored ? "restored" : "withdrawn")-\(withdrawn.id.hex)-\(inboxID)"
         }
     }
 }

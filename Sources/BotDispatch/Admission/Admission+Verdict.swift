@@ -12,7 +12,7 @@ extension Admission {
                 return .ignored(.groupScope, detail: "groups: \(policy.groups.scope(in: scope).rawValue)")
             }
         case .call(let call): if call.sender == scope.account { return .ignored(.own) }
-        case .commit, .joined: break
+        case .commit, .joined, .withdrawn: break
         }
         if scope.isGroup, policy.groups.scope(in: scope) == .none {
             return .ignored(.groupScope, detail: "groups: none")
@@ -20,8 +20,8 @@ extension Admission {
         guard let trigger = event.trigger(by: scope.account),
             let objection = policy.triggers.objection(to: trigger.author, role: trigger.role)
         else {
-            // The account's own joins and commits have no author to check; a bot with `triggers: nobody` ignores them
-            // too.
+            // The account's own joins and commits, and withdrawals, have no author to check; a bot with
+            // `triggers: nobody` ignores them too.
             return policy.triggers == .nobody ? .ignored(.notAllowed, detail: "triggers: nobody") : .admitted
         }
         return .ignored(objection, detail: policy.triggers.detail(trigger.role))
@@ -39,14 +39,15 @@ extension Admission {
 }
 
 extension CoreEvent {
-    /// Returns the author of the event; nil for the account's own commits, and for its joins, which the invitation
-    /// policy decides.
+    /// Returns the author of the event; nil for the account's own commits, for its joins, which the invitation policy
+    /// decides, and for withdrawals, which have no author: a bot that received a message is always told that it was
+    /// withdrawn.
     func trigger(by account: PublicKey) -> (author: PublicKey, role: MemberRole?)? {
         switch content {
         case .message(let message): (message.sender, message.role)
         case .call(let call): (call.sender, call.role)
         case .commit(let commit): commit.isOwn || commit.committer == account ? nil : (commit.committer, commit.role)
-        case .joined: nil
+        case .joined, .withdrawn: nil
         }
     }
 }

@@ -28,7 +28,7 @@ package struct EventExplanation: Hashable, Sendable {
         // A waiting event has an entry for each retry: only the newest is kept.
         var seen: Set<String> = []
         parts = journal.entries(matching: digits).reversed()
-            .filter { seen.insert("\($0.id ?? "")\($0.wrapper ?? "")\($0.bot ?? "")\($0.fate)\($0.reason)").inserted }
+            .filter { seen.insert($0.distinction).inserted }
             .reversed().map { entry in
                 let (sentence, advice) = entry.explanation
                 return Part(entry: entry, sentence: sentence, advice: advice)
@@ -49,7 +49,8 @@ package struct EventExplanation: Hashable, Sendable {
             if title != name { lines.append(title) }
             name = title
             let whom = entry.bot.map { "bot \($0): " } ?? ""
-            lines.append("  \(whom)\(part.sentence)" + (entry.detail.isEmpty ? "" : " (\(entry.detail))"))
+            let change = entry.change.map { "\($0.words): " } ?? ""
+            lines.append("  \(change)\(whom)\(part.sentence)" + (entry.detail.isEmpty ? "" : " (\(entry.detail))"))
             if !part.advice.isEmpty { lines.append("    \(part.advice)") }
         }
         return lines.isEmpty ? Self.unknown : lines
@@ -80,6 +81,23 @@ extension EventExplanation.Part {
             "chat": text(entry.chat), "bot": text(entry.bot), "fate": .string(entry.fate.rawValue),
             "reason": .string(entry.reason),
             "detail": .string(entry.detail), "sentence": .string(sentence), "advice": .string(advice),
+            "change": text(entry.change?.rawValue),
         ]
+    }
+}
+
+extension JournalEntry {
+    /// The key of entries that stand for each other: an explanation shows only the newest one of each key.
+    fileprivate var distinction: String {
+        "\(id ?? "")\(wrapper ?? "")\(bot ?? "")\(fate)\(reason)\(change?.rawValue ?? "")"
+    }
+}
+
+extension JournalEntry.Change {
+    fileprivate var words: String {
+        switch self {
+        case .withdrawal: "withdrawn, because the group settled on another branch"
+        case .restoration: "restored, because the group settled on its branch again"
+        }
     }
 }

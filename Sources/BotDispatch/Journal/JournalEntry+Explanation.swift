@@ -5,6 +5,12 @@ extension JournalEntry {
 
     /// The outcome in words, and how to change it if it was not intended.
     var explanation: Explanation {
+        let (sentence, advice) = reasonExplanation
+        guard let rule = LostBranchRule(of: self) else { return (sentence, advice) }
+        return ("\(sentence); the chosen branch won because \(rule.words)", advice)
+    }
+
+    private var reasonExplanation: Explanation {
         switch knownReason {
         case .core(let reason): reason.explanation
         case .ignored(let reason): reason.explanation
@@ -54,7 +60,8 @@ extension CoreReason {
         case .badPushToken:
             ("it is a push token event that is invalid or exceeds a limit", "Register the token again.")
         case .duplicate: ("it is a duplicate", "Only the first copy counts; query that one.")
-        case .notForUs: ("it is for another account, or for a deleted key package", "Invite the account again.")
+        case .notForUs:
+            ("it is for another account or device, or for a deleted or lost key package", "Invite the account again.")
         case .notAdmin:
             ("its author is not an admin, and only admins may make this change", "Make the author an admin first.")
         case .pastEpoch:
@@ -69,6 +76,34 @@ extension CoreReason {
                 "Its sender's client is broken or hostile."
             )
         case .inactive: ("the account was removed from the group", "Invite it again.")
+        case .invalidOnBranch:
+            ("no known state of the group accepts it", "Its author may not make this change, or the event is forged.")
+        case .beyondAnchor, .beyondRetention:
+            ("it is for an epoch more than five before the current one", "It arrived too late; send it again.")
+        case .beforeJoin: ("it is for an epoch before the account joined", "")
+        case .unreferencedProposal: ("its epoch ended without a commit that includes it", "Propose it again.")
+        case .crowded: ("too many undecided messages compete with it", "A member's client is broken or hostile.")
+        case .halted:
+            (
+                "the group was disbanded, or its history cannot be followed any more",
+                "Let an admin remove the account and invite it again, unless the group was disbanded."
+            )
+        case .undecryptable: ("no known state of its epoch decrypts it", "Its author must send it again.")
+        case .collected:
+            ("it is decided with the other commits of its group, after one to five seconds", "Ask again later.")
+        case .losingCommit, .losingBranch:
+            (
+                "another branch of the group's history won",
+                "The author's client makes the change, or sends the message, again."
+            )
+        case .missingParent:
+            ("the commit before it has not arrived", "If it stays, that commit is missing on the relays.")
+        case .awaitingCommit: ("no member has committed the proposal yet", "An online member commits it automatically.")
+        case .noRoom:
+            (
+                "too many messages of its group are undecided, so it is tried again later",
+                "A member floods the group with commits; remove it."
+            )
         case .noKey, .futureEpoch, .missingProposal, .ownCommitPending, .otherCopy:
             (
                 "it cannot be decrypted yet and is kept: \(rawValue)",

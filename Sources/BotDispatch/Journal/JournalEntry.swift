@@ -20,6 +20,14 @@ package struct JournalEntry: Codable, Hashable, Sendable {
         case gaveUp = "gave_up"
     }
 
+    /// A message leaving its group's history, or returning to it.
+    package enum Change: String, Codable, Hashable, Sendable, CaseIterable {
+        /// The message left the history.
+        case withdrawal
+        /// The message came back.
+        case restoration
+    }
+
     /// The time of the entry.
     package var at: UnixTime
     /// The inner event's id in hex, or its substitute; nil if it was never decrypted.
@@ -34,6 +42,8 @@ package struct JournalEntry: Codable, Hashable, Sendable {
     /// The code of the reason: the raw value of ``knownReason``, or the code of an error of Marmot or MLS.
     package var reason: String
     package var detail: String
+    /// The change of the message that the entry is about; nil if it is about the event itself.
+    package var change: Change?
 
     /// Creates the entry of a bot that did not receive the event; of all bots if `bot` is nil.
     init(_ event: CoreEvent, at: UnixTime, bot: String?, ignored reason: IgnoreReason, detail: String) {
@@ -53,6 +63,7 @@ package struct JournalEntry: Codable, Hashable, Sendable {
         self.fate = fate
         reason = code
         self.detail = detail
+        change = event.journalChange
     }
 
     init(_ notice: CoreNotice) {
@@ -84,6 +95,12 @@ extension CoreEvent {
         case .commit(let commit): (inputID, commit.id.hex)
         case .call(let call): (inputID, call.wrapper?.hex)
         case .joined: (inputID, nil)
+        case .withdrawn(let withdrawn): (withdrawn.id.hex, withdrawn.wrapper?.hex)
         }
+    }
+
+    fileprivate var journalChange: JournalEntry.Change? {
+        guard case .withdrawn(let withdrawn) = content else { return nil }
+        return withdrawn.isRestored ? .restoration : .withdrawal
     }
 }

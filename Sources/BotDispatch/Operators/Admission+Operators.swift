@@ -41,7 +41,9 @@ extension Admission {
         journal.note(
             JournalEntry(
                 event, at: UnixTime(milliseconds: now), bot: nil, .done, detail: "an operator's command"))
-        return ([.send(chatID: event.chatID, .text(text, replyingTo: message))] + operations).enumerated().map {
+        let reply = HandlerEffect.Operation.send(
+            chatID: event.chatID, .reply(text, to: message, in: scope.chat))
+        return ([reply] + operations).enumerated().map {
             HandlerEffect(id: "\(Self.scope)/\(event.inputID)/\($0.offset)", operation: $0.element)
         }
     }

@@ -68,6 +68,13 @@ extension JoinEvent: ChatEvent {
     public var role: MemberRole? { .admin }
 }
 
+extension WithdrawnEvent: ChatEvent {
+    /// The sender of the withdrawn or restored message, who did not cause this event.
+    public var author: PublicKey { sender }
+    /// Unknown.
+    public var role: MemberRole? { nil }
+}
+
 extension EventFilter {
     /// All events.
     public static var any: Self { Self { _, _ in true } }

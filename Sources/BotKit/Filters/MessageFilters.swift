@@ -19,7 +19,8 @@ extension EventFilter<MessageEvent> {
     }
 
     /// Only replies to messages of the account: with an `e` tag (docs/protocol/marmot.md §8.1) and a `p` tag of the
-    /// account, or with a `q` tag that names the account (NIP-C7). The tags are unverified claims of the sender.
+    /// account, or with a `q` tag that names the account (NIP-C7). The tags are unverified claims of the sender. Replies of
+    /// White Noise name only the message: they count if their text also mentions the account.
     public static var reply: Self {
         Self { message, scope in
             let own = scope.account.hex
@@ -35,7 +36,9 @@ extension EventFilter<MessageEvent> {
     public static var unknownKind: Self {
         let known: Set<Kind> = [
             .metadata, .deletion, .reaction, .chatMessage, .callSignal, .pushTokenRequest, .pushTokenList,
-            .pushTokenRemoval, .hypernote, .hypernoteResponse, .typing,
+            .pushTokenRemoval, .accountProof, .pushTokenProof, .edit, .pollVote, .poll, .agentStreamStart,
+            .agentActivity, .agentOperation, .groupSystem, .report, .reportDismissal, .adminDeletion, .hypernote,
+            .hypernoteResponse, .typing,
         ]
         return Self { message, _ in !known.contains(message.kind) }
     }

@@ -25,7 +25,7 @@ package struct KeyPackageProbeRun: Sendable {
         self.json = json
     }
 
-    /// Prints the result. Throws ``ArgumentParser/ExitCode`` 1 if the account cannot be found or invited, and 2 if no
+    /// Prints the result. Throws ``ArgumentParser/ExitCode`` 1 if the account cannot be found or invited as expected, and 2 if no
     /// relay answered.
     package func run() async throws {
         let logger = Logger(label: "probe") { _ in SwiftLogNoOpLogHandler() }

@@ -6,9 +6,17 @@ extension KeyPackageReport {
     var json: JSONValue {
         [
             "account": .string(account.npub), "success": .bool(isSuccess), "known": .bool(hasAnswers),
-            "findable": .bool(isFindable), "inviteable": .bool(isInviteable), "verdict": .string(verdict),
-            "relays": .array(relays.map(\.json)), "lists": .array(lists.map(\.json)),
-            "invitation": invitation?.json ?? .null,
+            "expected": .string(expectation.rawValue), "verdict": .string(verdict),
+            "protocols": ["v1": json(of: .v1), "v2": json(of: .v2)], "lists": .array(lists.map(\.json)),
+        ]
+    }
+
+    private func json(of generation: GroupGeneration) -> JSONValue {
+        let found = self[generation]
+        return [
+            "success": .bool(isSuccess(in: generation)), "findable": .bool(isFindable(in: generation)),
+            "inviteable": .bool(found.isInviteable), "reachable": .bool(isReachable(in: generation)),
+            "relays": .array(found.relays.map(\.json)), "invitation": found.invitation?.json ?? .null,
         ]
     }
 }

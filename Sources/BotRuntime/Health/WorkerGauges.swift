@@ -49,6 +49,10 @@ struct WorkerGauges: Sendable {
     func set(_ vitals: CoreVitals, relays: [RelayURL]) {
         revision.record(Double(vitals.state.rev))
         groups.record(vitals.groupCount)
+        for halt in GroupHalt.allCases {
+            Gauge(label: "bot_groups_halted", dimensions: [("reason", halt.rawValue)])
+                .record(vitals.state.chatList.count { GroupHalt($0.convergence) == halt })
+        }
         inboxDepth.record(vitals.inboxDepth)
         inboxAge.record(vitals.oldestInboxAt.map { max(0, vitals.takenAt.seconds(since: $0)) } ?? 0)
         outboxDepth.record(vitals.outboxDepth)
@@ -70,6 +74,23 @@ struct WorkerGauges: Sendable {
         ready.record(checks.allSatisfy(\.ok) ? 1 : 0)
         for (check, all) in Dictionary(grouping: checks, by: \.check) {
             Gauge(label: "bot_check_passed", dimensions: [("check", check)]).record(all.allSatisfy(\.ok) ? 1 : 0)
+        }
+    }
+}
+
+/// The reason why the account cannot follow a group of the second generation; the raw value is a metric label.
+enum GroupHalt: String, CaseIterable {
+    /// The last attempt to choose a branch failed; the next one continues it.
+    case blocked
+    /// Only another invitation helps.
+    case unrecoverable
+
+    /// Returns nil for a group that the account follows, or that was ended.
+    init?(_ convergence: ChatConvergence?) {
+        switch convergence {
+        case .blocked?: self = .blocked
+        case .unrecoverable?: self = .unrecoverable
+        case .settled?, .syncing?, .resolving?, .disbanded?, nil: return nil
         }
     }
 }

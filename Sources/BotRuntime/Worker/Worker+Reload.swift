@@ -69,6 +69,6 @@ extension Worker {
             retention: account.retention, detectsCopies: true, mediaServers: configuration.media.servers,
             readsProfiles: account.profiles,
             inviteLimits: .init(account.inviteLimit), callLimit: RateLimit(6, per: .seconds(60)),
-            onRollbackStorm: account.onRollbackStorm)
+            onRollbackStorm: account.onRollbackStorm, groupProtocol: account.groupProtocol)
     }
 }

@@ -5,8 +5,8 @@ import Foundation
 /// The lines that a worker writes to standard output for its supervisor: one JSON object per line, never with a secret.
 ///
 /// Status lines are `{"status":"starting"}`, `{"status":"ready","pubkey":…}` and `{"status":"draining"}`. Event lines
-/// have `event` (`joined`, `message`, `commit`, `call`, `answer` or `call_answer`), `chat`, and by kind `id`, `from`,
-/// `kind`, `epoch`, `type`, `bot` and `content`. Keys and ids are cut to eight digits.
+/// have `event` (`joined`, `message`, `commit`, `call`, `withdrawn`, `restored`, `answer` or `call_answer`), `chat`, and by
+/// kind `id`, `from`, `kind`, `epoch`, `type`, `bot` and `content`. Keys and ids are cut to eight digits.
 struct WorkerLines: Sendable {
     private struct Line: Encodable {
         var status: String?
@@ -41,7 +41,7 @@ struct WorkerLines: Sendable {
     }
 
     private func received(_ event: CoreEvent) {
-        var line = Line(chat: short(event.chatID.rawValue), id: short(event.inputID))
+        var line = Line(chat: short(event.chatID.rawValue), id: short(event.shownID))
         switch event.content {
         case .message(let message):
             line.event = "message"
@@ -65,6 +65,11 @@ struct WorkerLines: Sendable {
             line.from = short(join.inviter.hex)
             line.epoch = join.epoch
             line.content = shown(join.name)
+        case .withdrawn(let withdrawn):
+            line.event = withdrawn.isRestored ? "restored" : "withdrawn"
+            line.from = short(withdrawn.sender.hex)
+            line.kind = withdrawn.kind.rawValue
+            line.epoch = withdrawn.epoch
         }
         write(line)
     }
@@ -72,7 +77,7 @@ struct WorkerLines: Sendable {
     private func answered(_ trigger: BotTrigger, _ bot: String, _ operation: HandlerEffect.Operation) {
         let event = trigger.event
         var line = Line(
-            event: "answer", chat: event.map { short($0.chatID.rawValue) }, id: event.map { short($0.inputID) },
+            event: "answer", chat: event.map { short($0.chatID.rawValue) }, id: event.map { short($0.shownID) },
             bot: bot)
         switch operation {
         case .send(let chatID, let message):
@@ -105,5 +110,12 @@ struct WorkerLines: Sendable {
         // Strings and numbers can always be encoded as JSON.
         guard let data = try? encoder.encode(line), let text = String(data: data, encoding: .utf8) else { return }
         write(text)
+    }
+}
+
+extension CoreEvent {
+    /// The id that people know the event by: a withdrawal's is that of its message.
+    fileprivate var shownID: String {
+        if case .withdrawn(let withdrawn) = content { withdrawn.id.hex } else { inputID }
     }
 }

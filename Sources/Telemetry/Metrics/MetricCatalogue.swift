@@ -17,6 +17,9 @@ package enum MetricCatalogue {
         .gauge("bot_state_revision", "Revision of the account's latest state snapshot."),
         .gauge("bot_groups", "Groups that the account is a member of."),
         .gauge(
+            "bot_groups_halted", "Groups of v2 whose history the account cannot follow, by reason.",
+            labels: ["reason"]),
+        .gauge(
             "bot_last_event_timestamp_seconds", "Unix time at which the newest event for the handlers was received."),
         .counter(
             "bot_events_received_total", "Events dispatched to the handlers, by type.",
@@ -45,7 +48,9 @@ package enum MetricCatalogue {
             "bot_routing_collisions_total", "Detected collisions of several groups with the same nostr_group_id."),
         .counter(
             "bot_state_rollbacks_total", "Starts with a state older than the account's messages on relays."),
-        .counter("bot_groups_overtaken_total", "Groups whose keys were changed by another copy of the account."),
+        .counter(
+            "bot_groups_overtaken_total",
+            "Groups that the account can no longer follow, usually because another copy of it changed their keys."),
         .counter("bot_signer_failures_total", "Failed requests to the remote signer, by reason.", labels: ["reason"]),
     ]
 
@@ -167,20 +172,28 @@ extension MetricCatalogue {
             labels: ["target"]
         ),
         .gauge(
-            "keypackage_probe_success", "Whether the account can be found and invited (1) or not (0).",
+            "keypackage_probe_success",
+            "Whether the account can be found and invited in the expected protocol generations (1) or not (0).",
             labels: ["target"]),
         .gauge(
             "keypackage_relay_state", "State of the account's key packages on a relay: 1 for the current state.",
-            labels: ["target", "relay", "state"]),
+            labels: ["target", "protocol", "relay", "state"]),
         .gauge(
-            "keypackage_age_seconds", "Age of the newest key package on a relay.", labels: ["target", "relay"]),
+            "keypackage_failed_check", "1 for the check that a relay's key packages fail, 0 for earlier ones.",
+            labels: ["target", "protocol", "relay", "check"]),
+        .gauge(
+            "keypackage_age_seconds", "Age of the newest key package on a relay.",
+            labels: ["target", "protocol", "relay"]),
         .gauge(
             "keypackage_not_after_timestamp_seconds",
             "Unix time at which the newest key package on a relay expires.",
-            labels: ["target", "relay"]),
+            labels: ["target", "protocol", "relay"]),
         .gauge(
             "keypackage_inviteable", "Whether an invitation with the newest key package works (1) or not (0).",
-            labels: ["target"]),
+            labels: ["target", "protocol"]),
+        .gauge(
+            "keypackage_list_ok", "Whether a relay list of the account is usable (1) or missing or useless (0).",
+            labels: ["target", "list"]),
         .histogram(
             "group_canary_roundtrip_seconds", "Time from a group canary to its answer.", labels: ["target"],
             bounds: durations),
@@ -190,6 +203,9 @@ extension MetricCatalogue {
         .counter(
             "group_canary_answers_total", "Answers of mirrors to group canaries, by result.",
             labels: ["target", "result"]),
+        .gauge(
+            "group_canary_halted", "Whether the sender cannot follow the group's history (1) or can (0).",
+            labels: ["target"]),
         .gauge(
             "group_canary_diverged", "Mirrors whose epoch or member list differs from the sender's.",
             labels: ["target"]),

@@ -45,10 +45,10 @@ struct AdmissionTests {
         #expect(verdict(Admission(), coreEvent(1, .commit(commit)), bot) == expected)
     }
 
-    @Test func ownEventsAreNotTriggers() {
+    @Test func ownEventsAndWithdrawalsAreNotTriggers() {
         let own = coreEvent(1, .commit(commitEvent(by: key("a"), isOwn: true)))
         let joined = coreEvent(2, .joined(JoinEvent(inviter: key("b"), name: "", epoch: 1, memberCount: 2)))
-        for event in [own, joined] {
+        for event in [own, joined, withdrawal(3)] {
             #expect(verdict(Admission(), event, BotPolicy(triggers: .admins)) == "admitted")
             #expect(verdict(Admission(), event, BotPolicy(triggers: .allowlist([]))) == "admitted")
             #expect(verdict(Admission(), event, BotPolicy(triggers: .nobody)) == "not_allowed")

@@ -11,6 +11,7 @@ struct InstalledBotTests {
             OnInnerEvent(.any) { _, _ in }
             OnCommit { _, _ in }
             OnCall { _, _ in }
+            OnWithdrawn { _, _ in }
         }
         let chats = isGroup.map { [chatSummary("c1", isGroup: $0)] } ?? []
         let policy = BotPolicy(groups: GroupPolicy(groups))
@@ -47,6 +48,13 @@ struct InstalledBotTests {
         #expect(!triggers(.none, coreEvent(1, .commit(commitEvent()))))
         #expect(!triggers(.none, coreEvent(1, .call(callEvent(callInvite)))))
         #expect(triggers(.none, coreEvent(1, .commit(commitEvent())), isGroup: false))
+    }
+
+    /// A bot that received a message is told that it was withdrawn, whether or not it mentions the bot.
+    @Test func withdrawalsNeedNoMention() {
+        #expect(triggers(.mention, withdrawal()))
+        #expect(!triggers(.none, withdrawal()))
+        #expect(triggers(.none, withdrawal(), isGroup: false))
     }
 
     @Test func evictsOldestWrittenValues() {

@@ -113,6 +113,11 @@ final class StandingClock: CoreClock {
     }
 
     var nowMilliseconds: Int64 { state.withLock(\.now) }
+    var monotonicMilliseconds: Int64 { nowMilliseconds }
+
+    func sleep(untilMonotonicMilliseconds time: Int64) async throws {
+        try await sleep(untilMilliseconds: time)
+    }
 
     func sleep(untilMilliseconds time: Int64) async throws {
         let (end, reached) = AsyncStream.makeStream(of: Never.self)

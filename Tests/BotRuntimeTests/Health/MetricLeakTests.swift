@@ -136,6 +136,7 @@ struct MetricLeakTests {
         #expect(sum("bot_handler_errors_total", families, "class", "BadMood") ?? 0 >= 1)
         #expect(sum("bot_handler_errors_total", families, "class", "address_refused") ?? 0 >= 1)
         #expect(sum("bot_groups", families) == 1)
+        #expect(sum("bot_groups_halted", families) == 0)
         #expect(sum("bot_info", families, "version", SoftwareVersion.current) == 1)
         let names = Set(families.map(\.name))
         for name in [

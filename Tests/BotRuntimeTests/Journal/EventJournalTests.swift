@@ -164,6 +164,26 @@ struct EventExplanationTests {
         #expect(part?.sentence.hasPrefix("refused:") == false)
     }
 
+    @Test(arguments: LostBranchRule.allCases, ["losing_branch", "non_selected_eligible_branch"])
+    func lostBranchIsExplainedByItsRule(rule: LostBranchRule, reason: String) {
+        let journal = EventJournal()
+        for (id, fate) in [(9, CoreNotice.Fate.waiting), (10, .refused)] {
+            journal.note(
+                CoreNotice(
+                    event: eventID(id), fate: fate, reason: reason, detail: "another branch won by \(rule.rawValue)",
+                    at: 1))
+            let sentence = explain(eventID(id).hex, journal)?.parts.first?.sentence
+            #expect(sentence?.hasSuffix("the chosen branch won because \(rule.words)") == true)
+        }
+    }
+
+    @Test func onlyLostBranchesHaveRules() {
+        let other = CoreNotice(event: eventID(9), fate: .refused, reason: "bad_tags", detail: "tip_digest", at: 1)
+        #expect(LostBranchRule(of: JournalEntry(other)) == nil)
+        let unnamed = CoreNotice(event: eventID(9), fate: .waiting, reason: "losing_branch", detail: "lost", at: 1)
+        #expect(LostBranchRule(of: JournalEntry(unnamed)) == nil)
+    }
+
     @Test(arguments: HandlingReason.allCases)
     func everyOutcomeIsRecognizedByItsCode(reason: HandlingReason) {
         #expect(entry(1, reason).knownReason == .handling(reason))
@@ -200,6 +220,28 @@ struct EventExplanationTests {
         #expect(found?.lines.first == "event \(eventID(0xbeef).hex) in chat c1")
         #expect(found?.json["events"]?.array?.count == 4)
         #expect(found?.json["lines"]?.array?.count == found?.lines.count)
+    }
+
+    @Test func withdrawalHasItsOwnLine() {
+        let admission = Admission()
+        let handled = BotOutcome.handled(handler: "message", effects: 1)
+        let events = [
+            arrived("hi", 0xbeef), withdrawal(7, of: 0xbeef), withdrawal(8, of: 0xbeef, isRestored: true),
+        ]
+        for (number, event) in events.enumerated() {
+            admission.note(handled, of: "one", on: event, nowMilliseconds: Int64(number) * 1_000)
+        }
+        // Found by the inner id, and by the id of the event on the relays.
+        for id in [eventID(0xbeef), eventID(0xbeef + 0xa000)] {
+            let found = explain(id.hex, admission.journal)
+            #expect(found?.parts.map(\.entry.change) == [nil, .withdrawal, .restoration])
+            #expect(found?.lines.filter { $0.contains("settled on another branch") }.count == 1)
+        }
+    }
+
+    @Test func readsEntriesWithoutChange() throws {
+        let stored = #"{"at":1,"wrapper":"abcdef","fate":"handled","reason":"done","detail":""}"#
+        #expect(try JSONDecoder().decode(JournalEntry.self, from: Data(stored.utf8)).change == nil)
     }
 
     @Test func showsWaitingThenRefusedEvents() {

@@ -38,7 +38,10 @@ struct KeyPackageProberTests {
         let prober = prober(lab)
         let report = try await prober.probe(KeyPackageProbeRequest(account: alice.publicKey))
         #expect(report.isSuccess, "\(report.lines)")
-        #expect(report.relays.map(\.state) == [.present])
+        for generation in GroupGeneration.allCases {
+            #expect(report.isSuccess(in: generation), "\(report.lines)")
+            #expect(report[generation].relays.map(\.state) == [.present])
+        }
         #expect(report.lists.map(\.problem) == [nil, nil, nil])
     }
 
@@ -52,9 +55,9 @@ struct KeyPackageProberTests {
         lab.network.inject(publish(.keyPackageRelays, strange, by: keys, at: time), at: lab.relay)
         let prober = prober(lab)
         let report = try await prober.probe(KeyPackageProbeRequest(account: keys.publicKey, timeout: .seconds(60)))
-        #expect(report.relays.map(\.relay.string) == [lab.relay.string] + strange)
-        #expect(report.relays.dropFirst().allSatisfy { $0.state == .unknown && !$0.isConfigured })
-        #expect(report.relays.dropFirst().allSatisfy { $0.reason.hasPrefix("not queried") }, "\(report.lines)")
+        #expect(report[.v1].relays.map(\.relay.string) == [lab.relay.string] + strange)
+        #expect(report[.v1].relays.dropFirst().allSatisfy { $0.state == .unknown && !$0.isConfigured })
+        #expect(report[.v1].relays.dropFirst().allSatisfy { $0.reason.hasPrefix("not queried") }, "\(report.lines)")
     }
 
     /// A name may resolve to another address at connection time.
@@ -75,7 +78,7 @@ struct KeyPackageProberTests {
             }
             let report = try await prober.probe(
                 KeyPackageProbeRequest(account: keys.publicKey, timeout: .seconds(60)))
-            #expect(report.relays.dropFirst().map(\.state) == [.missing, .unknown], "\(report.lines)")
+            #expect(report[.v1].relays.dropFirst().map(\.state) == [.missing, .unknown], "\(report.lines)")
             // Once for the report, and once to connect.
             #expect(lookups.withLock { $0.sorted() } == ["mixed.invalid", "there.invalid", "there.invalid"])
         }
@@ -103,7 +106,7 @@ struct KeyPackageProberTests {
         var generator = SystemRandomNumberGenerator()
         let nobody = KeyPair.generate(using: &generator).publicKey
         let report = try await prober.probe(KeyPackageProbeRequest(account: nobody, relays: [near]))
-        #expect(report.relays.map(\.isConfigured) == [true, true])
-        #expect(report.relays.allSatisfy { !$0.reason.hasPrefix("not queried") })
+        #expect(report[.v1].relays.map(\.isConfigured) == [true, true])
+        #expect(report[.v1].relays.allSatisfy { !$0.reason.hasPrefix("not queried") })
     }
 }

@@ -30,10 +30,17 @@ import Testing
     private struct SlowClock: CoreClock {
         let start = SystemClock().nowMilliseconds
         var nowMilliseconds: Int64 { start + (SystemClock().nowMilliseconds - start) / 4 }
+        var monotonicMilliseconds: Int64 { SystemClock().monotonicMilliseconds / 4 }
 
         func sleep(untilMilliseconds time: Int64) async throws {
             while nowMilliseconds < time {
                 try await SystemClock().sleep(untilMilliseconds: start + (time - start) * 4)
+            }
+        }
+
+        func sleep(untilMonotonicMilliseconds time: Int64) async throws {
+            while monotonicMilliseconds < time {
+                try await SystemClock().sleep(untilMonotonicMilliseconds: time * 4)
             }
         }
     }
