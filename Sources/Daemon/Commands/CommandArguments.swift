@@ -29,6 +29,16 @@ enum CommandArguments {
         return keys
     }
 
+    /// Returns the generation for a new group; nil for the one that the configuration chooses.
+    static func groupProtocol(_ text: String?) throws(DaemonFailure) -> GroupProtocol? {
+        guard let text else { return nil }
+        guard let found = GroupProtocol(rawValue: text) else {
+            let names = GroupProtocol.allCases.map(\.rawValue).joined(separator: ", ")
+            throw DaemonFailure(.badRequest, "protocol: expected one of \(names), found \(text.prefix(64))")
+        }
+        return found
+    }
+
     /// Returns the relays without duplicates, in order; skips blank texts.
     static func relays(_ texts: [String]) throws(DaemonFailure) -> [RelayURL] {
         var relays: [RelayURL] = []

@@ -32,13 +32,13 @@ extension DaemonMachine {
             return .reply(CommandResult(result: ["welcomes": .array(welcomes)]))
         case .acceptWelcome(let id): return try self.acceptWelcome(id, key: context.key)
         case .listGroups:
-            let groups = self.state.chatList.filter(\.isActive)
+            let groups = self.state.chatList.filter(\.isListed)
             return .reply(CommandResult(result: ["groups": .array(groups.map { .object(DaemonGroup($0).json) })]))
         case .listMembers(let group): return .reply(.members(of: try self.group(group)))
         case .getMessages(let group, let limit): return try self.readMessages(of: group, limit)
         case .hypernoteCatalog: return .reply(CommandResult(result: ["catalog": HypernoteCatalog.json]))
-        case .initGroup, .addMembers, .removeMembers, .leaveGroup, .updateGroupProfile, .getGroupProfile,
-            .uploadGroupProfileImage:
+        case .initGroup, .addMembers, .removeMembers, .leaveGroup, .disbandGroup, .enableDisbanding,
+            .updateGroupProfile, .getGroupProfile, .uploadGroupProfileImage:
             return try GroupCommands.begin(command, key: context.key, &self)
         case .sendMessage, .sendHypernote, .react, .submitHypernoteAction, .sendMedia, .sendMediaBatch, .sendTyping:
             return try MessageCommands.begin(command, key: context.key, &self)

@@ -8,13 +8,17 @@ enum GroupCommands {
         _ command: DaemonCommand, key: String?, _ machine: inout DaemonMachine
     ) throws(DaemonFailure) -> CommandStep {
         switch command {
-        case .initGroup(let peer, let name):
-            return try self.initGroup(try CommandArguments.publicKey(peer), name, key: key, machine)
+        case .initGroup(let peer, let name, let groupProtocol):
+            return try self.initGroup(
+                try CommandArguments.publicKey(peer), name, try CommandArguments.groupProtocol(groupProtocol), key: key,
+                machine)
         case .addMembers(let group, let peers):
             return try self.add(try CommandArguments.publicKeys(peers), to: group, key: key, &machine)
         case .removeMembers(let group, let peers):
             return try self.remove(try CommandArguments.publicKeys(peers), from: group, key: key, &machine)
         case .leaveGroup(let group): return try self.leave(group, key: key, &machine)
+        case .disbandGroup(let group): return try self.disband(group, key: key, &machine)
+        case .enableDisbanding(let group): return try self.enableDisbanding(group, key: key, &machine)
         case .updateGroupProfile(let group, let name, let about):
             let draft = try CommandArguments.profileDraft(name: name.trimmed, about: about.trimmed)
             return self.saveProfile(draft, try machine.group(group).chatID, key: key, machine)
@@ -33,10 +37,11 @@ enum GroupCommands {
     // MARK: Members
 
     private static func initGroup(
-        _ peer: PublicKey, _ name: String, key: String?, _ machine: DaemonMachine
+        _ peer: PublicKey, _ name: String, _ groupProtocol: GroupProtocol?, key: String?, _ machine: DaemonMachine
     ) throws(DaemonFailure) -> CommandStep {
         try machine.requireRelays()
-        return .request(.createChat(peer: peer, name: name), key: key, within: nil) {
+        let action = AppAction.createChat(peer: peer, name: name, groupProtocol: groupProtocol)
+        return .request(action, key: key, within: nil) {
             (machine: inout DaemonMachine, outcome: ActionOutcome?) throws(DaemonFailure) -> CommandStep in
             let group: DaemonGroup
             switch outcome {
@@ -52,7 +57,7 @@ enum GroupCommands {
                         result: [
                             "nostr_group_id": .string(group.nostrGroupID),
                             "mls_group_id": .string(group.chatID.rawValue),
-                            "peer_pubkey": .string(peer.hex),
+                            "peer_pubkey": .string(peer.hex), "protocol": group.protocolName,
                         ], after: [.groupCreated(group, peer: peer)]))
             }
         }
@@ -109,11 +114,7 @@ enum GroupCommands {
         _ reference: String, key: String?, _ machine: inout DaemonMachine
     ) throws(DaemonFailure) -> CommandStep {
         try machine.requireRelays()
-        // A retry: the group left under this key may be gone.
-        let chatID =
-            key == nil
-            ? try machine.group(reference).chatID
-            : try machine.chat(reference)?.chatID ?? ChatID(rawValue: reference.lowercased())
+        let chatID = try self.endingChat(reference, key: key, machine)
         machine.memberships.beginLeaving(chatID)
         return self.change(chatID, .leaveGroup(chatID: chatID), key: key, &machine) {
             (machine: inout DaemonMachine, outcome: ActionOutcome?) throws(DaemonFailure) -> CommandStep in
@@ -126,6 +127,43 @@ enum GroupCommands {
                     before: [.groupUpdated(machine.leftUpdate(chatID))],
                     result: ["nostr_group_id": .string(machine.nostrGroupID(of: chatID))]))
         }
+    }
+
+    private static func disband(
+        _ reference: String, key: String?, _ machine: inout DaemonMachine
+    ) throws(DaemonFailure) -> CommandStep {
+        try machine.requireRelays()
+        let chatID = try self.endingChat(reference, key: key, machine)
+        return self.change(chatID, .disbandGroup(chatID: chatID), key: key, &machine) {
+            (machine: inout DaemonMachine, outcome: ActionOutcome?) throws(DaemonFailure) -> CommandStep in
+            guard case .done = outcome else { throw DaemonFailure.membership(outcome) }
+            return .reply(
+                CommandResult(
+                    before: [.groupUpdated(machine.leftUpdate(chatID))],
+                    result: ["nostr_group_id": .string(machine.nostrGroupID(of: chatID))]))
+        }
+    }
+
+    private static func enableDisbanding(
+        _ reference: String, key: String?, _ machine: inout DaemonMachine
+    ) throws(DaemonFailure) -> CommandStep {
+        try machine.requireRelays()
+        let chatID = try machine.group(reference).chatID
+        return self.change(chatID, .enableDisbanding(chatID: chatID), key: key, &machine) {
+            (machine: inout DaemonMachine, outcome: ActionOutcome?) throws(DaemonFailure) -> CommandStep in
+            guard case .done = outcome else { throw DaemonFailure.membership(outcome) }
+            return .reply(CommandResult(result: ["nostr_group_id": .string(machine.nostrGroupID(of: chatID))]))
+        }
+    }
+
+    /// Returns the chat of a command after which this account is no longer a member. In a retry, with the same key, the
+    /// group may be gone.
+    private static func endingChat(
+        _ reference: String, key: String?, _ machine: DaemonMachine
+    ) throws(DaemonFailure) -> ChatID {
+        key == nil
+            ? try machine.listedChat(reference)
+            : try machine.chat(reference)?.chatID ?? ChatID(rawValue: reference.lowercased())
     }
 
     /// Performs the action, and suppresses the core's own report of the change.

@@ -33,6 +33,13 @@ extension DaemonMachine {
             case let kind?: return .announceUpdate(kind)
             }
         case .call: return .receiveCall(refreshesState: self.settings.program != nil)
+        case .withdrawn(let withdrawn):
+            // As for the message itself.
+            guard self.settings.admits(withdrawn.sender), withdrawn.kind != .typing, !self.hasLeft(event.chatID) else {
+                return .announce([])
+            }
+            let group = self.nostrGroupID(of: event.chatID)
+            return .announce([.withdrawn(DaemonWithdrawal(withdrawn, in: group))])
         case .joined: return self.memberships.hold(event) ? .hold : .announce(self.joinEvents(event))
         }
     }

@@ -81,6 +81,14 @@ struct DaemonMachine: Sendable {
         return DaemonGroup(chat)
     }
 
+    /// Returns the id of a chat that lists contain: this account can also leave a group that it cannot follow any more.
+    func listedChat(_ reference: String) throws(DaemonFailure) -> ChatID {
+        guard let chat = try self.chat(reference), chat.isListed else {
+            throw DaemonFailure(.badGroupID, "no group has the nostr_group_id \(reference)")
+        }
+        return chat.chatID
+    }
+
     /// Returns a chat that this account is a member of.
     func group(_ chatID: ChatID) throws(DaemonFailure) -> DaemonGroup { try self.group(chatID.rawValue) }
 

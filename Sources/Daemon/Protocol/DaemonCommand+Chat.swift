@@ -3,6 +3,7 @@ extension DaemonCommand {
     package var groupReference: String? {
         switch self {
         case .addMembers(let group, _), .listMembers(let group), .removeMembers(let group, _), .leaveGroup(let group),
+            .disbandGroup(let group), .enableDisbanding(let group),
             .updateGroupProfile(let group, _, _), .getGroupProfile(let group),
             .uploadGroupProfileImage(let group, _, _),
             .sendMessage(let group, _), .sendHypernote(let group, _, _, _), .react(let group, _, _),

@@ -54,9 +54,10 @@ extension DaemonCommand {
         switch name {
         case "init_group":
             return .initGroup(
-                peer: try fields.text("peer_pubkey"), name: try fields.text("group_name", default: "DM"))
-        case "add_members", "remove_members", "list_members", "leave_group", "update_group_profile",
-            "get_group_profile", "upload_group_profile_image":
+                peer: try fields.text("peer_pubkey"), name: try fields.text("group_name", default: "DM"),
+                groupProtocol: try fields.optionalText("protocol"))
+        case "add_members", "remove_members", "list_members", "leave_group", "disband_group", "enable_disbanding",
+            "update_group_profile", "get_group_profile", "upload_group_profile_image":
             break
         default: return nil
         }
@@ -66,6 +67,8 @@ extension DaemonCommand {
         case "remove_members": return .removeMembers(group: group, peers: try fields.texts("peer_pubkeys"))
         case "list_members": return .listMembers(group: group)
         case "leave_group": return .leaveGroup(group)
+        case "disband_group": return .disbandGroup(group)
+        case "enable_disbanding": return .enableDisbanding(group)
         case "update_group_profile":
             return .updateGroupProfile(group: group, name: try fields.text("name"), about: try fields.text("about"))
         case "get_group_profile": return .getGroupProfile(group: group)

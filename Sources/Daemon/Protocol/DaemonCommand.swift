@@ -32,7 +32,9 @@ package enum DaemonCommand: Hashable, Sendable {
     case sendAudioResponse(call: String, text: String)
     case sendAudioFile(call: String, path: String, sampleRate: UInt32, channels: UInt16)
     case sendCallData(call: String, payloadHex: String, track: String?)
-    case initGroup(peer: String, name: String)
+    case initGroup(peer: String, name: String, groupProtocol: String? = nil)
+    case disbandGroup(String)
+    case enableDisbanding(String)
     case getMessages(group: String, limit: Int)
     case registerPushToken(PushToken)
     case removePushToken

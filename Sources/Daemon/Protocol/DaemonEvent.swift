@@ -10,6 +10,7 @@ package enum DaemonEvent: Hashable, Sendable {
     case groupCreated(DaemonGroup, peer: PublicKey)
     case groupUpdated(DaemonGroupUpdate)
     case messageReceived(DaemonMessage)
+    case withdrawn(DaemonWithdrawal)
     case callInviteReceived(callID: String, from: PublicKey, nostrGroupID: String)
     case callSessionStarted(callID: String, nostrGroupID: String, from: PublicKey)
     case callSessionEnded(callID: String, reason: String)
@@ -50,7 +51,8 @@ package enum DaemonEvent: Hashable, Sendable {
         switch json["type"]?.string {
         case "group_updated" where update?["kind"]?.string != DaemonGroupUpdate.Kind.left.rawValue:
             return update?["nostr_group_id"]?.string
-        case "message_received", "group_joined", "group_created", "call_invite_received", "call_session_started":
+        case "message_received", "withdrawn", "group_joined", "group_created", "call_invite_received",
+            "call_session_started":
             return json["nostr_group_id"]?.string
         default: return nil
         }
@@ -71,15 +73,17 @@ package enum DaemonEvent: Hashable, Sendable {
             [
                 "type": "group_joined", "nostr_group_id": .string(group.nostrGroupID),
                 "mls_group_id": .string(group.chatID.rawValue), "member_count": .integer(Int64(group.members.count)),
+                "protocol": group.protocolName,
             ]
         case .groupCreated(let group, let peer):
             [
                 "type": "group_created", "nostr_group_id": .string(group.nostrGroupID),
                 "mls_group_id": .string(group.chatID.rawValue), "peer_pubkey": .string(peer.hex),
-                "member_count": .integer(Int64(group.members.count)),
+                "member_count": .integer(Int64(group.members.count)), "protocol": group.protocolName,
             ]
         case .groupUpdated(let update): ["type": "group_updated", "update": .object(update.json)]
         case .messageReceived(let message): message.json
+        case .withdrawn(let withdrawal): withdrawal.json
         case .recorded(let object): object
         case .signerState(let status, let account): Self.json(of: status, account)
         case .callInviteReceived, .callSessionStarted, .callSessionEnded, .callDebug, .callAudioChunk, .callData:

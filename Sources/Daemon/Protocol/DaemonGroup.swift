@@ -16,6 +16,7 @@ package struct DaemonGroup: Hashable, Sendable {
     package var description: String
     /// The members, sorted by key.
     package var members: [Member]
+    package var generation: GroupGenerationFields
 }
 
 extension DaemonGroup {
@@ -26,15 +27,19 @@ extension DaemonGroup {
         self.description = chat.description
         self.members = chat.members.map { Member(publicKey: $0.publicKey, isAdmin: $0.isAdmin) }
             .sorted { $0.publicKey.hex < $1.publicKey.hex }
+        self.generation = GroupGenerationFields(chat)
     }
 
     var json: JSONObject {
-        [
+        self.generation.json(after: [
             "nostr_group_id": .string(self.nostrGroupID), "mls_group_id": .string(self.chatID.rawValue),
             "name": .string(self.name), "description": .string(self.description),
             "member_count": .integer(Int64(self.members.count)),
-        ]
+        ])
     }
+
+    /// The group's generation in replies and events.
+    var protocolName: JSONValue { .string(self.generation.generation.rawValue) }
 
     /// Returns the group's profile: the newest of `profiles` that an admin has set. The group's name and description
     /// replace missing fields.

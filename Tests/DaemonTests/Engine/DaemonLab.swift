@@ -37,7 +37,7 @@ final class DaemonLab: Sendable {
         let world = DaemonLab(lab)
         let configuration = CoreConfiguration(
             relays: lab.relays, invites: .nobody, selfUpdate: .never, mediaServers: lab.mediaServers,
-            calls: .daemon)
+            calls: .daemon, groupProtocol: lab.groupProtocol)
         var settings = DaemonSettings(
             core: configuration, allowed: allowed, acceptsWelcomes: acceptsWelcomes, requiresToken: requiresToken,
             tokens: { tokens }, mediaDirectory: mediaDirectory, keptEvents: keptEvents)

@@ -15,10 +15,12 @@ import Testing
     }
 
     /// Returns a daemon in a chat that it has created with Bob.
-    private static func scene(_ seed: UInt64 = 1) async throws -> Scene {
+    private static func scene(_ seed: UInt64 = 1, groupProtocol: GroupProtocol = .auto) async throws -> Scene {
         let daemon = try await DaemonLab.make(seed: seed)
         let bob = try await daemon.lab.member("bob")
-        let made = try await daemon.result("init_group", ["peer_pubkey": .string(bob.publicKey.npub)])
+        let made = try await daemon.result(
+            "init_group",
+            ["peer_pubkey": .string(bob.publicKey.npub), "protocol": .string(groupProtocol.rawValue)])
         return Scene(daemon: daemon, bob: bob, chat: try #require(made["nostr_group_id"]?.chatID))
     }
 
@@ -98,7 +100,8 @@ import Testing
     }
 
     @Test func registersPushToken() async throws {
-        let scene = try await Self.scene(31)
+        // Tokens are shared in groups of the first generation only.
+        let scene = try await Self.scene(31, groupProtocol: .v1)
         let daemon = scene.daemon
         let fields: JSONObject = [
             "server_pubkey": .string(scene.bob.publicKey.hex), "relay_url": .string(daemon.lab.relay.string),
@@ -205,8 +208,9 @@ import Testing
                 == "publish_failed")
     }
 
-    @Test func addsAndRemovesMembers() async throws {
-        let scene = try await Self.scene()
+    @Test(arguments: [GroupProtocol.v1, .v2])
+    func addsAndRemovesMembers(_ groupProtocol: GroupProtocol) async throws {
+        let scene = try await Self.scene(groupProtocol: groupProtocol)
         let carol = try await scene.daemon.lab.member("carol")
         let peers: JSONObject = [
             "nostr_group_id": .string(scene.chat.rawValue), "peer_pubkeys": [.string(carol.publicKey.hex)],
@@ -222,8 +226,15 @@ import Testing
         #expect(kinds == ["created", "members_added", "members_removed"])
         let reply = try await scene.daemon.result("leave_group", ["nostr_group_id": .string(scene.chat.rawValue)])
         #expect(reply == ["nostr_group_id": .string(scene.chat.rawValue)])
-        // The chat is left at once, not only when the peer has removed the account.
-        _ = try await scene.bob.say("between ourselves", in: scene.chat)
+        // The chat is left at once, not only when the peer has removed the account. In the second generation the message
+        // waits until the peer has settled the changes.
+        let message = scene.bob.begin(
+            .sendMessage(chatID: scene.chat, OutgoingMessage(content: "between ourselves")))
+        try await scene.daemon.lab.advance(by: .seconds(2))
+        guard case .queued? = scene.bob.outcome(of: message) else {
+            Issue.record("the message must have been sent")
+            return
+        }
         #expect(scene.daemon.events("message_received").isEmpty)
         let id: JSONObject = ["nostr_group_id": .string(scene.chat.rawValue)]
         #expect(try await scene.daemon.result("list_groups") == ["groups": []])
@@ -238,15 +249,37 @@ import Testing
         #expect(last == kinds + ["left"], "the subsequent removal must not be reported")
     }
 
-    @Test func reportsChangesByOthers() async throws {
-        let scene = try await Self.scene()
+    @Test func disbandsGroupOfSecondGeneration() async throws {
+        let lab = try GroupLab(seed: 41, groupProtocol: .v2)
+        let daemon = try await DaemonLab.make(seed: 41, lab: lab)
+        let bob = try await lab.member("bob")
+        let made = try await daemon.result("init_group", ["peer_pubkey": .string(bob.publicKey.npub)])
+        #expect(made["protocol"] == "v2")
+        let group: JSONObject = ["nostr_group_id": try #require(made["nostr_group_id"])]
+        try await lab.advance(by: .seconds(10))
+        let first = daemon.lines.count
+        try await daemon.say(DaemonLab.line("disband_group", "d", group))
+        try await lab.advance(by: .seconds(10))
+        #expect(daemon.types(from: first) == ["group_updated", "ok"])
+        #expect(daemon.events("group_updated").last?["update"]?["kind"] == "left")
+        #expect(try await daemon.result("list_groups") == ["groups": []])
+        #expect(try await daemon.failure("leave_group", group) == "bad_group_id")
+        #expect(try await bob.state().chatList.allSatisfy { !$0.isActive })
+    }
+
+    @Test(arguments: [GroupProtocol.v1, .v2])
+    func reportsChangesByOthers(_ groupProtocol: GroupProtocol) async throws {
+        let scene = try await Self.scene(groupProtocol: groupProtocol)
         let carol = try await scene.daemon.lab.member("carol")
         let first = scene.daemon.lines.count
         _ = try await scene.bob.perform(.addGroupMembers(chatID: scene.chat, peers: [carol.publicKey]))
         _ = try await scene.bob.perform(.renameGroup(chatID: scene.chat, name: "other"))
         _ = try await scene.bob.perform(.removeGroupMembers(chatID: scene.chat, peers: [carol.publicKey]))
+        // In the second generation commits are settled after a second without others.
+        try await scene.daemon.lab.advance(by: .seconds(2))
         _ = try await scene.bob.perform(
             .removeGroupMembers(chatID: scene.chat, peers: [scene.daemon.account.publicKey]))
+        try await scene.daemon.lab.advance(by: .seconds(2))
         let updates = scene.daemon.lines.dropFirst(first)
         #expect(
             updates.compactMap { $0["update"]?["kind"]?.string } == ["members_added", "members_removed", "left"])

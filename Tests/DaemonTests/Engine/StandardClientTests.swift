@@ -56,6 +56,8 @@ import Testing
         let carol = try await daemon.lab.member("carol")
         let peers: JSONObject = ["nostr_group_id": chat, "peer_pubkeys": [.string(carol.publicKey.hex)]]
         #expect(try await daemon.reply(client, "add_members", peers).contains { $0["type"] == "ok" })
+        // The group is of the second generation: until Bob has settled the commit, his messages wait.
+        try await daemon.lab.advance(by: .seconds(2))
 
         daemon.account.crash(.before(commit: daemon.account.store.commitCount + 1))
         try await bob.say("last", in: chat.chatID)

@@ -21,6 +21,46 @@ import Testing
         }
     }
 
+    @Test func newGroupsMayNameTheirProtocol() throws {
+        let settings = DaemonSettings(core: CoreConfiguration(relays: [try RelayURL("wss://relay.example")]))
+        var machine = DaemonMachine(settings, account: MachineFixtures.peer)
+        let peer = MachineFixtures.peer
+        for (text, expected) in [(nil, nil), ("v1", GroupProtocol.v1), ("auto", .auto)] as [(String?, GroupProtocol?)] {
+            let command = DaemonCommand.initGroup(peer: peer.hex, name: "n", groupProtocol: text)
+            guard case .request(let action, _, _, _) = try machine.begin(command, Self.context()) else {
+                Issue.record("expected a request to the core")
+                return
+            }
+            #expect(action == .createChat(peer: peer, name: "n", groupProtocol: expected))
+        }
+        let wrong = DaemonCommand.initGroup(peer: peer.hex, name: "n", groupProtocol: "v3")
+        #expect(throws: DaemonFailure(.badRequest, "protocol: expected one of v1, v2, auto, found v3")) {
+            _ = try machine.begin(wrong, Self.context())
+        }
+    }
+
+    @Test func withdrawalsOfRefusedSendersAreDropped() throws {
+        let withdrawn = WithdrawnEvent(
+            id: try EventID(hex: String(repeating: "a", count: 64)), sender: MachineFixtures.peer, kind: .chatMessage,
+            epoch: 1, wrapper: nil,
+            isRestored: false)
+        let event = CoreEvent(inboxID: 1, chatID: "c", receivedAt: 0, content: .withdrawn(withdrawn))
+        var machine = Self.machine()
+        guard case .announce(let events) = machine.receive(event) else {
+            Issue.record("expected an event")
+            return
+        }
+        #expect(events.map(\.type) == ["withdrawn"])
+        let stranger = try PublicKey(hex: "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798")
+        var strict = DaemonMachine(
+            DaemonSettings(core: CoreConfiguration(relays: []), allowed: [stranger]), account: MachineFixtures.peer)
+        guard case .announce(let none) = strict.receive(event) else {
+            Issue.record("expected no event")
+            return
+        }
+        #expect(none.isEmpty)
+    }
+
     @Test func unknownInvitationsRequireAKey() throws {
         var machine = Self.machine()
         let command = DaemonCommand.acceptWelcome(id: String(repeating: "a", count: 64))

@@ -74,7 +74,12 @@ import Testing
                 #"{"cmd":"send_call_data","call_id":"i","payload_hex":"00","track_name":"t"}"#,
                 .sendCallData(call: "i", payloadHex: "00", track: "t")
             ),
-            (#"{"cmd":"init_group","peer_pubkey":"p","group_name":"n"}"#, .initGroup(peer: "p", name: "n")),
+            (
+                #"{"cmd":"init_group","peer_pubkey":"p","group_name":"n","protocol":"v2"}"#,
+                .initGroup(peer: "p", name: "n", groupProtocol: "v2")
+            ),
+            (#"{"cmd":"disband_group",\#(group)}"#, .disbandGroup("g")),
+            (#"{"cmd":"enable_disbanding",\#(group)}"#, .enableDisbanding("g")),
             (#"{"cmd":"get_messages",\#(group),"limit":7}"#, .getMessages(group: "g", limit: 7)),
             (#"{"cmd":"shutdown"}"#, .shutdown), (#"{"cmd":"list_accounts"}"#, .listAccounts),
             (#"{"cmd":"login"}"#, .logIn(DaemonCommand.Login())),

@@ -1,8 +1,8 @@
 import Nostr
-import PikaCore
 import Testing
 
 @testable import Daemon
+@testable import PikaCore
 
 /// The exact encoding of replies and events.
 @Suite struct LineTests {
@@ -17,7 +17,8 @@ import Testing
     private var group: DaemonGroup {
         DaemonGroup(
             chatID: "dd", nostrGroupID: "cc", name: "Lab", description: "d",
-            members: [.init(publicKey: self.key, isAdmin: true)])
+            members: [.init(publicKey: self.key, isAdmin: true)],
+            generation: GroupGenerationFields(.v2, convergence: "blocked", reason: "r"))
     }
 
     @Test func encodesReplies() {
@@ -48,11 +49,12 @@ import Testing
     @Test func encodesGroupEvents() {
         #expect(
             DaemonEvent.groupJoined(self.group).line()
-                == #"{"type":"group_joined","nostr_group_id":"cc","mls_group_id":"dd","member_count":1}"#)
+                == #"{"type":"group_joined","nostr_group_id":"cc","mls_group_id":"dd","member_count":1,"protocol":"v2"}"#
+        )
         #expect(
             DaemonEvent.groupCreated(self.group, peer: self.key).line()
                 == #"{"type":"group_created","nostr_group_id":"cc","mls_group_id":"dd","peer_pubkey":"\#(self.key.hex)","#
-                + #""member_count":1}"#)
+                + #""member_count":1,"protocol":"v2"}"#)
         #expect(
             DaemonEvent.groupUpdated(DaemonGroupUpdate(kind: .left, nostrGroupID: "cc")).line()
                 == #"{"type":"group_updated","update":{"kind":"left","nostr_group_id":"cc"}}"#)
@@ -63,6 +65,26 @@ import Testing
                 == #"{"type":"group_updated","update":{"kind":"members_added","nostr_group_id":"cc","member_count":1,"#
                 + #""members":[{"pubkey":"\#(self.key.hex)","is_admin":true}],"profile":{"nostr_group_id":"cc","#
                 + #""owner_pubkey":"\#(self.key.hex)","name":"Lab","about":"d","picture_url":null}}}"#)
+    }
+
+    @Test func encodesGroupsWithGeneration() {
+        #expect(
+            JSONValue.object(self.group.json).jsonText
+                == #"{"nostr_group_id":"cc","mls_group_id":"dd","name":"Lab","description":"d","member_count":1,"#
+                + #""protocol":"v2","convergence":"blocked","convergence_reason":"r"}"#)
+        #expect(GroupGenerationFields(.v1).json(after: [:]) == ["protocol": "v1"])
+    }
+
+    @Test(arguments: [false, true])
+    func encodesWithdrawals(isRestored: Bool) {
+        let withdrawn = WithdrawnEvent(
+            id: self.id, sender: self.key, kind: .chatMessage, epoch: 3, wrapper: nil, isRestored: isRestored)
+        let event = DaemonEvent.withdrawn(DaemonWithdrawal(withdrawn, in: "cc"))
+        #expect(
+            event.line(cursor: 7)
+                == #"{"type":"withdrawn","nostr_group_id":"cc","message_id":"\#(self.id.hex)","#
+                + #""from_pubkey":"\#(self.key.hex)","kind":9,"restored":\#(isRestored),"cursor":7}"#)
+        #expect(event.chatOfMembers == "cc")
     }
 
     @Test func encodesMessages() {
