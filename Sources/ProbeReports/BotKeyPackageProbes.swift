@@ -3,9 +3,9 @@ package import Nostr
 
 /// A service that checks whether accounts can be found and invited.
 package protocol BotKeyPackageProbes: Sendable {
-    /// Reads an account's key packages (MIP-00) and relay lists from relays, and builds an invitation without sending
-    /// it, within the request's timeout. Returns a report even if no relay answers. Throws `CancellationError` if the
-    /// probe was cancelled; it then has no result.
+    /// Reads an account's key packages of both protocol generations and its relay lists from relays, and builds an
+    /// invitation in each generation without sending it, within the request's timeout. Returns a report even if no
+    /// relay answers. Throws `CancellationError` if the probe was cancelled; it then has no result.
     func probe(_ request: KeyPackageProbeRequest) async throws -> KeyPackageReport
 }
 
@@ -15,6 +15,8 @@ package struct KeyPackageProbeRequest: Sendable, Hashable {
     package var account: PublicKey
     /// Relays to query besides those of the configuration. Relays in the account's own lists are queried too.
     package var relays: [RelayURL]
+    /// The protocol generations in which the account must be invitable.
+    package var expectation: ProtocolExpectation
     /// The age from which a key package is stale.
     package var staleAfter: Duration
     /// The deadline of the whole probe.
@@ -22,11 +24,12 @@ package struct KeyPackageProbeRequest: Sendable, Hashable {
 
     /// Creates a request. By default a key package is stale after 30 days, and the deadline is 15 seconds.
     package init(
-        account: PublicKey, relays: [RelayURL] = [], staleAfter: Duration = .seconds(30 * 86_400),
-        timeout: Duration = .seconds(15)
+        account: PublicKey, relays: [RelayURL] = [], expectation: ProtocolExpectation = .any,
+        staleAfter: Duration = .seconds(30 * 86_400), timeout: Duration = .seconds(15)
     ) {
         self.account = account
         self.relays = relays
+        self.expectation = expectation
         self.staleAfter = staleAfter
         self.timeout = timeout
     }
@@ -47,6 +50,6 @@ extension BotServices {
 extension NoBotServices: BotKeyPackageProbes {
     /// Returns a report without any answers.
     package func probe(_ request: KeyPackageProbeRequest) async -> KeyPackageReport {
-        KeyPackageReport(account: request.account, relays: [], lists: [], invitation: nil)
+        KeyPackageReport(account: request.account, expectation: request.expectation)
     }
 }

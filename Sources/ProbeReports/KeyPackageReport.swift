@@ -1,44 +1,106 @@
+package import BotKit
 package import Nostr
 
-/// The result of a key package probe: whether an account can be found and invited, relay by relay.
+/// The result of a key package probe: whether an account can be found and invited, by protocol generation and relay.
 package struct KeyPackageReport: Sendable, Hashable {
     /// The account that was checked.
     package var account: PublicKey
-    /// All relays considered, those of the configuration first.
-    package var relays: [RelayKeyPackageResult]
+    /// The generations in which the account must be invitable.
+    package var expectation: ProtocolExpectation
     /// The account's relay lists: 10051, 10050 and 10002, in this order.
     package var lists: [PublishedRelayList]
-    /// The trial invitation; nil if there is no valid key package.
-    package var invitation: TrialInvitation?
+    private var generations: [GroupGeneration: GenerationReport]
 
-    /// Creates a report.
+    /// Creates a report. Generations without an entry were not examined.
     package init(
-        account: PublicKey, relays: [RelayKeyPackageResult], lists: [PublishedRelayList], invitation: TrialInvitation?
+        account: PublicKey, expectation: ProtocolExpectation = .any,
+        generations: [GroupGeneration: GenerationReport] = [:], lists: [PublishedRelayList] = []
     ) {
         self.account = account
-        self.relays = relays
+        self.expectation = expectation
         self.lists = lists
-        self.invitation = invitation
+        self.generations = generations
+    }
+
+    /// The findings about the key packages of one generation.
+    package subscript(generation: GroupGeneration) -> GenerationReport {
+        self.generations[generation] ?? GenerationReport()
     }
 
     /// Whether any relay has answered; if none has, the report says nothing about the account.
-    package var hasAnswers: Bool { relays.contains { $0.state != .unknown } }
-
-    /// Whether a client that queries the relays named by the account finds a usable key package: on a relay of its list
-    /// 10051 or, without such a list, on any relay queried.
-    package var isFindable: Bool {
-        let named = lists.first { $0.kind == .keyPackageRelays }?.relays ?? []
-        return relays.contains { $0.state.isUsable && (named.isEmpty || named.contains($0.relay)) }
+    package var hasAnswers: Bool {
+        self.generations.values.contains { $0.relays.contains { $0.state != .unknown } }
     }
 
-    /// Whether a trial invitation was built successfully.
-    package var isInviteable: Bool { invitation?.failure == nil && invitation != nil }
-
-    /// Whether the account can be found and invited.
-    package var isSuccess: Bool { isFindable && isInviteable }
+    /// The generations that matter for the account: those expected, and those of which it has published key packages;
+    /// all if there are none.
+    package var relevantGenerations: [GroupGeneration] {
+        let relevant = GroupGeneration.allCases.filter {
+            self.expectation.requires($0) || self[$0].hasKeyPackages
+        }
+        return relevant.isEmpty ? GroupGeneration.allCases : relevant
+    }
 }
 
-/// The key packages of an account on one relay.
+extension KeyPackageReport {
+    /// Returns the list of a kind; nil if the report does not have it.
+    package func list(_ kind: Kind) -> PublishedRelayList? { self.lists.first { $0.kind == kind } }
+
+    /// Returns the findings on the relays that matter to inviters of a generation: all but those that have no key package
+    /// and that the account's list does not name.
+    package func relevantRelays(_ generation: GroupGeneration) -> [RelayKeyPackageResult] {
+        guard let named = self.list(generation.keyPackageList)?.relays else { return self[generation].relays }
+        return self[generation].relays.filter { $0.state != .missing || named.contains($0.relay) }
+    }
+
+    /// Whether a client of a generation that queries the relays named by the account finds a usable key package.
+    ///
+    /// Clients of v1 query the relays of list 10051 and, without such a list, any relay. Clients of v2 query only the
+    /// write relays of list 10002.
+    package func isFindable(in generation: GroupGeneration) -> Bool {
+        let named = self.list(generation.keyPackageList)?.relays ?? []
+        return self[generation].relays.contains { result in
+            guard result.state.isUsable else { return false }
+            return named.contains(result.relay) || generation == .v1 && named.isEmpty
+        }
+    }
+
+    /// Whether clients of a generation know where to send an invitation. Clients of v2 send it to the relays of list
+    /// 10050 only.
+    package func isReachable(in generation: GroupGeneration) -> Bool {
+        generation == .v1 || self.list(.inboxRelays)?.relays?.isEmpty == false
+    }
+
+    /// Whether clients of a generation can find and invite the account.
+    package func isSuccess(in generation: GroupGeneration) -> Bool {
+        self.isFindable(in: generation) && self.isReachable(in: generation) && self[generation].isInviteable
+    }
+
+    /// Whether the account can be found and invited as expected.
+    package var isSuccess: Bool { self.expectation.isMet { self.isSuccess(in: $0) } }
+}
+
+/// The findings about the key packages of one generation.
+package struct GenerationReport: Sendable, Hashable {
+    /// All relays considered, those of the configuration first.
+    package var relays: [RelayKeyPackageResult]
+    /// The trial invitation; nil if there is no valid key package.
+    package var invitation: TrialInvitation?
+
+    /// Creates the findings.
+    package init(relays: [RelayKeyPackageResult] = [], invitation: TrialInvitation? = nil) {
+        self.relays = relays
+        self.invitation = invitation
+    }
+
+    /// Whether any relay has a key package of the generation, valid or not.
+    package var hasKeyPackages: Bool { self.relays.contains { $0.state != .missing && $0.state != .unknown } }
+
+    /// Whether a trial invitation was built successfully.
+    package var isInviteable: Bool { self.invitation != nil && self.invitation?.failure == nil }
+}
+
+/// The key packages of one generation that an account has on one relay.
 package struct RelayKeyPackageResult: Sendable, Hashable {
     /// The state of an account's key packages on one relay.
     package enum State: String, Sendable, Hashable, CaseIterable {
@@ -52,16 +114,18 @@ package struct RelayKeyPackageResult: Sendable, Hashable {
         case superseded
         /// A valid key package in the format of older clients: only kind 443, or a format older than MIP-00.
         case legacy
+        /// A valid key package of v2, but a newer event with the same `d` tag, invalid or of v1, takes its place.
+        case hidden
         /// None of the relay's key packages passes all checks.
         case invalid
         /// The relay has not answered, so its content is unknown. Always distinct from ``missing``.
         case unknown
 
-        /// Whether a client that queries only this relay can invite the account.
+        /// Whether a client that queries this relay can invite the account.
         package var isUsable: Bool {
             switch self {
             case .present, .stale, .superseded, .legacy: true
-            case .missing, .invalid, .unknown: false
+            case .missing, .hidden, .invalid, .unknown: false
             }
         }
     }
@@ -127,7 +191,7 @@ package struct ProbedKeyPackage: Sendable, Hashable {
 
 /// A list of relays that an account has published.
 package struct PublishedRelayList: Sendable, Hashable {
-    /// The list's kind: 10051 (key packages), 10050 (invitations) or 10002 (everything else).
+    /// The list's kind: 10051 (key packages of v1), 10050 (invitations) or 10002 (write relays: key packages of v2).
     package var kind: Kind
     /// The relays in the list; nil if no relay has the list.
     package var relays: [RelayURL]?

@@ -8,12 +8,14 @@ package enum RelayPhase: String, Sendable, Hashable, CaseIterable {
     case dns, tcp, tls, certificate, upgrade, information, clock, subscribe, write, live
     /// Acceptance of key packages of older clients (MIP-00).
     case kind443 = "kind_443"
-    /// Acceptance of key packages (MIP-00).
+    /// Acceptance of key packages of both protocol generations.
     case kind30443 = "kind_30443"
     /// Acceptance of group messages (MIP-03).
     case kind445 = "kind_445"
     /// Acceptance of gift wraps, which carry invitations (NIP-59), dated two days back.
     case kind1059 = "kind_1059"
+    /// Acceptance of lists of write relays (NIP-65), which name the relays with key packages of the second generation.
+    case kind10002 = "kind_10002"
     /// Acceptance of lists of inbox relays (NIP-17).
     case kind10050 = "kind_10050"
     /// Acceptance of lists of key package relays (MIP-00).
@@ -22,6 +24,8 @@ package enum RelayPhase: String, Sendable, Hashable, CaseIterable {
     case readback
     /// Retrieval of one event of each other accepted kind.
     case silentDrop = "silent_drop"
+    /// Retrieval of an author's two key packages with different `d` tags, one of each protocol generation.
+    case slots
     /// In this order: the filters `since` and `until`, the filter `limit`, five concurrent subscriptions, a duplicate
     /// event, an `EVENT` message of 64 KiB, expiration (NIP-40), deletion (NIP-09), twenty events at once,
     /// authentication (NIP-42), and unrequested or malformed messages.
@@ -72,6 +76,8 @@ package enum RelayFault: String, Sendable, Hashable, CaseIterable {
     case noLiveDelivery = "no_live_delivery"
     /// The relay acknowledges events, but does not return them.
     case silentDrop = "silent_drop"
+    /// The relay keeps only one of an author's key packages with different `d` tags.
+    case slotsMerged = "slots_merged"
     /// The relay ignores `since` and `until`, or omits events that match them.
     case sinceIgnored = "since_ignored"
     /// The relay ignores `limit`, or does not return the latest events.

@@ -24,6 +24,36 @@ struct CanaryLabTests {
         #expect(sender.heard().isEmpty && mirror.heard().isEmpty)
     }
 
+    @Test(arguments: GroupGeneration.allCases)
+    func measuresGroupsOfBothGenerations(_ generation: GroupGeneration) async throws {
+        let stage = try CanaryStage(seed: 6)
+        _ = try await stage.mirror("bob")
+        let sender = try await stage.sender(
+            peers: ["bob"], groupProtocol: generation == .v1 ? .v1 : .v2)
+        try await stage.lab.advance(by: .seconds(65))
+        let chat = try #require(try await stage.chat(of: sender))
+        #expect(chat.generation == generation)
+        #expect(stage.metrics.answers("in_order") == 5)
+        // A change of the group does not count as divergence, even before all members have settled on it.
+        try await sender.rename(chat.chatID, to: "renamed")
+        try await stage.lab.advance(by: .seconds(40))
+        #expect(stage.metrics.gauge("group_canary_diverged") == 0)
+        #expect(stage.metrics.gauge("group_canary_halted") == 0)
+        #expect(try await stage.reportsSuccess(sender))
+    }
+
+    @Test func otherGenerationNeedsAnotherGroup() async throws {
+        let stage = try CanaryStage(seed: 7)
+        _ = try await stage.mirror("bob")
+        let sender = try await stage.sender(peers: ["bob"], groupProtocol: .v2)
+        try await sender.perform(
+            .createGroupChat(name: "canary main", peers: [stage.key("bob")], groupProtocol: .v1))
+        try await stage.lab.advance(by: .seconds(35))
+        let generations = try await sender.state().chatList.map(\.generation)
+        #expect(Set(generations) == [.v1, .v2] && generations.count == 2)
+        #expect(stage.metrics.answers("in_order") > 0)
+    }
+
     @Test func measuresMirrorsSeparately() async throws {
         let stage = try CanaryStage(seed: 2)
         let bob = try await stage.mirror("bob")

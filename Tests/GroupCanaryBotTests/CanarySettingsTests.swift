@@ -37,6 +37,14 @@ import Testing
         #expect(group.checks.first?.from == group.peers.first?.account && sender.every == .seconds(60))
     }
 
+    @Test func protocolIsForCreatedGroups() {
+        let chat = BotSettings.string(String(repeating: "ab", count: 32))
+        #expect(problems(ofGroup: ["peers": ["bob": npub], "protocol": "v2"]).isEmpty)
+        #expect(problems(ofGroup: ["peers": ["bob": npub], "protocol": "v3"]) == ["groups.main.protocol"])
+        #expect(
+            problems(ofGroup: ["peers": ["bob": npub], "protocol": "v2", "chat": chat]) == ["groups.main.protocol"])
+    }
+
     /// Otherwise each canary would leave the window before its deadline.
     @Test func windowExceedsCanariesSentWithinTimeout() throws {
         func settings(_ every: BotSettings, _ timeout: BotSettings, _ window: BotSettings) -> BotSettings {

@@ -55,12 +55,13 @@ struct CanaryStage {
 
     func sender(
         every: BotSettings = "10s", peers: [String], mirrors: [String]? = nil, checks: [BotSettings] = [],
-        more: [String: BotSettings] = [:]
+        groupProtocol: GroupProtocol? = nil, more: [String: BotSettings] = [:]
     ) async throws -> LabMember {
         var group: [String: BotSettings] = [
             "peers": .object(Dictionary(uniqueKeysWithValues: peers.map { ($0, .string(key($0).npub)) })),
             "checks": .array(checks),
         ]
+        group["protocol"] = groupProtocol.map { .string($0.rawValue) }
         group["mirrors"] = mirrors.map { .array($0.map { .string($0) }) }
         let settings: [String: BotSettings] = [
             "role": "sender", "every": every, "timeout": "5s", "window": 10, "checksEvery": "10s",

@@ -25,7 +25,7 @@ final class FakeProbes: BotKeyPackageProbes {
             try await clock.sleep(untilMilliseconds: clock.nowMilliseconds + milliseconds)
         }
         return self[request.account]
-            ?? KeyPackageReport(account: request.account, relays: [], lists: [], invitation: nil)
+            ?? KeyPackageReport(account: request.account)
     }
 }
 

@@ -26,21 +26,30 @@ struct KeyPackageProbeBotTests {
         return KeyPair.generate(using: &generator).publicKey
     }
 
-    private func report(_ state: RelayKeyPackageResult.State, at relay: RelayURL, works: Bool = true) throws
-        -> KeyPackageReport
-    {
+    private func report(
+        _ state: RelayKeyPackageResult.State, at relay: RelayURL, _ generation: GroupGeneration = .v1,
+        works: Bool = true
+    ) throws -> KeyPackageReport {
         let event = try EventID(hex: String(repeating: "01", count: 32))
         let now = lab.clock.now
         let held = ProbedKeyPackage(
-            event: event, kind: .addressableKeyPackage, createdAt: now - 100, notAfter: now + 500)
+            event: event, kind: .addressableKeyPackage, createdAt: now - 100, notAfter: now + 500,
+            failedCheck: state == .invalid ? "account proof" : nil)
         let holding = RelayKeyPackageResult(
-            relay: relay, isConfigured: true, lists: [], state: state, reason: "", package: state.isUsable ? held : nil)
-        return KeyPackageReport(
-            account: Self.alice, relays: [holding], lists: [],
+            relay: relay, isConfigured: true, lists: [], state: state, reason: "",
+            package: state == .missing ? nil : held)
+        let found = GenerationReport(
+            relays: [holding],
             invitation: state.isUsable
                 ? TrialInvitation(
                     event: event, kind: .addressableKeyPackage, failure: works ? nil : "no", supportsSelfRemove: true)
                 : nil)
+        return KeyPackageReport(
+            account: Self.alice, generations: [generation: found],
+            lists: [
+                PublishedRelayList(kind: .inboxRelays, relays: [relay]),
+                PublishedRelayList(kind: generation.keyPackageList, relays: nil, problem: "not found"),
+            ])
     }
 
     private func start(
@@ -71,14 +80,21 @@ struct KeyPackageProbeBotTests {
         #expect(probes.requests.map(\.account) == [Self.alice])
         #expect(probes.requests.first?.relays.map(\.string) == ["wss://two.example"])
         let target = ["target": "alice"]
-        let here = target.merging(["relay": "one.example"]) { _, new in new }
+        let here = target.merging(["protocol": "v1", "relay": "one.example"]) { _, new in new }
         #expect(metrics.value("keypackage_probe_success", target) == 1)
-        #expect(metrics.value("keypackage_inviteable", target) == 1)
+        func inviteable(_ name: String) -> Double? {
+            metrics.value("keypackage_inviteable", target.merging(["protocol": name]) { _, new in new })
+        }
+        #expect(inviteable("v1") == 1 && inviteable("v2") == 0)
+        func list(_ name: String) -> Double? {
+            metrics.value("keypackage_list_ok", target.merging(["list": name]) { _, new in new })
+        }
+        #expect(list("10050") == 1 && list("10051") == 0 && list("10002") == nil)
         #expect(metrics.value("probe_success", target) == 1)
         #expect(metrics.value("keypackage_relay_state", here.merging(["state": "present"]) { _, new in new }) == 1)
         #expect(metrics.value("keypackage_age_seconds", here).map { (100...161).contains($0) } == true)
         #expect(metrics.value("keypackage_not_after_timestamp_seconds", here) == 1_800_000_500)
-        #expect(metrics.labels == ["alice", "one.example", "present"])
+        #expect(metrics.labels == ["alice", "v1", "v2", "one.example", "present", "10050", "10051"])
     }
 
     @Test func removesOutdatedMetrics() async throws {
@@ -87,7 +103,7 @@ struct KeyPackageProbeBotTests {
         try await lab.advance(by: .seconds(60))
         probes[Self.alice] = try report(.missing, at: relay)
         try await lab.advance(by: .seconds(60))
-        let here = ["target": "alice", "relay": "one.example"]
+        let here = ["target": "alice", "protocol": "v1", "relay": "one.example"]
         func state(_ name: String) -> Double? {
             metrics.value("keypackage_relay_state", here.merging(["state": name]) { _, new in new })
         }
@@ -105,6 +121,33 @@ struct KeyPackageProbeBotTests {
         _ = bot
     }
 
+    @Test func removesListsThatNoLongerMatter() async throws {
+        probes[Self.alice] = try report(.present, at: relay)
+        let bot = try await start()
+        try await lab.advance(by: .seconds(60))
+        func list(_ name: String) -> Double? {
+            metrics.value("keypackage_list_ok", ["target": "alice", "list": name])
+        }
+        #expect(list("10051") == 0 && list("10050") == 1)
+        probes[Self.alice] = try report(.present, at: relay, .v2)
+        try await lab.advance(by: .seconds(60))
+        #expect(list("10051") == nil && list("10050") == 1 && list("10002") == 0)
+        _ = bot
+    }
+
+    @Test func reportsFailedChecksOfSecondGeneration() async throws {
+        probes[Self.alice] = try report(.invalid, at: relay, .v2)
+        _ = try await start()
+        try await lab.advance(by: .seconds(60))
+        let here = ["target": "alice", "protocol": "v2", "relay": "one.example", "check": "account proof"]
+        #expect(metrics.value("keypackage_failed_check", here) == 1)
+        probes[Self.alice] = try report(.hidden, at: relay, .v2)
+        try await lab.advance(by: .seconds(60))
+        #expect(metrics.value("keypackage_failed_check", here) == 0)
+        let state = ["target": "alice", "protocol": "v2", "relay": "one.example", "state": "hidden"]
+        #expect(metrics.value("keypackage_relay_state", state) == 1)
+    }
+
     @Test func answersProbesOfConfiguredTargetsOnly() async throws {
         probes[Self.alice] = try report(.stale, at: relay, works: false)
         let bot = try await start()
@@ -115,7 +158,7 @@ struct KeyPackageProbeBotTests {
             }
             #expect(!answer.isSuccess)
             #expect(answer.samples.allSatisfy { $0.labels["target"] == nil && $0.value.isFinite })
-            #expect(answer.samples.contains(MetricSample("keypackage_inviteable", [:], 0)))
+            #expect(answer.samples.contains(MetricSample("keypackage_inviteable", ["protocol": "v1"], 0)))
         }
         #expect(probes.requests.allSatisfy { $0.timeout <= .seconds(9) })
         for name in ["bob", Self.key("b").npub, "", "wss://one.example"] {

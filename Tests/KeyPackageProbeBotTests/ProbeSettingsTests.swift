@@ -1,4 +1,5 @@
 import BotKit
+import ProbeReports
 import Testing
 
 @testable import KeyPackageProbeBot
@@ -16,7 +17,7 @@ import Testing
     @Test func acceptsDefaults() throws {
         let settings = try ProbeSettings(["targets": ["alice": .string(npub)]])
         #expect(settings.every == .seconds(300) && settings.stale == .seconds(30 * 86_400))
-        #expect(settings.interval == .seconds(300))
+        #expect(settings.interval == .seconds(300) && settings.expectation == .any)
         #expect(settings.target(named: "alice") == settings.target(named: npub))
     }
 
@@ -30,6 +31,7 @@ import Testing
         let good: BotSettings = ["alice": .string(npub)]
         #expect(problems(["targets": good, "relays": ["http://x"]]) == ["relays[0]"])
         #expect(problems(["targets": good, "every": "1s", "timeout": "1m"]) == ["every", "timeout"])
+        #expect(problems(["targets": good, "protocol": "v3"]) == ["protocol"])
         #expect(problems(["targets": good, "other": 1]) == ["other"])
     }
 }

@@ -52,7 +52,8 @@ package struct KeyPackageProbeBot: Bot {
     ) async throws -> KeyPackageReport {
         try await context.services.keyPackageProbes.probe(
             KeyPackageProbeRequest(
-                account: target.account, relays: settings.relays, staleAfter: settings.stale, timeout: time))
+                account: target.account, relays: settings.relays, expectation: settings.expectation,
+                staleAfter: settings.stale, timeout: time))
     }
 }
 

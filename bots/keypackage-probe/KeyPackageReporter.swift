@@ -2,34 +2,33 @@ import BotKit
 import ProbeReports
 import Synchronization
 
-/// The exported metrics of each target, so that outdated ones can be removed.
+/// The exported metrics of each target, so that outdated ones can be reset or removed.
 final class KeyPackageReporter: Sendable {
     private struct Exported: Sendable {
         var isSuccess: Bool?
-        var states: [String: RelayKeyPackageResult.State] = [:]
-        /// The exported time metrics of key packages, by metric and relay.
-        var times: Set<MetricSample> = []
+        /// The exported metrics, with the value 0.
+        var series: Set<MetricSample> = []
     }
+
+    fileprivate static let listMetric = "keypackage_list_ok"
 
     private let exported = Mutex<[String: Exported]>([:])
 
     /// - Parameter target: the target's name in the settings, the only identifier in labels and log lines.
     func report(_ report: KeyPackageReport, of target: String, took: Double, _ context: BotContext) {
         let metrics = context.services.metrics
-        let states = report.states
-        let times = Set(report.times(now: context.now).map { $0.with(value: 0) })
+        let samples = report.samples(now: context.now).map { $0.with("target", target) }
+        let series = Set(samples.map { $0.with(value: 0) })
         let before = exported.withLock { exported in
             let before = exported[target] ?? Exported()
-            exported[target] = Exported(isSuccess: report.isSuccess, states: states, times: times)
+            exported[target] = Exported(isSuccess: report.isSuccess, series: series)
             return before
         }
-        for (relay, state) in before.states where states[relay] != state {
-            metrics.set(
-                MetricSample(
-                    "keypackage_relay_state", ["target": target, "relay": relay, "state": state.rawValue], 0))
+        for gone in before.series.subtracting(series) {
+            // 0 would report a list that no longer matters as broken.
+            if gone.name == Self.listMetric { metrics.remove(gone) } else { metrics.set(gone) }
         }
-        for gone in before.times.subtracting(times) { metrics.set(gone.with("target", target)) }
-        for sample in report.samples(now: context.now) { metrics.set(sample.with("target", target)) }
+        for sample in samples { metrics.set(sample) }
         metrics.set(MetricSample("probe_success", ["target": target], report.isSuccess ? 1 : 0))
         metrics.set(MetricSample("probe_duration_seconds", ["target": target], took))
         log(report, target, wasSuccess: before.isSuccess, context)
@@ -49,30 +48,41 @@ final class KeyPackageReporter: Sendable {
 }
 
 extension KeyPackageReport {
-    /// The states by host and port; of two URLs on one host the worse state.
-    var states: [String: RelayKeyPackageResult.State] {
-        Dictionary(relays.map { ($0.relay.authority, $0.state) }) { first, second in second.isUsable ? first : second }
-    }
-
     /// Returns the metrics without the label `target`.
     func samples(now: UnixTime) -> [MetricSample] {
-        var samples = [
-            MetricSample("keypackage_probe_success", [:], isSuccess ? 1 : 0),
-            MetricSample("keypackage_inviteable", [:], isInviteable ? 1 : 0),
-        ]
-        for (relay, state) in states.sorted(by: { $0.key < $1.key }) {
-            samples.append(MetricSample("keypackage_relay_state", ["relay": relay, "state": state.rawValue], 1))
+        var samples = [MetricSample("keypackage_probe_success", [:], isSuccess ? 1 : 0)]
+        for list in lists where relevantGenerations.contains(where: { $0.uses(list.kind) }) {
+            samples.append(
+                MetricSample(
+                    KeyPackageReporter.listMetric, ["list": list.kind.description], list.problem == nil ? 1 : 0))
         }
-        return samples + times(now: now)
+        for generation in GroupGeneration.allCases {
+            samples.append(
+                MetricSample(
+                    "keypackage_inviteable", ["protocol": generation.rawValue], self[generation].isInviteable ? 1 : 0))
+        }
+        return samples + relevantGenerations.flatMap { self.samples(of: $0, now: now) }
     }
 
-    /// Returns the time metrics of relays that hold a key package.
-    func times(now: UnixTime) -> [MetricSample] {
-        var seen: Set<String> = []
+    /// The findings by host and port; of two URLs on one host the worse one.
+    private func findings(_ generation: GroupGeneration) -> [(String, RelayKeyPackageResult)] {
+        let relays = relevantRelays(generation).map { ($0.relay.authority, $0) }
+        return Dictionary(relays) { first, second in second.state.isUsable ? first : second }
+            .sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    private func samples(of generation: GroupGeneration, now: UnixTime) -> [MetricSample] {
         var samples: [MetricSample] = []
-        for holding in relays where seen.insert(holding.relay.authority).inserted {
-            guard let package = holding.package else { continue }
-            let labels = ["relay": holding.relay.authority]
+        for (relay, result) in findings(generation) {
+            let labels = ["protocol": generation.rawValue, "relay": relay]
+            samples.append(
+                MetricSample(
+                    "keypackage_relay_state", labels.merging(["state": result.state.rawValue]) { _, new in new }, 1))
+            guard let package = result.package else { continue }
+            if let check = package.failedCheck {
+                samples.append(
+                    MetricSample("keypackage_failed_check", labels.merging(["check": check]) { _, new in new }, 1))
+            }
             let age = Double(now.seconds(since: package.createdAt))
             samples.append(MetricSample("keypackage_age_seconds", labels, age))
             guard let end = package.notAfter else { continue }

@@ -1,4 +1,5 @@
 import BotKit
+import ProbeReports
 
 /// The settings under `with:`.
 struct ProbeSettings: Sendable {
@@ -16,6 +17,8 @@ struct ProbeSettings: Sendable {
     let timeout: Duration
     let stale: Duration
     let relays: [RelayURL]
+    /// The protocol generations in which the targets must be invitable.
+    let expectation: ProtocolExpectation
     /// The targets, sorted by name.
     let targets: [Target]
 
@@ -29,6 +32,7 @@ struct ProbeSettings: Sendable {
             reader.values("relays", of: "relay URLs") { value in
                 value.stringValue.flatMap { try? RelayURL($0) }
             } ?? []
+        expectation = reader.choice("protocol", default: ProtocolExpectation.any)
         targets = Self.targets(reader)
         if every < .seconds(10) { reader.fail("every", expected: "10s or more", fix: "write every: 5m") }
         if timeout > .seconds(25) {

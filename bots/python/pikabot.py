@@ -54,6 +54,7 @@ class Event:
         self.kind = raw.get("kind")
         self.id = raw.get("message_id")
         self.created_at = raw.get("created_at")
+        self.restored = raw.get("restored")
 
     @property
     def target(self):
@@ -63,8 +64,8 @@ class Event:
 
     @property
     def key(self):
-        """Identifies the event, even when it is redelivered."""
-        return self.id or f"cursor-{self.cursor}"
+        """Identifies the event, even when it is redelivered. A message and its withdrawal are two events."""
+        return self.id if self.id and self.type == "message_received" else f"cursor-{self.cursor}"
 
     def reply(self, text):
         """Sends a message to the event's chat; returns the new message's id."""
@@ -126,7 +127,8 @@ class Bot:
         return function
 
     def on(self, type):
-        """Handles events of another type, such as group_joined or group_updated."""
+        """Handles events of another type, such as group_joined, group_updated or withdrawn: the group settled on another
+        branch, so the message `id` is no longer part of its history, or is again if `restored`."""
         def register(function):
             self._others[type].append(function)
             return function

@@ -8,6 +8,8 @@ import sys
 import tempfile
 import unittest
 
+import pikabot
+
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 CHAT = "c" * 64
 
@@ -99,6 +101,12 @@ class BotTests(unittest.TestCase):
         host.kill()
         again = self.host("echo.py", host.kept)
         self.assertEqual(again.deliver("once", id="d" * 64), [])
+
+    def test_withdrawal_has_a_key_of_its_own(self):
+        message = {"message_id": "aa", "cursor": 1, "type": "message_received"}
+        withdrawal = {"message_id": "aa", "cursor": 2, "type": "withdrawn", "restored": False}
+        self.assertEqual(pikabot.Event(None, message).key, "aa")
+        self.assertEqual(pikabot.Event(None, withdrawal).key, "cursor-2")
 
     def test_failed_event_is_acknowledged(self):
         script = os.path.join(self.folder, "bad.py")

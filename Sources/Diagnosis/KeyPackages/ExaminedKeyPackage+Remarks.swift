@@ -1,6 +1,7 @@
 import MLS
 import Marmot
 import Nostr
+import PikaCore
 
 /// Remarks on a key package that this software accepts but others may refuse, and on wrong claims of its event.
 extension ExaminedKeyPackage {
@@ -8,12 +9,16 @@ extension ExaminedKeyPackage {
     private static let longestLifetime = KeyPackageEvents.lifetime + KeyPackageEvents.backdating
 
     var remarks: [String] {
-        guard let invitee else { return [] }
-        return formRemarks + packageRemarks(invitee) + tagRemarks(invitee.keyPackage.leafNode.capabilities)
+        switch invitee {
+        case .first(let invitee):
+            formRemarks + packageRemarks(invitee) + tagRemarks(invitee.keyPackage.leafNode.capabilities)
+        case .second(let invitee): componentRemarks(invitee)
+        case nil: []
+        }
     }
 
     /// Whether it uses an event format that predates the current MIP-00.
-    var hasLegacyFormat: Bool { !formRemarks.isEmpty }
+    var hasLegacyFormat: Bool { generation == .v1 && !formRemarks.isEmpty }
 
     private var formRemarks: [String] {
         var remarks: [String] = []
@@ -58,6 +63,26 @@ extension ExaminedKeyPackage {
             guard stated.contains(where: { !supported.contains($0) }) else { return nil }
             return "tag \(name) lists values that the key package does not support"
         }
+    }
+
+    /// Returns remarks on a key package of the second generation.
+    private func componentRemarks(_ invitee: ComponentInvitee) -> [String] {
+        var remarks: [String] = []
+        if !invitee.keyPackage.keyPackage.isLastResort {
+            remarks.append("no last_resort component (0x0004), so one invitation consumes it")
+        }
+        let slot = event.firstTag("d")?.value ?? ""
+        if Bytes32(hex: slot) == nil || slot.lowercased() != slot {
+            remarks.append("tag d is not 64 lower-case hexadecimal digits, as the specification requires")
+        }
+        let common = GroupRequirement.whiteNoise
+        if let missing = invitee.support.missing(
+            extensions: common.extensions, proposals: common.proposals, components: common.components)
+        {
+            remarks.append("lacks \(missing), which groups of White Noise require")
+        }
+        if event.firstTag("encoding") != nil { remarks.append("has a tag encoding, which belongs to v1") }
+        return remarks
     }
 
     private static func text(_ number: UInt16) -> String {

@@ -1,5 +1,5 @@
-import Marmot
 import Nostr
+import PikaCore
 import ProbeReports
 
 /// Evaluation of the answers.
@@ -8,61 +8,68 @@ extension KeyPackageAnswers {
     private static let renewal: Int64 = AccountPresence.renewal
 
     func report(now: UnixTime, using rng: inout some RandomNumberGenerator) -> KeyPackageReport {
-        var examined: [EventID: ExaminedKeyPackage] = [:]
-        for event in events.values.joined() where event.kind == .addressableKeyPackage || event.kind == .keyPackage {
-            if examined[event.id] == nil { examined[event.id] = ExaminedKeyPackage(event, now: now) }
+        let packages = ExaminedPackages(events.values.joined(), of: request.account, now: now)
+        var generations: [GroupGeneration: GenerationReport] = [:]
+        for generation in GroupGeneration.allCases {
+            generations[generation] = GenerationReport(
+                relays: relays.map { holding(of: $0, generation, packages, now) },
+                invitation: packages.best(generation).flatMap { invitation($0, now, &rng) })
         }
-        let usable = examined.values.filter { $0.invitee != nil }.sorted(by: ExaminedKeyPackage.order)
-        let newest = Dictionary(usable.map { ($0.slot, $0) }) { first, _ in first }
-        let holdings = relays.map { holding(of: $0, examined, newest, now) }
-        return KeyPackageReport(
-            account: request.account, relays: holdings, lists: Self.lists.map { list($0, holdings) },
-            invitation: invitation(usable.first, now, &rng))
+        var report = KeyPackageReport(
+            account: request.account, expectation: request.expectation, generations: generations)
+        report.lists = Self.lists.map { list($0, report) }
+        return report
     }
 
     private func invitation(
-        _ package: ExaminedKeyPackage?, _ now: UnixTime, _ rng: inout some RandomNumberGenerator
+        _ package: ExaminedKeyPackage, _ now: UnixTime, _ rng: inout some RandomNumberGenerator
     ) -> TrialInvitation? {
-        guard let package, let invitee = package.invitee else { return nil }
         let relays = configured.isEmpty ? relays : configured
-        return ScratchInvitation.attempt(
-            invitee, of: package.event, relays: Array(relays.prefix(3)), now: now, using: &rng)
+        return ScratchInvitation.attempt(package, relays: Array(relays.prefix(3)), now: now, using: &rng)
     }
 
     // MARK: Relays
 
     private func holding(
-        of relay: RelayURL, _ examined: [EventID: ExaminedKeyPackage], _ newest: [String: ExaminedKeyPackage],
-        _ now: UnixTime
+        of relay: RelayURL, _ generation: GroupGeneration, _ packages: ExaminedPackages, _ now: UnixTime
     ) -> RelayKeyPackageResult {
         var holding = RelayKeyPackageResult(
             relay: relay, isConfigured: isConfigured(relay),
             lists: Self.lists.filter { listed($0)?.contains(relay) == true }, state: .unknown,
             reason: failures[relay] ?? "no answer")
         guard let events = events[relay] else { return holding }
-        let packages = events.compactMap { examined[$0.id] }.sorted(by: ExaminedKeyPackage.order)
-        guard let first = packages.first else {
+        let found = packages.packages(generation, among: events)
+        guard let first = found.first else {
             (holding.state, holding.reason) = (.missing, "no key package")
+            if generation == .v2, let usurper = packages.usurper(among: events) {
+                (holding.state, holding.reason) = (.hidden, "replaced by \(usurper) with the same tag d")
+            }
             return holding
         }
-        guard let best = packages.first(where: { $0.invitee != nil }) else {
+        guard let best = found.first(where: { $0.invitee != nil }) else {
             (holding.state, holding.reason) = (.invalid, first.problem ?? "invalid")
             holding.package = first.held
             return holding
         }
-        (holding.state, holding.reason) = state(of: best, newest[best.slot], now)
+        (holding.state, holding.reason) = state(of: best, packages, now)
         holding.package = best.held
+        if generation == .v2, packages.hasAddressableFirst(among: events) {
+            holding.package?.remarks.append(
+                "beside it is a key package of v1 of kind 30443, on which MDK up to 0.9.16 fails")
+        }
         return holding
     }
 
     /// Conditions in descending order of importance.
     private func state(
-        of best: ExaminedKeyPackage, _ newest: ExaminedKeyPackage?, _ now: UnixTime
+        of best: ExaminedKeyPackage, _ packages: ExaminedPackages, _ now: UnixTime
     ) -> (RelayKeyPackageResult.State, String) {
-        if let newest, newest.event.id != best.event.id, newest.event.createdAt > best.event.createdAt {
-            return (
-                .superseded, "another relay has a version that is \(Self.age(newest.event, best.event.createdAt)) newer"
-            )
+        if let hider = packages.hider(of: best) {
+            return (.hidden, "hidden by \(hider) that is newer and has the same tag d")
+        }
+        if let newest = packages.successor(of: best) {
+            let age = Self.days(newest.event.createdAt.seconds(since: best.event.createdAt))
+            return (.superseded, "another relay has a version that is \(age) newer")
         }
         let age = now.seconds(since: best.event.createdAt)
         let limit = request.staleAfter.components.seconds
@@ -73,14 +80,11 @@ extension KeyPackageAnswers {
             return (.stale, "expires in \(Self.days(max(0, end.seconds(since: now))))")
         }
         if best.hasLegacyFormat { return (.legacy, best.remarks.first ?? "outdated event format") }
-        if best.event.kind == .keyPackage {
+        // With one of v2 in kind 30443, another of v1 would only be in its way.
+        if best.event.kind == .keyPackage, packages.best(.v2) == nil {
             return (.legacy, "only kind 443; newer clients look for kind 30443 first")
         }
         return (.present, "valid")
-    }
-
-    private static func age(_ event: Event, _ time: UnixTime) -> String {
-        days(event.createdAt.seconds(since: time))
     }
 
     /// Formats a duration: `40 s`, `3 h`, `12 days`.
@@ -94,20 +98,20 @@ extension KeyPackageAnswers {
 
     // MARK: Lists
 
-    private func list(_ kind: Kind, _ holdings: [RelayKeyPackageResult]) -> PublishedRelayList {
+    /// A list has problems only if a generation that matters for the account uses it.
+    private func list(_ kind: Kind, _ report: KeyPackageReport) -> PublishedRelayList {
         var list = PublishedRelayList(kind: kind, relays: listed(kind))
-        // Kind 10002 is optional; it only names more relays to query.
-        guard kind != .relayList else { return list }
+        guard let generation = report.relevantGenerations.first(where: { $0.uses(kind) }) else { return list }
         guard let relays = list.relays else {
             if !events.isEmpty { list.problem = "not found on any relay that answered" }
             return list
         }
-        let named = holdings.filter { relays.contains($0.relay) }
+        let named = report[generation].relays.filter { relays.contains($0.relay) }
         if relays.isEmpty {
             list.problem = "the list is empty"
         } else if named.allSatisfy({ $0.state == .unknown }) {
             list.problem = "none of its relays answered"
-        } else if kind == .keyPackageRelays, !named.contains(where: \.state.isUsable) {
+        } else if kind == generation.keyPackageList, !named.contains(where: \.state.isUsable) {
             list.problem = "none of its relays has a valid key package"
         }
         return list

@@ -1,4 +1,3 @@
-import Marmot
 import Nostr
 import PikaCore
 import ProbeReports
@@ -61,10 +60,7 @@ struct KeyPackageAnswers: Sendable {
 
     /// Returns the newest list of a kind on any relay; nil if absent.
     func listed(_ kind: Kind) -> [RelayURL]? {
-        let all = events.values.flatMap { $0 }.filter { $0.kind == kind }
-        guard kind == .relayList else { return RelayListEvents.relays(kind, of: request.account, in: all) }
-        let newest = all.min { ($1.createdAt, $0.id) < ($0.createdAt, $1.id) }
-        return newest.flatMap { try? RelayList($0) }.map(\.write)
+        PublishedLists.relays(kind, of: request.account, in: events.values.joined())
     }
 
     /// Truncates untrusted text and removes control characters.

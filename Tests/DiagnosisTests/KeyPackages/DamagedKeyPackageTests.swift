@@ -109,7 +109,8 @@ import Testing
 
     @Test(arguments: damages) func failsTheRightCheck(_ damage: Damage) throws {
         let event = try damage.make(try KeyPackageMaker())
-        let examined = ExaminedKeyPackage(event, now: KeyPackageMaker.now)
+        if event.kind == .addressableKeyPackage { #expect(ExaminedKeyPackage.generation(of: event) == .v1) }
+        let examined = ExaminedKeyPackage(event, as: .v1, now: KeyPackageMaker.now)
         #expect(examined.failure?.check == damage.check, "\(examined.problem ?? "usable")")
         #expect((examined.invitee == nil) == (damage.check != nil))
         let remarks = examined.remarks.joined(separator: "; ")
@@ -131,7 +132,7 @@ import Testing
     @Test func acceptsValidKeyPackages() throws {
         let maker = try KeyPackageMaker()
         for event in [try maker.good(), try maker.legacy()] {
-            let examined = ExaminedKeyPackage(event, now: KeyPackageMaker.now)
+            let examined = ExaminedKeyPackage(event, as: .v1, now: KeyPackageMaker.now)
             #expect(examined.problem == nil && examined.remarks.isEmpty)
             #expect(examined.held.notAfter == KeyPackageMaker.now + 7_257_600)
         }

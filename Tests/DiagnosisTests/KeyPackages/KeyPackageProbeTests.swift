@@ -40,7 +40,7 @@ import Testing
     }
 
     private func state(of events: [Event], beside others: [Event] = []) async -> RelayKeyPackageResult.State? {
-        await report([relays[0]: events, relays[1]: others]).relays.first?.state
+        await report([relays[0]: events, relays[1]: others])[.v1].relays.first?.state
     }
 
     @Test func reportsEachRelayState() async throws {
@@ -59,27 +59,28 @@ import Testing
     @Test func expiringPackageIsStale() async throws {
         var recipe = KeyPackageMaker.Recipe()
         recipe.lifetime.notAfter = UInt64((Self.now + 3 * Self.day).seconds)
-        let holding = await report([relays[0]: [maker.sign(maker.draft(try maker.package(recipe)))]]).relays.first
+        let event = maker.sign(maker.draft(try maker.package(recipe)))
+        let holding = await report([relays[0]: [event]])[.v1].relays.first
         #expect(holding?.state == .stale && holding?.reason == "expires in 3 days")
     }
 
     @Test func unansweredRelayIsUnknown() async throws {
         let nothing = await report([:])
-        #expect(nothing.relays.map(\.state) == [.unknown, .unknown])
-        #expect(nothing.relays.first?.reason == "no connection")
-        #expect(!nothing.hasAnswers && !nothing.isSuccess && nothing.invitation == nil)
+        #expect(nothing[.v1].relays.map(\.state) == [.unknown, .unknown])
+        #expect(nothing[.v1].relays.first?.reason == "no connection")
+        #expect(!nothing.hasAnswers && !nothing.isSuccess && nothing[.v1].invitation == nil)
         #expect(nothing.lists.allSatisfy { $0.problem == nil })
         #expect(nothing.verdict.hasPrefix("UNKNOWN"))
         let half = await report([relays[1]: [try maker.good()]])
-        #expect(half.relays.map(\.state) == [.unknown, .present])
+        #expect(half[.v1].relays.map(\.state) == [.unknown, .present])
         #expect(half.isSuccess)
     }
 
     @Test func reportsSizeOfTrialInvitation() async throws {
         let report = await report([relays[0]: [try maker.good()]])
-        #expect(report.invitation?.failure == nil && report.invitation?.supportsSelfRemove == true)
-        #expect((2_000...20_000).contains(report.invitation?.wrapBytes ?? 0))
-        #expect(report.isInviteable && report.isFindable)
+        #expect(report[.v1].invitation?.failure == nil && report[.v1].invitation?.supportsSelfRemove == true)
+        #expect((2_000...20_000).contains(report[.v1].invitation?.wrapBytes ?? 0))
+        #expect(report[.v1].isInviteable && report.isFindable(in: .v1))
         #expect(report.verdict.hasPrefix("GOOD"))
         #expect(!report.lines.joined().contains(maker.keys.publicKey.npub))
     }
@@ -96,10 +97,10 @@ import Testing
         ]
         let report = await report(stored, queried: queried)
         #expect(queried.rounds == [Set(relays.prefix(2)), [relays[2]], [relays[3]]])
-        #expect(report.relays.map(\.relay) == relays)
-        #expect(report.relays.map(\.state) == [.missing, .missing, .missing, .present])
-        #expect(report.relays.map(\.isConfigured) == [true, true, false, false])
-        #expect(report.relays.last?.lists == [.keyPackageRelays])
+        #expect(report[.v1].relays.map(\.relay) == relays)
+        #expect(report[.v1].relays.map(\.state) == [.missing, .missing, .missing, .present])
+        #expect(report[.v1].relays.map(\.isConfigured) == [true, true, false, false])
+        #expect(report[.v1].relays.last?.lists == [.keyPackageRelays])
         #expect(report.lists.map(\.problem) == [nil, nil, nil])
         #expect(report.isSuccess)
     }
@@ -108,9 +109,9 @@ import Testing
         let report = await report([
             relays[0]: [maker.list(.keyPackageRelays, relays[2]), try maker.good()], relays[2]: [],
         ])
-        #expect(report.isInviteable && !report.isFindable && !report.isSuccess)
+        #expect(report[.v1].isInviteable && !report.isFindable(in: .v1) && !report.isSuccess)
         #expect(report.lists.map { $0.problem != nil } == [true, true, false])
-        #expect(report.verdict == "BAD: list 10051: none of its relays has a valid key package")
+        #expect(report.verdict == "BAD: v1: list 10051: none of its relays has a valid key package")
     }
 
     @Test func ignoresEventsOfOtherAccounts() async throws {
@@ -119,7 +120,7 @@ import Testing
             relays[0]: [try stranger.good(), stranger.list(.keyPackageRelays, relays[3])],
             relays[1]: [maker.list(.keyPackageRelays, relays[3]).forged()],
         ])
-        #expect(report.relays.map(\.state) == [.missing, .missing])
+        #expect(report[.v1].relays.map(\.state) == [.missing, .missing])
     }
 
     @Test func boundsListedRelays() async throws {
@@ -132,18 +133,18 @@ import Testing
         let report = await report([relays[0]: [list]], queried: queried) {
             $0.host == "many2.example" ? "not queried: it is private" : nil
         }
-        #expect(report.relays.count == 2 + KeyPackageProbe.maximumListedRelays)
+        #expect(report[.v1].relays.count == 2 + KeyPackageProbe.maximumListedRelays)
         #expect(!queried.all.contains(many[1]))
-        #expect(report.relays.first { $0.relay == many[1] }?.reason == "not queried: it is private")
+        #expect(report[.v1].relays.first { $0.relay == many[1] }?.reason == "not queried: it is private")
     }
 
     @Test func fallsBackToOlderValidPackage() async throws {
         let bad = maker.sign(maker.draft(try maker.package()).with("i", nil))
         let report = await report([relays[0]: [bad, try maker.legacy(at: Self.now - 50)]])
-        #expect(report.relays.first?.state == .legacy)
+        #expect(report[.v1].relays.first?.state == .legacy)
         let alone = await self.report([relays[0]: [bad]])
-        #expect(alone.relays.first?.state == .invalid)
-        #expect(alone.relays.first?.package?.failedCheck == "reference")
+        #expect(alone[.v1].relays.first?.state == .invalid)
+        #expect(alone[.v1].relays.first?.package?.failedCheck == "reference")
         #expect(alone.verdict == "BAD: no relay has a usable key package")
     }
 }

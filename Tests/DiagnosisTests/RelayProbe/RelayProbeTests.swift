@@ -51,8 +51,11 @@ struct RelayProbeTests {
     @Test(
         arguments: [
             (.forgets, [.silentDrop]), (.drops(.groupEvent), [.silentDrop]), (.drops(.giftWrap), [.silentDrop]),
-            (.drops(.inboxRelays), [.silentDrop]), (.refuses(.groupEvent), [.kindRefused]),
-            (.refuses(.keyPackage), [.kindRefused]), (.refusesEverything, [.writeRefused]),
+            (.drops(.inboxRelays), [.silentDrop]), (.drops(.relayList), [.silentDrop]),
+            (.drops(.addressableKeyPackage), [.silentDrop]),
+            (.mergesSlots, [.slotsMerged]), (.refuses(.groupEvent), [.kindRefused]),
+            (.refuses(.keyPackage), [.kindRefused]), (.refuses(.relayList), [.kindRefused]),
+            (.refusesEverything, [.writeRefused]),
             (.ignoresLimit, [.limitIgnored]), (.ignoresSince, [.sinceIgnored]),
             (.returnsAtMost(2), [.fewEvents]), (.allows(subscriptions: 3), [.fewSubscriptions]),
             (.clock(-7_200), [.clockOff]), (.refusesBackdated, [.datedRefused]), (.refusesLarge(40_000), [.sizeLimit]),

@@ -11,6 +11,8 @@ enum RelayDefect: Hashable, Sendable {
     /// Acknowledges and delivers events, but stores none.
     case forgets
     case drops(Kind)
+    /// Keeps one event per author and addressable kind, ignoring its `d` tag.
+    case mergesSlots
     case refuses(Kind)
     case refusesEverything
     case neverResponds
@@ -144,6 +146,9 @@ final class SmallRelay: Sendable {
             guard defect != .keepsDeleted else { return }
             state.events.removeAll { $0.pubkey == event.pubkey && deletion.eventIDs.contains($0.id) }
         } else if !event.kind.isEphemeral, defect != .forgets, defect != .drops(event.kind) {
+            if defect == .mergesSlots, event.kind.isAddressable {
+                state.events.removeAll { $0.pubkey == event.pubkey && $0.kind == event.kind }
+            }
             state.events.append(event)
         }
     }

@@ -16,6 +16,8 @@ struct CanaryReport: Sendable, Hashable {
     /// Whether the sender is in the group.
     var isInGroup: Bool
     var epoch: UInt64?
+    /// The reason why the sender cannot follow the group's history; nil if it can.
+    var halt: String?
     /// The number of canaries whose timeout has passed.
     var judged: Int
     var mirrors: [Mirror]
@@ -38,6 +40,7 @@ struct CanaryReport: Sendable, Hashable {
         let logs = heard?.series == sent?.series ? heard?.mirrors ?? [:] : [:]
         isInGroup = chat != nil
         epoch = chat?.epoch
+        halt = chat?.halt
         self.judged = judged.count
         goal = settings.delivery
         mirrors = group.mirrors.map { mirror in
@@ -45,7 +48,7 @@ struct CanaryReport: Sendable, Hashable {
             return Mirror(
                 name: mirror.name, answered: judged.intersection(log.answered).count, disorder: log.disorder,
                 duplicates: log.duplicates, divergingEpoch: log.difference > timeout ? log.view?.epoch : nil,
-                isMember: members.contains(mirror.account))
+                isMember: chat?.halt != nil || members.contains(mirror.account))
         }
         ended = group.checks.compactMap { check in
             verdicts[check.name].map { Ended(name: check.name, verdict: $0) }
@@ -66,13 +69,17 @@ struct CanaryReport: Sendable, Hashable {
     var faults: Set<String> {
         guard isInGroup else { return ["group"] }
         var faults = Set(mirrors.filter { $0.divergingEpoch != nil }.map { "diverged \($0.name)" })
+        if halt != nil { faults.insert("halt") }
         if let deliveryRatio, deliveryRatio < goal { faults.insert("delivery") }
         return faults.union(ended.filter { !$0.verdict.isPassed }.map { "check \($0.name)" })
     }
 
     /// The metrics without the label `target`.
     var samples: [MetricSample] {
-        var samples = [MetricSample("group_canary_diverged", [:], Double(diverging))]
+        var samples = [
+            MetricSample("group_canary_diverged", [:], Double(diverging)),
+            MetricSample("group_canary_halted", [:], halt == nil ? 0 : 1),
+        ]
         if !isInGroup {
             samples.append(MetricSample("group_canary_delivery_ratio", [:], 0))
         } else if let deliveryRatio {
@@ -87,7 +94,8 @@ struct CanaryReport: Sendable, Hashable {
     /// The report as text, one statement per line.
     var lines: [String] {
         guard isInGroup else { return ["the sender is not in the group, or the group has not been created yet"] }
-        return mirrors.map { line($0) } + ended.map(Self.line)
+        let halted = halt.map { ["the sender cannot follow the group's history, \($0)"] } ?? []
+        return halted + mirrors.map { line($0) } + ended.map(Self.line)
     }
 
     private func line(_ mirror: Mirror) -> String {

@@ -8,7 +8,7 @@ extension CanarySender {
     /// Evaluates the pending check of each group, and starts the next one.
     func runChecks(_ context: BotContext) async throws {
         for group in settings.groups where !group.checks.isEmpty {
-            guard let chat = try await chat(of: group, context) else { continue }
+            guard let chat = try await chat(of: group, context), chat.isActive else { continue }
             let asked = try await context.stored(AskedCheck.self, .asked(group))
             if let asked { try await settle(asked, group, context) }
             let check = Self.next(after: asked?.name, of: group.checks)

@@ -6,9 +6,10 @@ extension CanarySender {
     /// Milliseconds between two attempts to create a group: peers may have to publish a key package first.
     private static let patience: Int64 = 15_000
 
-    /// Returns the group's chat; nil if the account is not a member. A group created earlier is found by its title.
+    /// Returns the group's chat; nil if the account is not a member. A group created earlier is found by its title, if it
+    /// has the protocol generation of the settings. Nothing can be sent to a chat with a ``halt``.
     func chat(of group: GroupSettings, _ context: BotContext) async throws -> AppState.ChatSummary? {
-        let chats = context.snapshot.chatList.filter { $0.isActive && !$0.needsInvitation }
+        let chats = context.snapshot.chatList.filter { $0.isWatched && group.admits($0.generation) }
         if let chatID = try await chatID(of: group, context), let chat = chats.first(where: { $0.chatID == chatID }) {
             return chat
         }
@@ -50,7 +51,23 @@ extension CanarySender {
         }
         guard attempt != .none else { return .none }
         context.logger.info("Creating a canary group", metadata: ["target": "\(group.name)"])
-        context.createGroup(group.title, with: group.peers.map(\.account))
+        context.createGroup(
+            group.title, with: group.peers.map(\.account), groupProtocol: group.groupProtocol)
         return attempt
+    }
+}
+
+extension AppState.ChatSummary {
+    /// Whether the account is a member, or would be if it could follow the group's history: such a group is reported as
+    /// halted, and not created again.
+    var isWatched: Bool { halt != nil || isActive && !needsInvitation }
+
+    /// The reason why the account cannot follow the group's history; nil if it can.
+    var halt: String? {
+        switch convergence {
+        case .blocked(let reason)?: "blocked: \(reason)"
+        case .unrecoverable(let reason)?: "unrecoverable: \(reason)"
+        case .settled?, .syncing?, .resolving?, .disbanded?, nil: nil
+        }
     }
 }

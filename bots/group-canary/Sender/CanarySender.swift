@@ -28,7 +28,7 @@ struct CanarySender: Sendable {
             // The run that first tries to create a group does not report it as missing.
             if chat == nil, createGroupIfDue(group, context) == .firstAttempt { continue }
             try await report(on: group, chat, context).publish(group.name, memory, context)
-            guard let chat else { continue }
+            guard let chat, chat.isActive else { continue }
             var sent = try await context.stored(SentLog.self, .sent(group)) ?? SentLog(series: Self.newSeries())
             let number = sent.send(at: context.nowMilliseconds, window: settings.window)
             try context.store(sent, .sent(group))

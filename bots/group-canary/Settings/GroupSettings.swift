@@ -15,6 +15,8 @@ struct GroupSettings: Sendable {
     let chatID: ChatID?
     /// The title of the created group, by which it is found again.
     let title: String
+    /// The protocol generation of the created group; nil for the one that the account's configuration chooses.
+    let groupProtocol: GroupProtocol?
     let peers: [Peer]
     /// The peers that answer canaries.
     let mirrors: [Peer]
@@ -26,6 +28,12 @@ struct GroupSettings: Sendable {
             value.stringValue.flatMap { ChatID(reference: $0) }
         }
         title = reader.string("title", default: "canary \(name)")
+        groupProtocol = reader.choice("protocol", of: GroupProtocol.self)
+        if chatID != nil, reader.has("protocol") {
+            reader.fail(
+                "protocol", expected: "a protocol only for a group that the sender creates",
+                found: "the setting chat, which names an existing group", fix: "remove one of the two")
+        }
         let peers = Self.peers(reader)
         self.peers = peers
         if title.utf8.count > 100 { reader.fail("title", expected: "at most 100 bytes", fix: "use a shorter one") }
@@ -45,6 +53,15 @@ struct GroupSettings: Sendable {
         if Set(checks.map(\.name)).count < checks.count {
             reader.fail(
                 "checks", expected: "unique names", found: "a duplicate name", fix: "give each check its own name")
+        }
+    }
+
+    /// Whether a group of this generation is the one that the settings ask for.
+    func admits(_ generation: GroupGeneration) -> Bool {
+        switch groupProtocol {
+        case .v1?: generation == .v1
+        case .v2?: generation == .v2
+        case .auto?, nil: true
         }
     }
 

@@ -40,6 +40,7 @@ struct ReadbackCheck {
         }
         run.phases.pass(.readback, since: began, "returns written events")
         guard await check.checkSilentDrops(&run) else { return }
+        await check.checkSlots(&run)
         let filters = FilterChecks(reader: reader)
         guard await filters.examine(&run) else { return }
         await filters.checkConcurrentQueries(&run)
@@ -62,7 +63,9 @@ struct ReadbackCheck {
         var broken: QueryResult.End?
         // One query per kind: a refused kind or a small cap must not hide the others.
         for kind in ProbeEvents.kinds {
-            guard let event = run.events.accepted.first(where: { $0.kind == kind }), broken == nil else { continue }
+            let accepted = run.events.accepted.filter { $0.kind == kind }
+            // The first addressable event may have been replaced, which another check reports.
+            guard let event = kind.isAddressable ? accepted.last : accepted.first, broken == nil else { continue }
             let answer = await query(run.budget, for: [event])
             guard !answer.ids.contains(event.id) else { continue }
             // Some relays serve gift wraps to their recipient only, and refuse or hide them otherwise.
@@ -82,5 +85,29 @@ struct ReadbackCheck {
             run.phases.pass(.silentDrop, since: began, "returns all accepted events")
         }
         return broken == nil
+    }
+
+    /// Queries an author's key packages as inviters do. An account with both protocol generations has two, and neither
+    /// may replace the other.
+    private func checkSlots(_ run: inout ProbeRun) async {
+        let began = ContinuousClock.now
+        guard let packages = run.events.keyPackagesInTwoSlots, let author = packages.first?.pubkey else {
+            return run.phases.markUnreached(.slots, "the key packages were not accepted")
+        }
+        let ids = Set(packages.map(\.id))
+        let answer = await reader.query(
+            Filter(authors: [author], kinds: [.addressableKeyPackage]), expecting: ids, by: run.answerDeadline)
+        if ids.isSubset(of: answer.ids) {
+            run.phases.pass(.slots, since: began, "keeps key packages with different `d` tags")
+        } else if !run.isConclusive(answer) {
+            run.phases.markInconclusive(.slots, answer.end)
+        } else if ids.isDisjoint(with: answer.ids) {
+            run.phases.markUnreached(.slots, "no key package is returned")
+        } else {
+            run.phases.fail(
+                .slotsMerged, .slots, .error, since: began,
+                "keeps only one of two key packages with different `d` tags",
+                "use another relay: an account's key packages of both protocol generations displace each other there")
+        }
     }
 }
