@@ -113,12 +113,14 @@ package struct LoadTest: Sendable {
         var generator = SystemRandomNumberGenerator()
         let keys = (0..<plan.agents.count).map { _ in KeyPair.generate(using: &generator) }
         let indexes = Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($0.element.publicKey, $0.offset) })
-        let monitor = FleetMonitor(recorder: recorder, timeline: timeline, indexes: indexes)
+        let monitor = FleetMonitor(
+            recorder: recorder, timeline: timeline, indexes: indexes,
+            settlesBranches: plan.groups.groupProtocol != .v1)
         let host = AgentHost(state: plan.agents.state, directory: directory, logger: logger)
         // Key updates after joining are off: together they would be a storm that the plan does not contain.
         let configuration = CoreConfiguration(
             relays: plan.relays.enumerated().map { gates[$0.offset]?.address ?? $0.element }, invites: .anyone,
-            selfUpdate: .never, readsProfiles: false)
+            selfUpdate: .never, readsProfiles: false, groupProtocol: plan.groups.groupProtocol)
         let agents = keys.enumerated().map { index, key in
             LoadAgent(
                 index: index, key: key, configuration: configuration, host: host, listener: monitor, logger: logger)

@@ -1,10 +1,11 @@
+import Nostr
 import Testing
 
 @testable import Load
 
 struct GroupLedgerTests {
-    private func ledger(_ members: [Int] = [0, 1, 2]) -> GroupLedger {
-        var ledger = GroupLedger(number: 0, founder: 0)
+    private func ledger(_ members: [Int] = [0, 1, 2], settlesBranches: Bool = false) -> GroupLedger {
+        var ledger = GroupLedger(number: 0, founder: 0, settlesBranches: settlesBranches)
         for member in members { ledger.joined(member) }
         return ledger
     }
@@ -27,6 +28,61 @@ struct GroupLedgerTests {
         #expect(ledger.outstanding == 1)
         #expect(ledger.received(stamp, by: 2).expectedSince == times)
         #expect(ledger.outstanding == 0)
+    }
+
+    @Test func withdrawnMessageIsExpectedAgain() throws {
+        var ledger = ledger()
+        let (stamp, _) = try send(from: 0, &ledger)
+        // Not received yet.
+        #expect(ledger.withdrawn(stamp, by: 1, at: .seconds(2)) == false)
+        _ = ledger.received(stamp, by: 1)
+        _ = ledger.received(stamp, by: 2)
+        #expect(ledger.outstanding == 0)
+        #expect(ledger.withdrawn(stamp, by: 1, at: .seconds(2)) == true)
+        #expect(ledger.withdrawn(stamp, by: 1, at: .seconds(2)) == false)
+        #expect(ledger.outstanding == 1)
+        let again = ledger.received(stamp, by: 1)
+        #expect(again.verdict == .late && again.expectedSince == SendTimes(sent: .seconds(2)))
+        #expect(ledger.outstanding == 0)
+        #expect(ledger.received(stamp, by: 1).verdict == .repeated)
+    }
+
+    @Test func restoredMessageIsNotExpectedTwice() throws {
+        var ledger = ledger()
+        let (stamp, _) = try send(from: 0, &ledger)
+        _ = ledger.received(stamp, by: 1)
+        #expect(ledger.withdrawn(stamp, by: 1, at: .seconds(2)) == true)
+        #expect(ledger.restored(stamp, by: 1) == true)
+        #expect(ledger.outstanding == 1)
+        #expect(ledger.restored(stamp, by: 1) == false)
+        _ = ledger.beginLeave(1)
+        #expect(ledger.withdrawn(stamp, by: 1, at: .seconds(3)) == false)
+    }
+
+    @Test func repeatedJoinExcusesEarlierDeliveries() throws {
+        var ledger = ledger()
+        let (lost, _) = try send(from: 0, &ledger)
+        #expect(ledger.joined(2) == 1)
+        #expect(ledger.outstanding == 1)
+        let (stamp, expected) = try send(from: 0, &ledger)
+        #expect(expected == 2)
+        #expect(ledger.received(stamp, by: 2).expectedSince == times)
+        #expect(ledger.received(lost, by: 2).expectedSince == nil)
+        for message in [lost, stamp] { #expect(ledger.received(message, by: 1).expectedSince == times) }
+        #expect(ledger.outstanding == 0)
+    }
+
+    /// It cannot send withdrawn messages again.
+    @Test func removedSenderNeedNotDeliver() throws {
+        var ledger = ledger(settlesBranches: true)
+        let (sent, _) = try send(from: 1, &ledger)
+        _ = ledger.received(sent, by: 0)
+        let (lost, _) = try send(from: 1, &ledger)
+        ledger.markSent(lost)
+        #expect(ledger.beginLeave(1) == 3)
+        #expect(ledger.withdrawn(sent, by: 0, at: .seconds(2)) == false)
+        #expect(ledger.left(1) == 0)
+        #expect(ledger.outstanding == 0 && ledger.members == [0, 2])
     }
 
     @Test func newMemberExpectsNoEarlierMessages() throws {
@@ -70,6 +126,18 @@ struct GroupLedgerTests {
         #expect(ledger.received(delivered, by: 2).expectedSince == times)
         for member in [0, 2] { #expect(ledger.received(sent, by: member).expectedSince == times) }
         #expect(ledger.outstanding == 0)
+    }
+
+    @Test func leavingSenderMayNotRepeatWithdrawnMessages() throws {
+        var ledger = GroupLedger(number: 0, founder: 0, settlesBranches: true)
+        for member in 0...2 { ledger.joined(member) }
+        let (stamp, _) = try send(from: 1, &ledger)
+        ledger.markSent(stamp)
+        _ = ledger.received(stamp, by: 0)
+        #expect(ledger.beginLeave(1) == 1)
+        #expect(ledger.withdrawn(stamp, by: 0, at: .seconds(2)) == false)
+        #expect(ledger.outstanding == 0)
+        #expect(ledger.received(stamp, by: 0).verdict == .late)
     }
 
     @Test func withdrawnMessageIsNotExpected() throws {
@@ -127,6 +195,18 @@ struct SequenceTrackerTests {
         #expect(verdicts(5, 6, 9) == [.inOrder, .inOrder, .inOrder])
     }
 
+    @Test func forgottenNumbersMayArriveAgain() {
+        var tracker = SequenceTracker()
+        for number in [5, 6, 4] { _ = tracker.note(number) }
+        for number in [6, 4] {
+            let (first, second) = (tracker.forget(number), tracker.forget(number))
+            #expect(first && !second)
+            #expect(tracker.note(number) == .late)
+        }
+        let never = tracker.forget(9)
+        #expect(!never)
+    }
+
     @Test func detectsDuplicates() {
         #expect(verdicts(0, 0) == [.inOrder, .repeated])
         #expect(verdicts(0, 3, 1, 1, 2, 3) == [.inOrder, .inOrder, .late, .repeated, .late, .repeated])
@@ -149,5 +229,21 @@ struct MessageStampTests {
     ])
     func refusesOtherText(text: String) {
         #expect(MessageStamp(text) == nil)
+    }
+}
+
+struct RecentMessagesTests {
+    @Test func keepsOnlyTheLatest() throws {
+        var messages = RecentMessages()
+        func id(_ number: Int) throws -> EventID {
+            let digits = String(number, radix: 16)
+            return try EventID(hex: String(repeating: "0", count: 64 - digits.count) + digits)
+        }
+        for number in 0...20_000 {
+            messages.note(MessageStamp(sender: 1, sequence: number), of: try id(number))
+        }
+        #expect(try messages[id(0)] == nil)
+        #expect(try messages[id(1)]?.sequence == 1)
+        #expect(try messages[id(20_000)]?.sequence == 20_000)
     }
 }

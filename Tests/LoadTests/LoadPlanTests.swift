@@ -30,7 +30,9 @@ struct LoadPlanTests {
         #expect(plan.seed == 7)
         #expect(plan.relays.map(\.string) == ["ws://127.0.0.1:7777"])
         #expect(plan.agents == .init(count: 60, rampPerSecond: 20, state: .memory))
-        #expect(plan.groups == .init(count: 6, sizes: .fixed(10), publishers: nil, founding: 4))
+        #expect(
+            plan.groups
+                == .init(count: 6, sizes: .fixed(10), publishers: nil, founding: 4, groupProtocol: .auto))
         #expect(plan.stages.map(\.length) == [.seconds(15), .seconds(30)])
         #expect(plan.stages[0].sendRate == PerSecond(20))
         #expect(plan.stages[1].churn == PerSecond(0.5))
@@ -54,6 +56,15 @@ struct LoadPlanTests {
         #expect(plan.stages.isEmpty && plan.faults.isEmpty && plan.thresholds.isEmpty)
         #expect(plan.report == .init(directory: ".", formats: [.text]))
         #expect(plan.settle == .seconds(20))
+    }
+
+    @Test func readsProtocolOfGroups() throws {
+        func plan(_ word: String) throws -> LoadPlan {
+            try read(Self.minimal.replacing("count: 2,", with: "count: 2, protocol: \(word),"))
+        }
+        #expect(try plan("v1").groups.groupProtocol == .v1)
+        #expect(try plan("v2").groups.groupProtocol == .v2)
+        #expect(throws: (any Error).self) { try plan("v3") }
     }
 
     @Test func refusesMoreAgentsThanFilesAllow() throws {

@@ -61,6 +61,19 @@ struct LoadTestTests {
         #expect(result.run.stages.map(\.name) == ["start 6 agents", "create 2 groups", "send 30/s", "settle"])
     }
 
+    /// Members that commit at the same moment settle on one history, in both protocol generations.
+    @Test(arguments: ["v1", "v2"]) func groupsOfEachGenerationAgree(_ generation: String) async throws {
+        let result = try await run(
+            """
+              groups: { count: 1, protocol: \(generation), sizes: { fixed: 4 } }
+              stages: [ { for: 3s, sendRate: 10/s, storm: { every: 1s, members: 2 } } ]
+              settle: 30s
+            """)
+        expectCorrect(result, inOrder: false)
+        #expect(result.operation(.createGroup)?.count == 1)
+        #expect(result.operation(.commit)?.count ?? 0 > 0)
+    }
+
     @Test func restartedAgentsMissNothing() async throws {
         let result = try await run(
             """
@@ -84,10 +97,10 @@ struct LoadTestTests {
         #expect(result.faults.map(\.action) == ["relay down"])
     }
 
-    @Test func countsDeliveriesDuringChurn() async throws {
+    @Test(arguments: ["v1", "v2"]) func countsDeliveriesDuringChurn(_ generation: String) async throws {
         let result = try await run(
             """
-              groups: { count: 1, sizes: { fixed: 4 } }
+              groups: { count: 1, protocol: \(generation), sizes: { fixed: 4 } }
               stages:
                 - { for: 2s, sendRate: 10/s, churn: 3/s, users: { count: 3, think: 50ms } }
                 - { for: 1s, storm: { every: 300ms, members: 3 } }
@@ -95,6 +108,7 @@ struct LoadTestTests {
         let stages = result.funnel.stages
         #expect(zip(stages, stages.dropFirst()).allSatisfy { $0.count >= $1.count }, "\(stages)")
         #expect(!stages.flatMap(\.lost).contains { $0.reason == "busy" })
+        if result.correctness.deliveryRatio != 1 { print("CHURN", result.correctness, result.funnel) }
         #expect(result.correctness.deliveryRatio == 1)
         #expect(result.correctness.diverged == 0)
         #expect(result.operation(.commit)?.count ?? 0 > 0)

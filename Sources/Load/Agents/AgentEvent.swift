@@ -17,6 +17,8 @@ enum AgentEvent: Sendable {
     case joined(chatID: ChatID)
     /// - Parameter inboxID: unchanged when the message is delivered again after a restart.
     case message(chatID: ChatID, MessageEvent, inboxID: Int64)
+    /// A message left the group's history, or came back.
+    case withdrawn(chatID: ChatID, WithdrawnEvent)
     case commit(chatID: ChatID, CommitEvent)
     /// Delivery status of the agent's own message.
     case delivery(EventID, AppState.Delivery)

@@ -19,6 +19,10 @@ final class AgentMemory: CoreStore {
         content.withLock { $0.messages(in: groupID, before: before, limit: limit) }
     }
 
+    func messages(in groupID: GroupID, atPoints points: [Bytes32]) async throws -> [StoredMessage] {
+        content.withLock { $0.messages(in: groupID, atPoints: points) }
+    }
+
     func message(in groupID: GroupID, id: EventID) async throws -> StoredMessage? {
         content.withLock { $0.message(in: groupID, id: id) }
     }

@@ -132,6 +132,7 @@ final class LoadAgent: Sendable {
             switch event.content {
             case .message(let message):
                 listener.agent(index, .message(chatID: event.chatID, message, inboxID: event.inboxID))
+            case .withdrawn(let message): listener.agent(index, .withdrawn(chatID: event.chatID, message))
             case .commit(let commit): listener.agent(index, .commit(chatID: event.chatID, commit))
             case .joined: listener.agent(index, .joined(chatID: event.chatID))
             case .call: break

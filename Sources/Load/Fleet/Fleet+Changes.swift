@@ -24,7 +24,7 @@ extension Fleet {
             leave(member, number)
         default:
             let outside = agents.indices.filter { ledger.memberships[$0] == nil }
-            guard ledger.memberships.count <= LoadPlan.largestGroup, let chatID = chat(of: number),
+            guard ledger.memberships.count <= plan.groups.largest, let chatID = chat(of: number),
                 let agent = draw({ outside.randomElement(using: &$0) }),
                 monitor.beginCommit(ledger.founder, to: number, .add)
             else { return }

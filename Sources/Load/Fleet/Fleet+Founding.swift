@@ -112,7 +112,7 @@ extension Fleet {
                     .findKeyPackages(keys(of: members)), within: actionTimeout)
             else { return [] }
             recorder.success(.fetchKeyPackage, from: began, to: timeline.now)
-            let usable = members.filter { verdicts[agents[$0].key.publicKey]?.isUsable == true }
+            let usable = members.filter { verdicts[agents[$0].key.publicKey].map(plan.groups.admits) == true }
             for member in members where !usable.contains(member) {
                 monitor.failJoin(member, of: group, reason: "no usable key package")
             }

@@ -48,6 +48,25 @@ final class Fleet: Sendable {
 }
 
 extension LoadPlan.Groups {
+    /// The number of members above which none is added, limited by the Welcome: NIP-44 encrypts at most 65,535 bytes, and
+    /// leaves of the second generation are longer.
+    var largest: Int {
+        switch groupProtocol {
+        case .v1: 80
+        case .v2, .auto: 60
+        }
+    }
+
+    /// Whether an account with this verdict can be invited to the groups.
+    func admits(_ verdict: KeyPackageVerdict) -> Bool {
+        guard case .usable(let found) = verdict else { return false }
+        return switch groupProtocol {
+        case .v1: found.generations.contains(.v1)
+        case .v2: found.generations.contains(.v2)
+        case .auto: true
+        }
+    }
+
     /// Returns the number of members of a group, by its number from 0 on.
     func size(of number: Int) -> Int {
         switch sizes {

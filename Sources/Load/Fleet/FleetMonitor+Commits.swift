@@ -39,11 +39,7 @@ extension FleetMonitor {
     func committed(_ index: Int, _ chatID: ChatID, _ commit: CommitEvent, _ now: Duration) {
         let (hasLost, excused) = state.withLock { state in
             guard let group = state.numbers[chatID] else { return (false, 0) }
-            var excused = 0
-            if commit.removedSelf {
-                excused = state.groups[group]?.beginLeave(index) ?? 0
-                state.groups[group]?.forget(index)
-            }
+            let excused = commit.removedSelf ? state.groups[group]?.left(index) ?? 0 : 0
             let key = JoinKey(agent: index, group: group)
             guard !commit.isOwn, state.commits[key] != nil, state.commits[key]?.lostAt == nil else {
                 return (false, excused)

@@ -68,7 +68,8 @@ extension FleetMonitor {
 
     /// Registers a group that is to be founded.
     func planGroup(_ group: Int, founder: Int) {
-        state.withLock { $0.groups[group] = GroupLedger(number: group, founder: founder) }
+        let ledger = GroupLedger(number: group, founder: founder, settlesBranches: settlesBranches)
+        state.withLock { $0.groups[group] = ledger }
     }
 
     /// Abandons pending joins, and records how far each came.
@@ -88,17 +89,18 @@ extension FleetMonitor {
     // MARK: Events of agents
 
     func joined(_ index: Int, _ chatID: ChatID, _ now: Duration) {
-        let (join, stages) = state.withLock { state -> (PendingJoin?, [JoinStage]) in
+        let (join, stages, excused) = state.withLock { state -> (PendingJoin?, [JoinStage], Int) in
             guard let group = state.numbers[chatID] else {
                 state.earlyJoins[chatID, default: []].append((index, now))
-                return (nil, [])
+                return (nil, [], 0)
             }
             let key = JoinKey(agent: index, group: group)
-            state.groups[group]?.joined(index)
+            let excused = state.groups[group]?.joined(index) ?? 0
             state.joinedAt[key] = now
             let stages = state.advance(key, to: .joined)
-            return (state.joins.removeValue(forKey: key), stages)
+            return (state.joins.removeValue(forKey: key), stages, excused)
         }
+        if excused > 0 { recorder.excuseDeliveries(excused, at: now) }
         guard let join else { return }
         for stage in stages { recorder.reached(stage) }
         recorder.success(.join, from: join.decidedAt, to: now)

@@ -98,6 +98,7 @@ extension FleetMonitor {
             // Events with non-durable completions are delivered again after a restart; these are not duplicates.
             guard inboxID > state.lastInboxIDs[index] ?? 0, let group = state.numbers[chatID] else { return nil }
             state.lastInboxIDs[index] = inboxID
+            state.recent.note(stamp, of: message.id)
             guard let arrival = state.groups[group]?.received(stamp, by: index) else { return nil }
             return (arrival, state.joinedAt[JoinKey(agent: index, group: group)])
         }
@@ -110,5 +111,43 @@ extension FleetMonitor {
         guard let times = arrival.expectedSince else { return }
         recorder.delivered(arrival.verdict == .inOrder ? .inOrder : .outOfOrder, at: now)
         recorder.success(.deliver, from: times.sent, to: now, intended: times.intended)
+    }
+
+    /// Handles a withdrawn or restored message of a group of the second generation. The sender sends a withdrawn
+    /// message again, so another delivery is expected.
+    func withdrawn(_ index: Int, _ chatID: ChatID, _ message: WithdrawnEvent, _ now: Duration) {
+        let expected = state.withLock { state -> Int in
+            guard let group = state.numbers[chatID], let stamp = state.recent[message.id] else { return 0 }
+            if message.isRestored {
+                return state.groups[group]?.restored(stamp, by: index) == true ? -1 : 0
+            }
+            return state.groups[group]?.withdrawn(stamp, by: index, at: now) == true ? 1 : 0
+        }
+        if expected > 0 { recorder.expectDeliveries(1, at: now) }
+        if expected < 0 { recorder.excuseDeliveries(1, at: now) }
+    }
+}
+
+/// Stamps of the latest received messages. Only messages of a group's last few epochs can be withdrawn, so that a bounded
+/// number suffices.
+struct RecentMessages {
+    private static let capacity = 20_000
+
+    private var stamps: [EventID: MessageStamp] = [:]
+    /// The ids in the order of their arrival, as a ring.
+    private var order: [EventID] = []
+    private var next = 0
+
+    subscript(messageID: EventID) -> MessageStamp? { stamps[messageID] }
+
+    mutating func note(_ stamp: MessageStamp, of messageID: EventID) {
+        guard stamps.updateValue(stamp, forKey: messageID) == nil else { return }
+        guard order.count == Self.capacity else {
+            order.append(messageID)
+            return
+        }
+        stamps[order[next]] = nil
+        order[next] = messageID
+        next = (next + 1) % Self.capacity
     }
 }

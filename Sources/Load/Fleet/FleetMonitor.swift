@@ -22,6 +22,8 @@ final class FleetMonitor: AgentListener {
         var earlyDeliveries: [EventID: AppState.Delivery] = [:]
         var commits: [JoinKey: UnconfirmedCommit] = [:]
         var lastInboxIDs: [Int: Int64] = [:]
+        /// Stamps of the latest received messages, by inner event.
+        var recent = RecentMessages()
         var running = 0
     }
 
@@ -46,9 +48,12 @@ final class FleetMonitor: AgentListener {
     let timeline: Timeline
     /// Agents' indexes by public key.
     let indexes: [PublicKey: Int]
+    /// ``GroupLedger/settlesBranches`` of the groups.
+    let settlesBranches: Bool
     let state = Mutex(State())
 
-    init(recorder: LoadRecorder, timeline: Timeline, indexes: [PublicKey: Int]) {
+    init(recorder: LoadRecorder, timeline: Timeline, indexes: [PublicKey: Int], settlesBranches: Bool = false) {
+        self.settlesBranches = settlesBranches
         self.recorder = recorder
         self.timeline = timeline
         self.indexes = indexes
@@ -65,6 +70,7 @@ final class FleetMonitor: AgentListener {
         case .wrapSeen(let wrap): wrapSeen(wrap, by: index, now)
         case .joined(let chatID): joined(index, chatID, now)
         case .message(let chatID, let message, let inboxID): received(index, chatID, message, inboxID, now)
+        case .withdrawn(let chatID, let message): withdrawn(index, chatID, message, now)
         case .commit(let chatID, let commit): committed(index, chatID, commit, now)
         case .delivery(let messageID, let delivery): delivered(messageID, delivery, now)
         case .failed(let reason): recorder.exception("agent ended: \(reason)", at: now)

@@ -29,6 +29,9 @@ struct GroupLedger: Sendable {
 
     let number: Int
     let founder: Int
+    /// Whether members may choose another branch than a message's after a relay has accepted it (second generation), so
+    /// that it is lost unless its sender sends it again.
+    let settlesBranches: Bool
     /// Number of expected deliveries that have not happened.
     private(set) var outstanding = 0
     private(set) var memberships: [Int: Membership] = [:]
@@ -43,28 +46,47 @@ struct GroupLedger: Sendable {
         let receiver: Int
     }
 
-    init(number: Int, founder: Int) {
+    init(number: Int, founder: Int, settlesBranches: Bool = false) {
         self.number = number
         self.founder = founder
+        self.settlesBranches = settlesBranches
     }
 
     // MARK: Members
 
     mutating func invited(_ agent: Int) { memberships[agent] = .joining }
 
-    mutating func joined(_ agent: Int) {
+    /// Records that an agent has joined. If it was a member already, its invitation belonged to a commit that lost: it
+    /// cannot read what the others sent before they invited it again. Returns the number of deliveries no longer expected.
+    @discardableResult
+    mutating func joined(_ agent: Int) -> Int {
+        let excused = memberships[agent] == .member ? excuse(agent) : 0
         memberships[agent] = .member
         if places[agent] == nil { places[agent] = places.count }
         receivers.remove(agent)
+        return excused
     }
 
-    /// Stops expecting deliveries to the agent, and deliveries of its messages that no relay has accepted, because it
-    /// may be removed before they are sent. Returns the number of deliveries no longer expected.
+    /// Stops expecting deliveries to the agent, and deliveries of its unsent messages, because it may be removed before
+    /// it sends them. Returns the number of deliveries no longer expected.
     mutating func beginLeave(_ agent: Int) -> Int {
         memberships[agent] = .leaving
-        let unsent = open.filter { $0.key.sender == agent && !$0.value.isSent }.keys
-        var excused = unsent.reduce(0) { $0 + withdraw($1) }
-        guard let place = places[agent] else { return excused }
+        let unsent = open.filter { $0.key.sender == agent && (settlesBranches || !$0.value.isSent) }.keys
+        return unsent.reduce(0) { $0 + withdraw($1) } + excuse(agent)
+    }
+
+    /// Ends a membership: the agent knows that it was removed. In groups of v2 it cannot send again the messages of a
+    /// branch that lost. Returns the number of deliveries no longer expected.
+    mutating func left(_ agent: Int) -> Int {
+        let excused = beginLeave(agent)
+        memberships[agent] = nil
+        return excused
+    }
+
+    /// Stops expecting deliveries to an agent; returns their number.
+    private mutating func excuse(_ agent: Int) -> Int {
+        guard let place = places[agent] else { return 0 }
+        var excused = 0
         for stamp in Array(open.keys) where open[stamp]?.expected.remove(place) == true {
             excused += 1
             outstanding -= 1
@@ -120,6 +142,24 @@ struct GroupLedger: Sendable {
         }
         return Arrival(
             verdict: verdict, expectedSince: expectedSince, isFirstForMember: receivers.insert(receiver).inserted)
+    }
+
+    /// Expects a withdrawn delivery again. Returns false if the message had not arrived, or if its receiver or its
+    /// sender is no longer a member.
+    mutating func withdrawn(_ stamp: MessageStamp, by receiver: Int, at time: Duration) -> Bool {
+        let pair = SenderAndReceiver(sender: stamp.sender, receiver: receiver)
+        guard trackers[pair]?.forget(stamp.sequence) == true, memberships[receiver] == .member,
+            memberships[stamp.sender] == .member, let place = places[receiver]
+        else { return false }
+        open[stamp, default: OpenMessage(times: SendTimes(sent: time), expected: MemberSet(), isSent: true)]
+            .expected.insert(place)
+        outstanding += 1
+        return true
+    }
+
+    /// Notes that a withdrawn delivery counts again. Returns whether it was still expected, and now is not.
+    mutating func restored(_ stamp: MessageStamp, by receiver: Int) -> Bool {
+        received(stamp, by: receiver).expectedSince != nil
     }
 
     private mutating func closeIfDone(_ stamp: MessageStamp) {

@@ -28,4 +28,11 @@ struct SequenceTracker: Sendable {
         if sequence < first { return earlier.insert(sequence).inserted ? .late : .repeated }
         return missing.remove(sequence) == nil ? .repeated : .late
     }
+
+    /// Forgets a received message, so that it may arrive again; returns false if it has not arrived.
+    mutating func forget(_ sequence: Int) -> Bool {
+        guard let first, sequence <= highest else { return false }
+        if sequence < first { return earlier.remove(sequence) != nil }
+        return missing.insert(sequence).inserted
+    }
 }

@@ -1,13 +1,12 @@
 package import BotKit
 import LoadReport
 import Nostr
+import PikaCore
 
 extension LoadPlan {
     /// Maximum number of agents of one process.
     static let maximumAgents = 100_000
     static let maximumMessageBytes = 16_384
-    /// The maximum number of members, limited by the Welcome: NIP-44 encrypts at most 65,535 bytes.
-    static let largestGroup = 80
 
     /// Parses a plan. Throws ``BotKit/BotSettingsError`` with all errors.
     package init(settings: BotSettings) throws(BotSettingsError) {
@@ -65,9 +64,11 @@ extension LoadPlan {
         let count = reader.int("count", in: 0...maximumAgents, required: true)
         let publishers = reader.int("publishers", in: 1...maximumAgents)
         let founding = reader.int("founding", in: 1...1000, default: 4)
+        let groupProtocol = reader.choice("protocol", default: GroupProtocol.auto)
         let sizes = reader.object("sizes", required: true).flatMap { Self.sizes($0, agents: agents ?? maximumAgents) }
         guard let count, let sizes else { return nil }
-        return Groups(count: count, sizes: sizes, publishers: publishers, founding: founding)
+        return Groups(
+            count: count, sizes: sizes, publishers: publishers, founding: founding, groupProtocol: groupProtocol)
     }
 
     private static func sizes(_ reader: SettingsReader, agents: Int) -> Sizes? {

@@ -1,5 +1,6 @@
 package import LoadReport
 package import Nostr
+package import PikaCore
 
 /// A load test's plan: agents, groups, load, faults and thresholds.
 package struct LoadPlan: Sendable, Hashable {
@@ -36,6 +37,8 @@ package struct LoadPlan: Sendable, Hashable {
         package var publishers: Int?
         /// Groups that are founded concurrently.
         package var founding: Int
+        /// The protocol generation of the groups.
+        package var groupProtocol: GroupProtocol
     }
 
     package enum Sizes: Sendable, Hashable {
