@@ -55,6 +55,7 @@ extension AccountConfiguration {
         lines.append("  retention: \(retention.configurationText)")
         lines.append("  profiles: \(profiles)")
         lines.append("  onRollbackStorm: \(onRollbackStorm.rawValue)")
+        lines.append("  protocol: \(groupProtocol.rawValue)")
         lines.append(bots.isEmpty ? "  bots: []" : "  bots:")
         for bot in bots { lines += bot.redactedLines.map { "    " + $0 } }
         return lines

@@ -53,6 +53,8 @@ package struct AccountConfiguration: Hashable, Sendable {
     package var profiles = false
     /// The reaction to a member who repeatedly rolls back the commits of a group.
     package var onRollbackStorm = RollbackStormPolicy.report
+    /// The generation of Marmot for the groups that the account creates.
+    package var groupProtocol = GroupProtocol.auto
     package var bots: [BotConfiguration] = []
 }
 

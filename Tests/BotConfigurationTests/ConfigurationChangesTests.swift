@@ -56,6 +56,9 @@ struct ConfigurationChangesTests {
                 "observe.level: info -> debug (applies at once)",
             ]),
         Edit(
+            "key: { env: SECOND }", "key: { env: SECOND }\n    protocol: v2",
+            ["accounts[second].protocol: auto -> v2 (applies at once)"]),
+        Edit(
             "key: { env: GREETER }", "key: { file: /k }",
             ["accounts[greeter].key: { env: GREETER } -> { file: /k } (needs a restart of the worker)"]),
         Edit(

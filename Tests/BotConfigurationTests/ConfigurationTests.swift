@@ -36,6 +36,7 @@ let wholeConfiguration = """
         retention: { messages: 90d, newest: 5000, unhandled: forever, maximumUnhandled: 100 }
         profiles: true
         onRollbackStorm: leave
+        protocol: v1
         bots:
           - { use: echo, triggers: nobody }
           - command: [python3, bots/scribe.py, --quiet]
@@ -88,6 +89,7 @@ struct ConfigurationTests {
         #expect(greeter.selfUpdate == .standard && greeter.retention == .standard)
         #expect(!greeter.profiles && configuration.accounts[1].profiles)
         #expect(greeter.onRollbackStorm == .report && configuration.accounts[1].onRollbackStorm == .leave)
+        #expect(greeter.groupProtocol == .auto && configuration.accounts[1].groupProtocol == .v1)
         #expect(
             configuration.accounts[1].retention
                 == RetentionPolicy(
@@ -243,6 +245,7 @@ struct ConfigurationTests {
                     retention: { messages: forever, newest: all, unhandled: 30d, maximumUnhandled: 10000 }
                     profiles: false
                     onRollbackStorm: report
+                    protocol: auto
                     bots:
                       - use: responder
                         name: responder
@@ -261,6 +264,7 @@ struct ConfigurationTests {
                     retention: { messages: 90d, newest: 5000, unhandled: forever, maximumUnhandled: 100 }
                     profiles: true
                     onRollbackStorm: leave
+                    protocol: v1
                     bots:
                       - use: echo
                         name: echo

@@ -44,6 +44,8 @@ def add_arguments(parser):
     group.add_argument("--relays", env_var="PIKABOT_RELAYS", default="ws://127.0.0.1:7777", metavar="URL,…",
                        help="Relays of every account")
     group.add_argument("--group-size", type=int, env_var="PIKABOT_GROUP_SIZE", default=5, help="Members of a group")
+    group.add_argument("--protocol", choices=["v1", "v2", "auto"], env_var="PIKABOT_PROTOCOL", default="auto",
+                       help="Protocol generation of the groups")
     group.add_argument("--think", type=float, env_var="PIKABOT_THINK", default=5.0, metavar="SECONDS",
                        help="Average interval between a user's messages")
     group.add_argument("--message-bytes", type=int, env_var="PIKABOT_MESSAGE_BYTES", default=300, metavar="N",
@@ -371,7 +373,8 @@ class Member(User):
             # The group's name contains the time of the invitations.
             with self.measured("create"):
                 name = f"load {number} {stamp()}"
-                made = self.agent.command("init_group", peer_pubkey=keys[1], group_name=name)
+                made = self.agent.command(
+                    "init_group", peer_pubkey=keys[1], group_name=name, protocol=self.options.protocol)
             if keys[2:]:
                 with self.measured("add"):
                     self.agent.command("add_members", nostr_group_id=made["nostr_group_id"], peer_pubkeys=keys[2:])

@@ -64,6 +64,7 @@ extension AccountConfiguration {
         entries.add("retention", "maximumUnhandled", "\(retention.maximumUnhandled)")
         entries.add("profiles", "\(profiles)")
         entries.add("onRollbackStorm", onRollbackStorm.rawValue)
+        entries.add("protocol", groupProtocol.rawValue)
         return entries.all
     }
 }

@@ -40,6 +40,12 @@ extension ConfigurationSchema {
                 "Reaction to a member whose back-dated commits roll back a group ten times within an hour: "
                     + "log and show it (`report`), or also leave the group (`leave`)."),
             SchemaKey(
+                "protocol", .choice(GroupProtocol.allCases.map(\.rawValue)), .standard("auto"), example: "v2",
+                effect: .live,
+                "Generation of Marmot for the groups that the account creates: `v2` (White Noise, MDK since 0.9.7), "
+                    + "`v1` (Pika, MDK to 0.8), or `auto`: `v2` if all invitees have key packages of it, else `v1`. "
+                    + "Existing groups keep their generation, and the account can join groups of both."),
+            SchemaKey(
                 "bots", .list(of: .either([.mapping(includedBot), .mapping(externalBot)]), atLeast: 0),
                 .standard("[]"), effect: .restartsWorker,
                 "The account's bots; each has `use` or `command`. Adding, removing or reordering bots needs "
@@ -66,8 +72,8 @@ extension ConfigurationSchema {
         [
             SchemaKey(
                 "afterJoining", .text(.durationRangeOrNever), .standard("5s..1m"), example: "10s..30s", effect: .live,
-                "Random delay of the first key rotation after joining a group. Use `never` when many "
-                    + "accounts join one group at once."),
+                "Random delay of the first key rotation after joining a group; in groups of protocol `v2` after a minute "
+                    + "or more without commits. Use `never` when many accounts join one group at once."),
             SchemaKey(
                 "every", .text(.hoursOrNever), .standard("7d"), example: "36h", effect: .live,
                 "Age at which the keys in a group are rotated."),

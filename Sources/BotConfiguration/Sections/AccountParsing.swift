@@ -19,14 +19,15 @@ extension ConfigurationParser {
         let profiles = fields.optional("profiles").map(profiles) ?? false
         let onRollbackStorm =
             fields.optional("onRollbackStorm").map { $0.choice(of: RollbackStormPolicy.self) } ?? .report
+        let groupProtocol = fields.optional("protocol").map { $0.choice(of: GroupProtocol.self) } ?? .auto
         let bots = fields.optional("bots").map(bots) ?? []
         guard let name, let key, let invites, let operators, let restart, let selfUpdate, let retention, let profiles,
-            let onRollbackStorm, let bots
+            let onRollbackStorm, let groupProtocol, let bots
         else { return nil }
         return AccountConfiguration(
             name: name, key: key, invites: invites.policy, inviteLimit: invites.limit.value, operators: operators,
             restart: restart, selfUpdate: selfUpdate, retention: retention, profiles: profiles,
-            onRollbackStorm: onRollbackStorm, bots: bots)
+            onRollbackStorm: onRollbackStorm, groupProtocol: groupProtocol, bots: bots)
     }
 
     private static let standardInviteLimit = Rate(30, per: .hour)
