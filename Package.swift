@@ -57,7 +57,7 @@ var targets: [Target] = [
     library("BlossomClient", ["Errors", "NetworkAddresses", "PikaCore", "Nostr", httpClient, logging] + nio),
     library("Storage", ["Errors", "ProcessSupport", "PikaCore", "MLS", "Nostr", "CSodium", grdb]),
     library("EmbeddedRelay", ["Errors", "Nostr", crypto, grdb, logging, lifecycle] + nio),
-    library("BotKit", ["Errors", "PikaCore", "Nostr", logging]),
+    library("BotKit", ["Errors", "PikaCore", "Marmot", "Nostr", logging]),
     library("ProbeReports", ["BotKit", "Nostr"]),
     library("BotDispatch", ["BotKit", "Errors", "PikaCore", "Nostr", lifecycle, logging, metrics]),
     library("Telemetry", ["Errors", lifecycle, logging, metrics] + nio),
@@ -111,6 +111,7 @@ var targets: [Target] = [
             httpClient,
             nioSSL, nioTLS, logging,
         ] + nio),
+    library("ConvergenceNode", ["MLS", "Nostr", "PikaCore"]),
     library("LoadReport", ["Errors", histogram]),
     library(
         "Load",
@@ -129,8 +130,8 @@ var targets: [Target] = [
     .executableTarget(
         name: "pikabot",
         dependencies: [
-            "BotProgram", "BotConfiguration", "BotRuntime", "BotKit", "BlossomClient", "Daemon", "EchoBot",
-            "GroupCanaryBot", "Load", "LoadReport", "KeyPackageProbeBot", "NetworkAddresses", "ProbeReports",
+            "BotProgram", "BotConfiguration", "BotRuntime", "BotKit", "BlossomClient", "ConvergenceNode", "Daemon",
+            "EchoBot", "GroupCanaryBot", "Load", "LoadReport", "KeyPackageProbeBot", "NetworkAddresses", "ProbeReports",
             "RelayProbeBot",
             "ProcessSupport", "ResponderBot", "Supervisor", "Telemetry", "EmbeddedRelay", "RelayClient", "Storage",
             "PikaCore", "Marmot", "MLS", "Nostr", arguments, lifecycle, unixSignals, logging,
@@ -201,6 +202,7 @@ var targets: [Target] = [
         ["Diagnosis", "ProbeReports", "BotKit", "EmbeddedRelay", "PikaCore", "Marmot", "MLS", "Nostr", logging, nioSSL]
             + nio),
     tests("LabMemberTests", ["pikabot-lab", "Nostr"]),
+    tests("ConvergenceNodeTests", ["ConvergenceNode", "BotTesting", "MLS", "PikaCore", "Nostr"]),
     tests("LoadReportTests", ["LoadReport", histogram]),
     tests(
         "LoadTests",
@@ -233,7 +235,7 @@ let tools: [Target] = [
         ["EmbeddedRelay", "NetworkAddresses", "Nostr", "PikaCore", "RelayClient", "Storage", logging]),
     // Links only with `--sanitize fuzzer`, which brings `main`; Tests/Fuzzing/run has all flags.
     .executableTarget(
-        name: "fuzz", dependencies: ["TLSCodec", "MLS", "Nostr", "Marmot", "PikaCore"],
+        name: "fuzz", dependencies: ["TLSCodec", "MLS", "Nostr", "Marmot", "PikaCore", "ConvergenceNode"],
         path: "Tests/Fuzzing/Sources/fuzz", swiftSettings: settings,
         // gold, the default, fails on the sanitizers' debug information.
         linkerSettings: [.unsafeFlags(["-use-ld=lld"], .when(platforms: [.linux]))]),

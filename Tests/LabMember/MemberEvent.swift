@@ -37,6 +37,12 @@ enum MemberEvent {
                 "event": "call", "group": group, "from": .string(call.sender.hex), "type": .string(call.signal.type),
                 "call_id": .string(call.signal.callID),
             ]
+        case .withdrawn(let withdrawn):
+            return [
+                "event": "withdrawn", "group": group, "id": .string(withdrawn.id.hex),
+                "from": .string(withdrawn.sender.hex), "kind": .integer(Int64(withdrawn.kind.rawValue)),
+                "restored": .bool(withdrawn.isRestored),
+            ]
         case .joined: return nil
         }
     }

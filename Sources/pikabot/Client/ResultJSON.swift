@@ -1,3 +1,4 @@
+import Daemon
 import Nostr
 import PikaCore
 
@@ -6,10 +7,11 @@ enum ResultJSON {
     static func identity(_ key: PublicKey) -> JSONObject { ["pubkey": .string(key.hex), "npub": .string(key.npub)] }
 
     static func group(_ chat: AppState.ChatSummary) -> JSONValue {
-        [
-            "nostr_group_id": .string(chat.nostrGroupID), "mls_group_id": .string(chat.chatID.rawValue),
-            "name": .string(chat.name), "description": .string(chat.description),
-        ]
+        .object(
+            GroupGenerationFields(chat).json(after: [
+                "nostr_group_id": .string(chat.nostrGroupID), "mls_group_id": .string(chat.chatID.rawValue),
+                "name": .string(chat.name), "description": .string(chat.description),
+            ]))
     }
 
     static func groupIDs(_ chat: AppState.ChatSummary) -> JSONObject {
@@ -52,6 +54,13 @@ enum ResultJSON {
             "type": "message", "nostr_group_id": .string(nostrGroupID), "from_pubkey": .string(message.sender.hex),
             "content": .string(message.content), "created_at": .integer(message.createdAt.seconds),
             "message_id": .string(message.id.hex), "media": media(message.tags),
+        ]
+    }
+
+    static func listened(_ withdrawn: WithdrawnEvent, in nostrGroupID: String) -> JSONValue {
+        [
+            "type": .string(withdrawn.isRestored ? "restored" : "withdrawn"), "nostr_group_id": .string(nostrGroupID),
+            "from_pubkey": .string(withdrawn.sender.hex), "message_id": .string(withdrawn.id.hex),
         ]
     }
 

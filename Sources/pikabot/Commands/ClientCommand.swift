@@ -23,7 +23,7 @@ extension ClientCommand {
 
     func remoteRequest() throws -> JSONObject {
         throw CommandError(
-            "--remote works with groups, welcomes, accept-welcome, messages, send, send-hypernote, invite and "
+            "--remote works with groups, welcomes, accept-welcome, messages, send, send-hypernote, invite, disband and "
                 + "publish-kp; omit it here")
     }
 

@@ -17,7 +17,7 @@ extension Pikabot {
 
                 An account is given as npub or 64 hex digits. Nothing is published: the trial invitation is discarded. \
                 Exit status: 0 if the account can be found and invited, 1 if it cannot, 2 if no relay answered and \
-                nothing is known.
+                nothing is known. --protocol v2 demands that current clients can invite it.
                 """)
 
         private enum Target {
@@ -51,6 +51,13 @@ extension Pikabot {
                 For accounts: a relay to start from; may be repeated. The relays of the account's lists are queried too.
                 """)
         var relays: [RelayArgument] = []
+        @Option(
+            name: .customLong("protocol"),
+            help: """
+                For accounts: any, v1, v2 or both: the protocol generations in which it must be invitable. \
+                (default: any)
+                """)
+        var expectation: ProtocolExpectation?
         @Option(help: "For accounts: days after which a key package is stale. (default: 30)") var stale: Int?
         @Option(help: "Deadline in seconds. (default: 30 for a relay, 15 for an account)") var patience: Int?
         @Flag(help: "For accounts: relays named only by its lists may have private addresses.")
@@ -63,9 +70,10 @@ extension Pikabot {
                 throw ValidationError("--patience: expected 1 to 300 seconds")
             }
             switch Target(target) {
-            case .relay where !relays.isEmpty || stale != nil || allowPrivateAddresses:
+            case .relay where !relays.isEmpty || stale != nil || expectation != nil || allowPrivateAddresses:
                 throw ValidationError(
-                    "--relay, --stale and --allow-private-addresses are for accounts; \(target) is a relay")
+                    "--relay, --protocol, --stale and --allow-private-addresses are for accounts; \(target) is a relay"
+                )
             case .account where readOnly || !trust.isEmpty || login != nil:
                 throw ValidationError("--read-only, --trust and --login are for relays; \(target) is an account")
             case .relay, .account: break
@@ -93,11 +101,13 @@ extension Pikabot {
         private func probe(_ account: PublicKey) async throws {
             let start = try relays.isEmpty ? ClientOptions.standardRelays() : relays.map(\.url)
             let request = KeyPackageProbeRequest(
-                account: account, relays: start, staleAfter: .seconds((stale ?? 30) * 86_400),
-                timeout: .seconds(patience ?? 15))
+                account: account, relays: start, expectation: expectation ?? .any,
+                staleAfter: .seconds((stale ?? 30) * 86_400), timeout: .seconds(patience ?? 15))
             try await KeyPackageProbeRun(
                 request, allowsPrivateAddresses: allowPrivateAddresses, json: json
             ).run()
         }
     }
 }
+
+extension ProtocolExpectation: ExpressibleByArgument {}

@@ -5,11 +5,15 @@ import ProcessSupport
 
 /// Reads and writes blocking descriptors, each on its own thread.
 enum BlockingStreams {
-    private static let longestLine = 16 << 20
+    /// Maximum length of a line of the daemon's clients.
+    static let longestLine = 16 << 20
 
     /// Passes the lines of a descriptor to `body` one at a time; unread input stays in the pipe. Returns at the end of
     /// the input or when the task is cancelled; after a cancellation the thread ends with the input.
-    static func read(_ descriptor: Int32, _ body: @escaping @Sendable (LineAssembler.Piece) async -> Void) async {
+    static func read(
+        _ descriptor: Int32, longestLine: Int = Self.longestLine,
+        _ body: @escaping @Sendable (LineAssembler.Piece) async -> Void
+    ) async {
         let (pieces, continuation) = AsyncStream.makeStream(of: LineAssembler.Piece.self)
         // Raised from zero: releasing a semaphore below its initial value traps, and an abandoned reader leaves it low.
         let room = DispatchSemaphore(value: 0)

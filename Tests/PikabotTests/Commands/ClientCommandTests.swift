@@ -119,7 +119,11 @@ import Testing
             #expect(try parse(Pikabot.AcceptWelcome.self, ["accept-welcome", name, Self.hex]).eventID == Self.hex)
         }
         let invite = try parse(Pikabot.Invite.self, ["invite", "--peer", " \(Self.hex)\n"])
-        #expect(invite.peer.key.hex == Self.hex && invite.name == "DM")
+        #expect(invite.peer.key.hex == Self.hex && invite.name == "DM" && invite.groupProtocol == nil)
+        let chosen = try parse(Pikabot.Invite.self, ["invite", "--peer", Self.hex, "--protocol", "auto"])
+        #expect(chosen.groupProtocol?.groupProtocol == .auto)
+        let disband = try parse(Pikabot.Disband.self, ["disband", "--group", "ab", "--enable"])
+        #expect(disband.group == "ab" && disband.enable)
         let download = try parse(Pikabot.DownloadMedia.self, ["download-media", Self.hex, "--output", "f"])
         #expect(download.messageID == Self.hex && download.output == "f")
     }
@@ -153,7 +157,8 @@ import Testing
             ["messages", "--group", "ab", "--limit", "0"], ["listen", "--timeout", "-1"],
             ["listen", "--lookback", "x"],
             ["accept-welcome"], ["accept-welcome", "--event-id", "ab"], ["download-media"], ["download-media", "zz"],
-            ["invite"], ["invite", "--peer", "bob"], ["groups", "--relay", "http://x"], ["groups", "--state-dir", ""],
+            ["invite"], ["invite", "--peer", "bob"], ["invite", "--peer", hex, "--protocol", "v3"], ["disband"],
+            ["groups", "--relay", "http://x"], ["groups", "--state-dir", ""],
         ])
     func refusesWrongUsage(arguments: [String]) {
         let error = #expect(throws: (any Error).self) { try Pikabot.parseAsRoot(arguments) }

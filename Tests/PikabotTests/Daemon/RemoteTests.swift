@@ -27,6 +27,15 @@ import Testing
             try request(Pikabot.Invite.self, "invite", "--peer", hex, "--name", "Club")
                 == #"{"cmd":"init_group","peer_pubkey":"\#(hex)","group_name":"Club"}"#)
         #expect(
+            try request(Pikabot.Invite.self, "invite", "--peer", hex, "--protocol", "v2")
+                == #"{"cmd":"init_group","peer_pubkey":"\#(hex)","group_name":"DM","protocol":"v2"}"#)
+        #expect(
+            try request(Pikabot.Disband.self, "disband", "--group", "ab")
+                == #"{"cmd":"disband_group","nostr_group_id":"ab"}"#)
+        #expect(
+            try request(Pikabot.Disband.self, "disband", "--group", "ab", "--enable")
+                == #"{"cmd":"enable_disbanding","nostr_group_id":"ab"}"#)
+        #expect(
             try request(Pikabot.PublishKeyPackage.self, "publish-kp", "--relay", "ws://a.example")
                 == #"{"cmd":"publish_keypackage","relays":["ws://a.example"]}"#)
         #expect(

@@ -43,6 +43,18 @@ import Testing
                 """)
     }
 
+    @Test(arguments: [false, true])
+    func encodesWithdrawals(isRestored: Bool) throws {
+        let withdrawn = WithdrawnEvent(
+            id: try EventID(hex: Self.hash), sender: try key(), kind: .chatMessage, epoch: 1, wrapper: nil,
+            isRestored: isRestored)
+        #expect(
+            ResultJSON.listened(withdrawn, in: "aa").jsonText == """
+                {"type":"\(isRestored ? "restored" : "withdrawn")","nostr_group_id":"aa",\
+                "from_pubkey":"\(ClientCommandTests.hex)","message_id":"\(Self.hash)"}
+                """)
+    }
+
     @Test func encodesInvitations() throws {
         let id = try EventID(hex: Self.hash)
         let group = AppState.InvitedGroup(

@@ -13,9 +13,17 @@ extension Pikabot {
 
         @Option(help: "The peer's public key: npub1… or 64 hex digits.") var peer: PeerArgument
         @Option(help: "Name of the group.") var name = "DM"
+        @Option(
+            name: .customLong("protocol"),
+            help: "Generation of Marmot: v1, v2, or auto, which is v2 if the peer supports it (default: auto).")
+        var groupProtocol: ProtocolArgument?
 
         func remoteRequest() -> JSONObject {
-            ["cmd": "init_group", "peer_pubkey": .string(peer.text), "group_name": .string(name)]
+            var request: JSONObject = [
+                "cmd": "init_group", "peer_pubkey": .string(peer.text), "group_name": .string(name),
+            ]
+            request["protocol"] = groupProtocol.map { .string($0.groupProtocol.rawValue) }
+            return request
         }
 
         func perform() async throws -> JSONValue {
@@ -24,10 +32,13 @@ extension Pikabot {
                     throw CommandError("--peer is this account itself; `pikabot identity` shows its key")
                 }
                 try await client.catchUp(needed: true)
-                let chatID = try await client.createChat(.createChat(peer: peer.key, name: name))
+                let chatID = try await client.createChat(
+                    .createChat(peer: peer.key, name: name, groupProtocol: groupProtocol?.groupProtocol))
                 await client.settle()
-                var result = ResultJSON.groupIDs(try await client.chat(chatID))
+                let chat = try await client.chat(chatID)
+                var result = ResultJSON.groupIDs(chat)
                 result["peer_pubkey"] = .string(peer.key.hex)
+                result["protocol"] = .string(chat.generation.rawValue)
                 return .object(result)
             }
         }

@@ -71,9 +71,13 @@ private struct Listener: Sendable {
 
     private func printMessages() async throws {
         for await event in client.account.events.elements() {
-            if case .message(let message) = event.content, message.kind.isReadable, message.createdAt >= oldest {
-                let state = await client.account.core.state
-                try write(ResultJSON.listened(message, in: state.nostrGroupID(ofChat: event.chatID)))
+            let group = await client.account.core.state.nostrGroupID(ofChat: event.chatID)
+            switch event.content {
+            case .message(let message) where message.kind.isReadable && message.createdAt >= oldest:
+                try write(ResultJSON.listened(message, in: group))
+            case .withdrawn(let withdrawn) where withdrawn.kind.isReadable:
+                try write(ResultJSON.listened(withdrawn, in: group))
+            default: break
             }
             client.account.core.complete(event.inboxID, effects: [])
         }
@@ -90,11 +94,17 @@ private struct Listener: Sendable {
 
     private func write(_ line: JSONValue) throws {
         guard isForPeople else { return try Console.deliver(line.jsonText) }
-        let columns: [ResultView.Column] =
-            line["type"]?.string == "welcome"
-            ? [.init("", "from_pubkey", .person), .init("", "group_name"), .init("", "wrapper_event_id")]
-            : [.init("", "created_at", .time), .init("", "from_pubkey", .person), .init("", "content")]
-        let intro = line["type"]?.string == "welcome" ? "invitation  " : ""
+        let (intro, columns): (String, [ResultView.Column]) =
+            switch line["type"]?.string {
+            case "welcome":
+                (
+                    "invitation  ",
+                    [.init("", "from_pubkey", .person), .init("", "group_name"), .init("", "wrapper_event_id")]
+                )
+            case "withdrawn": ("withdrawn  ", [.init("", "from_pubkey", .person), .init("", "message_id")])
+            case "restored": ("restored  ", [.init("", "from_pubkey", .person), .init("", "message_id")])
+            default: ("", [.init("", "created_at", .time), .init("", "from_pubkey", .person), .init("", "content")])
+            }
         try Console.deliver(intro + ResultView.line(line, columns))
     }
 }
