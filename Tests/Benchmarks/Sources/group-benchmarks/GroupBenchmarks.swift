@@ -1,10 +1,11 @@
 import Foundation
 
-/// This project's half of `mdk_comparison.py`. Prints one JSON object.
+/// This project's half of `mdk_comparison.py`. Prints one JSON object; `generations` prints Markdown.
 ///
 ///     group-benchmarks rows [FOLDER]                        durable in FOLDER, or in memory
 ///     group-benchmarks prepare FOLDER GROUPS MEMBERS [active]
 ///     group-benchmarks footprint FOLDER                     of a prepared folder
+///     group-benchmarks generations [MEMBERS…]               v2 beside v1; 100 and 1000 by default, at least 20
 @main
 enum GroupBenchmarks {
     static func main() async throws {
@@ -26,6 +27,14 @@ enum GroupBenchmarks {
             try await Footprint.prepare(
                 arguments[1], groups: groups, members: members, isActive: arguments.last == "active")
         case ("footprint", 2): try Self.print(await Footprint.measure(arguments[1]))
+        case ("generations", _):
+            let counts = arguments.dropFirst().compactMap { Int($0) }
+            guard counts.count == arguments.count - 1, counts.allSatisfy({ $0 >= 20 }) else { fallthrough }
+            var isFast = true
+            for count in counts.isEmpty ? [100, 1000] : counts {
+                isFast = try Generations.measure(count) && isFast
+            }
+            if !isFast { exit(1) }
         default:
             FileHandle.standardError.write(Data("see the head of GroupBenchmarks.swift for the arguments\n".utf8))
             exit(64)

@@ -14,6 +14,10 @@ struct CoreLab {
     }
 
     private let world: World
+    /// The world of a group of the second generation; nil in the first.
+    private let second: ComponentWorld?
+    /// The members of the group, the admin first.
+    private let people: [KeyPair]
     private let keys: KeyPair
     private let configuration: CoreConfiguration
     private var model: CoreModel
@@ -21,7 +25,7 @@ struct CoreLab {
     private var rng = RepeatableGenerator(seed: 12)
     private var nowMilliseconds: Int64
     /// An honest admin of the same group.
-    private var admin: MarmotGroup
+    private var admin: LabAdmin
     private var timers: [(time: Int64, timer: CoreTimer)] = []
     private var searches: [(purpose: FetchPurpose, relays: [RelayURL])] = []
     private var publications: [(row: String, relays: [RelayURL])] = []
@@ -37,10 +41,12 @@ struct CoreLab {
 
     init(_ world: World, _ role: Role) throws {
         self.world = world
+        self.second = nil
+        self.people = world.keys
         self.keys = role == .member ? world.keys[2] : world.newcomerKeys
         self.configuration = CoreConfiguration(
             relays: [world.relay], invites: .anyone, detectsCopies: true, readsProfiles: false)
-        self.admin = world.groups[0]
+        self.admin = .first(world.groups[0])
         self.nowMilliseconds = world.now.milliseconds
         self.store = CoreRows()
         switch role {
@@ -62,6 +68,34 @@ struct CoreLab {
         self.reduce(.started)
     }
 
+    /// A core in the second generation.
+    init(_ world: World, _ second: ComponentWorld, _ role: Role) throws {
+        self.world = world
+        self.second = second
+        self.people = second.people.map(\.keys)
+        let person = role == .member ? second.people[2] : second.newcomer
+        self.keys = person.keys
+        self.configuration = CoreConfiguration(
+            relays: [world.relay], invites: .anyone, detectsCopies: true, readsProfiles: false, groupProtocol: .v2)
+        self.admin = .second([second.groups[0]])
+        self.nowMilliseconds = world.now.milliseconds
+        self.store = CoreRows()
+        self.store.apply(.putMemo(MemoName(.deviceKey, []), person.device.stored))
+        switch role {
+        case .member:
+            var group = ConvergingGroup(second.groups[2])
+            for change in group.drainChanges().storeChanges(of: group.groupID) { self.store.apply(change) }
+        case .newcomer:
+            self.store.state.keyPackages = [
+                StoredKeyPackage(
+                    reference: person.bundle.keyPackage.reference, bundle: person.bundle.stored,
+                    slot: ComponentWorld.slot, createdAt: world.now, notAfter: world.now + 86_400)
+            ]
+        }
+        self.model = try CoreModel(account: self.keys, configuration: self.configuration, stored: self.store.state)
+        self.reduce(.started)
+    }
+
     private var now: UnixTime { UnixTime(milliseconds: self.nowMilliseconds) }
 
     // MARK: - Script
@@ -72,9 +106,9 @@ struct CoreLab {
         case .frame: self.receive(frame: data)
         case .giftWrap: self.receive(rumor: data)
         case .plaintext:
-            var mls = self.admin.mls
-            guard let message = try? mls.protect(data, using: &self.rng), let event = self.wrap(message) else { return }
-            self.admin.mls = mls
+            guard let message = self.admin.protect(data, using: &self.rng), let event = self.wrap(message) else {
+                return
+            }
             self.receive(event)
         case .message: if let event = self.wrap(data) { self.receive(event) }
         case .commit: self.commit(data.first ?? 0)
@@ -99,9 +133,9 @@ struct CoreLab {
         case .event(let subscription, let event):
             // Connections verify ids and signatures, so a changed event is signed again.
             let draft = UnsignedEvent(
-                pubkey: self.world.keys[0].publicKey, createdAt: event.createdAt, kind: event.kind, tags: event.tags,
+                pubkey: self.people[0].publicKey, createdAt: event.createdAt, kind: event.kind, tags: event.tags,
                 content: event.content)
-            self.receive(draft.signed(by: self.world.keys[0], using: &self.rng), subscription)
+            self.receive(draft.signed(by: self.people[0], using: &self.rng), subscription)
         case .ok(_, let accepted, let text):
             guard let publication = self.publications.popLast() else { return }
             self.report(publication, accepted ? .accepted : .refused(text))
@@ -116,10 +150,10 @@ struct CoreLab {
     private mutating func receive(rumor: [UInt8]) {
         guard let rumor = try? UnsignedEvent.parseRumor(rumor).event else { return }
         var draft = rumor
-        draft.pubkey = self.world.keys[0].publicKey
+        draft.pubkey = self.people[0].publicKey
         guard
             let event = try? GiftWrap.wrap(
-                draft, from: self.world.keys[0], to: self.keys.publicKey, now: self.now, using: &self.rng)
+                draft, from: self.people[0], to: self.keys.publicKey, now: self.now, using: &self.rng)
         else { return }
         self.receive(event)
     }
@@ -130,21 +164,37 @@ struct CoreLab {
     }
 
     private mutating func wrap(_ message: [UInt8]) -> Event? {
-        try? self.admin.sealOuter(message, at: self.now, using: &self.rng)
+        self.admin.wrap(message, at: self.now, using: &self.rng)
     }
 
     private mutating func commit(_ choice: UInt8) {
-        var data = self.admin.data
+        let made: (event: Event, welcomes: [DueWelcome])?
+        if let second = self.second {
+            made = self.admin.commit(choice, second, now: self.now, using: &self.rng)
+        } else {
+            made = self.commitInFirst(choice)
+        }
+        guard let made else { return }
+        self.receive(made.event)
+        for welcome in made.welcomes where welcome.recipient == self.keys.publicKey {
+            self.receive(rumor: welcome.rumor.rumorJSON())
+        }
+    }
+
+    private mutating func commitInFirst(_ choice: UInt8) -> (event: Event, welcomes: [DueWelcome])? {
+        guard case .first(var group) = self.admin else { return nil }
+        defer { self.admin = .first(group) }
+        var data = group.data
         let change: GroupChange
         switch choice % 8 {
         case 0: change = .selfUpdate
         case 1:
             data.name += "+"
             change = .update(data)
-        case 2: change = .remove([self.world.keys[3].publicKey])
+        case 2: change = .remove([self.people[3].publicKey])
         case 3: change = .remove([self.keys.publicKey])
         case 4:
-            guard let invitee = try? Invitee(self.world.newcomerEvents[0], now: self.world.now) else { return }
+            guard let invitee = try? Invitee(self.world.newcomerEvents[0], now: self.world.now) else { return nil }
             change = .add([invitee])
         case 5:
             data.nostrGroupID = data.nostrGroupID.next
@@ -154,19 +204,16 @@ struct CoreLab {
             change = .update(data)
         default: change = .commitDepartures
         }
-        guard let event = try? self.admin.commit(change, client: "fuzz", now: self.now, using: &self.rng).event,
-            let welcomes = try? self.admin.mergePending().welcomes
-        else { return }
-        self.receive(event)
-        for welcome in welcomes where welcome.recipient == self.keys.publicKey {
-            self.receive(rumor: welcome.rumor.rumorJSON())
-        }
+        guard let event = try? group.commit(change, client: "fuzz", now: self.now, using: &self.rng).event,
+            let welcomes = try? group.mergePending().welcomes
+        else { return nil }
+        return (event, welcomes)
     }
 
     private mutating func act(_ data: [UInt8]) {
         let text = String(decoding: data.dropFirst(), as: UTF8.self)
         let chatID = self.model.state.chatList.first?.chatID ?? ChatID(rawValue: text)
-        let peer = self.world.keys[3].publicKey
+        let peer = self.people[3].publicKey
         let action: AppAction
         switch (data.first ?? 0) % 12 {
         case 0: action = .sendMessage(chatID: chatID, OutgoingMessage(content: text))
@@ -239,7 +286,8 @@ struct CoreLab {
     private mutating func reduce(_ input: CoreInput) {
         guard !self.hasEnded else { return }
         var step = CoreStep(
-            nowMilliseconds: self.nowMilliseconds, random: CoreRandom(RepeatableGenerator(seed: self.rng.next())))
+            nowMilliseconds: self.nowMilliseconds, monotonicMilliseconds: self.nowMilliseconds,
+            random: CoreRandom(RepeatableGenerator(seed: self.rng.next())))
         self.model.reduce(input, &step)
         self.model.storeChanges(&step)
         for change in step.changes { self.store.apply(change) }
@@ -254,7 +302,7 @@ struct CoreLab {
             self.relayed.append(event)
             self.publications.append((row, relays))
         case .fetch(let purpose, _, let relays): self.searches.append((purpose, relays))
-        case .wake(let timer, let time): self.timers.append((time, timer))
+        case .wake(let timer, let time), .wakeMonotonic(let timer, let time): self.timers.append((time, timer))
         case .deliver(let event): self.noteDelivery(event)
         default: break
         }
@@ -275,6 +323,11 @@ struct CoreLab {
         precondition(self.model.catchUp.heldCount <= HeldLiveEvents.standard.events)
         precondition(self.model.catchUp.heldBytes <= HeldLiveEvents.standard.bytes)
         precondition(!self.model.groups.hasUnstoredChanges)
+        for group in self.model.groups.seconds.values {
+            // The tip, five epochs before it, an own commit in flight, and other branches.
+            let most = 7 + GroupConvergence<ComponentBranch>.maximumUnselectedStates
+            precondition(group.convergence.readableStates.count <= most)
+        }
         precondition(self.isDamaged || self.model.state.outbox.pending == self.model.delivery.queue.count)
     }
 
@@ -282,27 +335,36 @@ struct CoreLab {
     mutating func end() {
         guard !self.hasEnded, !self.isDamaged else { return }
         self.restart()
+        // Open passes of the second generation end.
+        for _ in 0..<4 where self.second != nil { self.wait(seconds: 6) }
         for _ in 0..<16 where !self.searches.isEmpty { self.answerSearch(.events([])) }
-        guard !self.hasEnded, self.searches.isEmpty, let group = self.model.groups[self.admin.groupID], group.isActive,
-            group.mls.epochAuthenticator == self.admin.mls.epochAuthenticator
-        else { return }
+        guard !self.hasEnded, self.searches.isEmpty, let state = self.sharedState else { return }
         let rumor = UnsignedEvent(
-            pubkey: self.world.keys[0].publicKey, createdAt: self.now, kind: .chatMessage, content: "the last word")
-        let before = self.delivered.count
+            pubkey: self.people[0].publicKey, createdAt: self.now, kind: .chatMessage, content: "the last word")
+        let id = rumor.id.hex
         // The script may contain messages of the same member that have consumed the next keys.
-        for _ in 0...CoreScript.maximumSteps where self.delivered.count == before {
-            guard let event = try? self.admin.seal(rumor, now: self.now, using: &self.rng) else { return }
+        for _ in 0...CoreScript.maximumSteps where !self.hasDelivered(id) {
+            guard let event = self.admin.seal(rumor, in: state, now: self.now, using: &self.rng) else { return }
             self.receive(event)
+            if self.second != nil { self.wait(seconds: 2) }
         }
-        precondition(self.delivered.count == before + 1, "a member must read a valid message of its epoch")
+        precondition(self.hasDelivered(id), "a member must read a valid message of its epoch")
     }
-}
 
-extension Bytes32 {
-    /// A different value, derived from this one.
-    fileprivate var next: Bytes32 {
-        var bytes = self.bytes
-        bytes[0] &+= 1
-        return Bytes32(bytes) ?? self
+    private func hasDelivered(_ id: String) -> Bool { self.delivered.keys.contains { $0.hasSuffix(id) } }
+
+    /// The epoch authenticator of a settled state that the member shares with the admin; nil if there is none.
+    private var sharedState: Secret? {
+        for group in self.model.groups.values where group.isActive {
+            let state: Secret
+            switch group {
+            case .first(let group): state = group.mls.epochAuthenticator
+            case .second(let group):
+                guard group.convergence.status == .settled else { continue }
+                state = group.tip.mls.epochAuthenticator
+            }
+            if self.admin.has(state) { return state }
+        }
+        return nil
     }
 }

@@ -32,7 +32,9 @@ struct CoreRows {
         case .markRestoreHandled: self.state.instance.isRestored = false
         case .putInstance(let instance): self.state.instance = instance
         // The core reads none of these at its start.
-        case .putMessage, .moveMessage, .deleteExpired, .putMedia, .putValue, .deleteSurplus, .dropRow: break
+        case .putMessage, .moveMessage, .withdrawMessages, .restoreMessages, .reviveMessage, .deleteExpired, .putMedia,
+            .putValue, .deleteSurplus, .dropRow:
+            break
         }
     }
 

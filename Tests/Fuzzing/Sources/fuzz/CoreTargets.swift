@@ -7,12 +7,31 @@ import PikaCore
 extension Target {
     /// A whole core: a script of relay frames, members' messages, stored rows, restarts, answers and waiting.
     static func core(_ world: World) throws -> Target {
-        let scripts = try CoreScript.samples(world)
+        let scripts = CoreScript.samples(
+            genuine: world.genuine, welcome: world.welcome, rumor: world.rumor,
+            messages: world.handshakes.map(\.message))
         return Target(
             "core",
             [CoreLab.Role.member, .newcomer].map { role in
                 Reader(scripts) { bytes in
                     var lab = try CoreLab(world, role)
+                    for step in CoreScript.steps(of: bytes) where !lab.hasEnded { lab.perform(step) }
+                    lab.end()
+                }
+            })
+    }
+
+    /// A whole core in a group of the second generation, whose admin commits on several branches.
+    static func secondCore(_ world: World, _ second: ComponentWorld) throws -> Target {
+        let scripts =
+            CoreScript.samples(
+                genuine: second.genuine, welcome: second.welcome, rumor: second.rumor, messages: second.messages)
+            + CoreScript.forks
+        return Target(
+            "core-v2",
+            [CoreLab.Role.member, .newcomer].map { role in
+                Reader(scripts) { bytes in
+                    var lab = try CoreLab(world, second, role)
                     for step in CoreScript.steps(of: bytes) where !lab.hasEnded { lab.perform(step) }
                     lab.end()
                 }
@@ -75,24 +94,49 @@ struct CoreScript {
     }
 
     /// Valid scripts of every operation.
-    static func samples(_ world: World) throws -> [[UInt8]] {
-        let event = RelayMessage.event(subscription: "groups", world.genuine).json()
+    static func samples(
+        genuine: Event, welcome: UnsignedEvent, rumor: UnsignedEvent, messages: [[UInt8]]
+    ) -> [[UInt8]] {
+        let event = RelayMessage.event(subscription: "groups", genuine).json()
         let others: [RelayMessage] = [
-            .ok(world.genuine.id, accepted: false, message: "blocked: x"), .endOfStoredEvents(subscription: "groups"),
+            .ok(genuine.id, accepted: false, message: "blocked: x"), .endOfStoredEvents(subscription: "groups"),
             .closed(subscription: "groups", message: "error: x"),
         ]
         let connect: [(Operation, [UInt8])] = [(.relay, [0]), (.relay, [1]), (.relay, [2])]
         var scripts = [
             self.encode(connect + [(.frame, event), (.handled, []), (.restart, []), (.frame, event)]),
             self.encode(others.map { (.frame, $0.json()) } + connect),
-            self.encode([(.giftWrap, world.welcome.rumorJSON())] + connect + [(.plaintext, world.rumor.rumorJSON())]),
+            self.encode([(.giftWrap, welcome.rumorJSON())] + connect + [(.plaintext, rumor.rumorJSON())]),
             self.encode((0..<8).map { (.commit, [$0]) } + connect),
             self.encode(
                 (0..<12).map { (.action, [$0, 0x61]) } + connect + [(.wait, [1]), (.relay, [3]), (.relay, [4])]),
             self.encode((0..<8).map { (.row, [$0, 0, 1, 2, 3]) }),
             self.encode([(.action, [0]), (.restart, [])] + connect + [(.wait, [200]), (.relay, [2])]),
         ]
-        for handshake in world.handshakes { scripts.append(self.encode([(.message, handshake.message)] + connect)) }
+        for message in messages { scripts.append(self.encode([(.message, message)] + connect)) }
         return scripts
+    }
+
+    /// Scripts of the second generation: rival commits, longer branches, messages on them, restarts during a pass.
+    static var forks: [[UInt8]] {
+        typealias Line = (Operation, [UInt8])
+        // The kind of a commit, plus 12 for each state to go back.
+        func commit(_ choice: UInt8) -> Line { (.commit, [choice]) }
+        func act(_ choice: UInt8) -> Line { (.action, [choice, 0x61]) }
+        let text: Line = (.plaintext, Array("x".utf8))
+        let pass: Line = (.wait, [2, 1])
+        let accept: Line = (.relay, [2])
+        let restart: Line = (.restart, [])
+        let connect: [Line] = [(.relay, [0]), (.relay, [1]), accept]
+        let scripts: [[Line]] = [
+            [commit(2), commit(12), text, pass, commit(24), pass],
+            [commit(2), commit(12), restart, pass, commit(0), pass],
+            [commit(2), commit(12), commit(0), commit(0), pass],
+            [act(1), commit(0), accept, pass, act(0), accept, pass],
+            [act(3), commit(9), pass, commit(4), pass],
+            [commit(10), pass, commit(12), pass],
+            [commit(6), pass, commit(19), pass],
+        ]
+        return scripts.map { self.encode(connect + $0) }
     }
 }

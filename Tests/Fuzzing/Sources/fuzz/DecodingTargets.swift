@@ -27,6 +27,10 @@ extension Target {
                 self.roundTrip(Capabilities.self, [package.leafNode.capabilities.tlsEncoded()]),
                 self.roundTrip(
                     RequiredCapabilities.self, [RequiredCapabilities(extensions: [1], proposals: [2]).tlsEncoded()]),
+                self.roundTrip(
+                    AppDataDictionary.self, [AppDataDictionary([.safeAAD: [0], 0x8001: [1, 2]]).tlsEncoded()]),
+                self.roundTrip(ComponentsList.self, [ComponentsList([1, 0x8001]).tlsEncoded()]),
+                self.roundTrip(SafeAAD.self, [SafeAAD([0x8001: [1]]).tlsEncoded()]),
                 Reader([group.encodedRatchetTree]) { bytes in
                     let tree = try RatchetTree(cipherSuite: .x25519AES128GCM, encoded: bytes)
                     precondition(tree.encoded() == bytes, "a ratchet tree must round-trip")

@@ -17,7 +17,7 @@ extension Target {
                     _ = try KeyPackageEvents.read(event, now: world.now)
                 },
                 Reader([world.newcomer.keyPackage.encoded]) { bytes in
-                    let package = try world.resigned(try KeyPackage(tlsEncoded: bytes))
+                    let package = try world.newcomer.resigning(try KeyPackage(tlsEncoded: bytes))
                     var rng = RepeatableGenerator(seed: 5)
                     let event = KeyPackageEvents.events(
                         for: package, slot: String(repeating: "22", count: 32), relays: [world.relay], client: "fuzz",
@@ -103,15 +103,15 @@ extension Target {
     }
 }
 
-extension World {
+extension KeyPackageBundle {
     /// The same key package and leaf, under valid signatures of its owner.
-    func resigned(_ package: KeyPackage) throws -> KeyPackage {
+    func resigning(_ package: KeyPackage) throws -> KeyPackage {
         let old = package.leafNode
         let leaf = try LeafNode(
             encryptionKey: old.encryptionKey, credential: old.credential, capabilities: old.capabilities,
-            source: old.source, extensions: old.extensions, position: nil, signedBy: self.newcomer.signatureKey)
+            source: old.source, extensions: old.extensions, position: nil, signedBy: self.signatureKey)
         return try KeyPackage(
             cipherSuite: package.cipherSuite, initKey: package.initKey, leafNode: leaf,
-            extensions: package.extensions, signedBy: self.newcomer.signatureKey)
+            extensions: package.extensions, signedBy: self.signatureKey)
     }
 }

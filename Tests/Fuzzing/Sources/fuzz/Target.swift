@@ -6,10 +6,14 @@ struct Target: Sendable {
     let run: @Sendable ([UInt8]) -> Void
 
     static func all(_ world: World) throws -> [Target] {
-        [
+        let second = try ComponentWorld(world)
+        return [
             self.mls(world), self.groupData(world), self.keyPackage(world), try self.groupEvent(world),
             try self.groupMessage(world), try self.member(world), self.welcome(world), try self.groupInfo(world),
             try self.giftWrap(world), self.nostr(world), try self.rumor(world), try self.core(world),
+            try self.secondGeneration(world), try self.componentGroup(world),
+            try self.strangers(second), try self.storedBranches(second), self.nodeRequest(),
+            try self.componentMember(second), try self.secondCore(world, second),
         ]
     }
 

@@ -68,6 +68,8 @@ extension World {
         let others: [Proposal] = [
             .add(self.newcomer.keyPackage), .remove(LeafIndex(rawValue: 3)), .selfRemove,
             .groupContextExtensions(self.groups[0].mls.extensions),
+            .appDataUpdate(AppDataUpdate(0x8001, .update([1]))), .appDataUpdate(AppDataUpdate(0x8001, .remove)),
+            .appEphemeral(ComponentData(0x8001, [1])),
         ]
         return update + others.map { $0.tlsEncoded() }
     }
