@@ -164,7 +164,7 @@ async def refuses(stage):
     """A refusal is logged and fails the operation; the next start retries. A refused gift wrap is retried."""
     play = await Play().begin(stage, bunker_runs=False)
     refused = lambda method, params: (
-        "key packages are not allowed" if method == "sign_event" and json.loads(params[0])["kind"] == 30443 else None)
+        "key packages are not allowed" if method == "sign_event" and json.loads(params[0])["kind"] in (443, 30443) else None)
     play.bunker.policy = refused
     await stage.enter(play.bunker)
     await play.bot.until_logged("the remote signer refused a request")

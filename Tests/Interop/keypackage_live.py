@@ -52,8 +52,8 @@ async def probe(stage, target, *relays, **options):
     return process.returncode, json.loads(output)
 
 
-def states(report):
-    return {entry["relay"]: entry["state"] for entry in report["relays"]}
+def states(report, protocol="v1"):
+    return {entry["relay"]: entry["state"] for entry in report["protocols"][protocol]["relays"]}
 
 
 async def publish_lists(member, *relays):
@@ -67,19 +67,24 @@ async def found_and_inviteable(stage, version, state, kind):
     member = await stage.member("alice", relay, version)
     status, report = await probe(stage, npub(member.keys), relay)
     check(status == 0 and report["success"], f"the probe says {report['verdict']}")
-    finding = report["relays"][0]
+    first = report["protocols"]["v1"]
+    check(not report["protocols"]["v2"]["success"], "MDK 0.7 and 0.8 have no key package of v2")
+    finding = first["relays"][0]
     check((finding["state"], finding["package"]["kind"]) == (state, kind), f"the relay holds {finding}")
     check(finding["package"]["failedCheck"] is None and not finding["package"]["remarks"], f"found {finding}")
     lifetime = finding["package"]["notAfter"] - time.time()
     check(83 * DAY < lifetime <= 84 * DAY, f"it expires in {lifetime} s")
-    invitation = report["invitation"]
+    invitation = first["invitation"]
     check(invitation["failure"] is None and 2000 < invitation["wrapBytes"] < 20_000, f"the invitation: {invitation}")
     check(invitation["selfRemove"] == (version >= "0.8"), f"the invitation: {invitation}")
     check([entry["problem"] is None for entry in report["lists"]] == [False, False, True], f"lists {report['lists']}")
     await publish_lists(member, relay)
     status, report = await probe(stage, member.pubkey, relay)
     check(status == 0 and all(entry["problem"] is None for entry in report["lists"]), f"lists {report['lists']}")
-    check(report["relays"][0]["lists"] == [10051, 10050], f"the relay is on the lists {report['relays'][0]['lists']}")
+    listed = report["protocols"]["v1"]["relays"][0]["lists"]
+    check(listed == [10051, 10050], f"the relay is on the lists {listed}")
+    status, report = await probe(stage, member.pubkey, relay, protocol="v2")
+    check(status == 1 and report["verdict"].startswith("BAD: v2: "), f"{status}: {report['verdict']}")
 
 
 async def states_of_relays(stage):
@@ -108,7 +113,8 @@ async def states_of_relays(stage):
     # A queried relay has the package, but no listed relay does.
     await second.connection.publish(sign(keys, 10051, "", [["relay", empty.url]]))
     status, report = await probe(stage, npub(keys), older)
-    check(status == 1 and report["inviteable"] and not report["findable"], f"{status}: {report['verdict']}")
+    first = report["protocols"]["v1"]
+    check(status == 1 and first["inviteable"] and not first["findable"], f"{status}: {report['verdict']}")
     status, report = await probe(stage, npub(Keys.generate()), empty)
     check(status == 1 and states(report) == {empty.url: "missing"}, f"{status}: {report['verdict']}")
     status, report = await probe(stage, npub(member.keys), offline, patience=4)
@@ -205,17 +211,18 @@ async def damaged(stage):
         keys, mdk_reads = await publish(change)
         check(mdk_reads == (name in LENIENT), f"MDK accepts {name}: {mdk_reads}")
         status, report = await probe(stage, npub(keys), relay)
-        finding = report["relays"][0]
+        finding = report["protocols"]["v1"]["relays"][0]
         check(status == 1 and finding["state"] == "invalid", f"{name}: {status}, {finding}")
         check(finding["package"]["failedCheck"] == failed_check, f"{name}: {finding['package']['failedCheck']}, {finding['reason']}")
     keys, mdk_reads = await publish(lambda tags, content: (tags, content), identity=Keys.generate())
     _, report = await probe(stage, npub(keys), relay)
-    check(not mdk_reads and report["relays"][0]["package"]["failedCheck"] == "identity", f"{report['relays'][0]}")
+    finding = report["protocols"]["v1"]["relays"][0]
+    check(not mdk_reads and finding["package"]["failedCheck"] == "identity", f"{finding}")
     for name, change in OLD_FORMS.items():
         keys, mdk_reads = await publish(change)
         status, report = await probe(stage, npub(keys), relay)
         check(not mdk_reads, f"MDK accepts {name}")
-        check(status == 0 and states(report) == {relay.url: "legacy"}, f"{name}: {report['relays'][0]}")
+        check(status == 0 and states(report) == {relay.url: "legacy"}, f"{name}: {report['protocols']['v1']}")
 
 
 async def watched(stage):
@@ -251,10 +258,11 @@ async def watched(stage):
     await until("keypackage_probe_success", 1, target="alice")
     await until("keypackage_probe_success", 1, target="bob")
     await until("keypackage_probe_success", 0, target="nobody")
-    check(await value("keypackage_relay_state", target="alice", relay=here, state="present") == 1, "alice's state")
+    check(await value("keypackage_relay_state", target="alice", protocol="v1", relay=here, state="present") == 1, "alice's state")
     check(await value("keypackage_relay_state", target="bob", relay=here, state="legacy") == 1, "bob's state")
     check(await value("keypackage_relay_state", target="nobody", relay=here, state="missing") == 1, "nobody's state")
-    check(await value("keypackage_inviteable", target="alice") == 1, "alice is not inviteable")
+    check(await value("keypackage_inviteable", target="alice", protocol="v1") == 1, "alice is not inviteable")
+    check(await value("keypackage_inviteable", target="alice", protocol="v2") == 0, "alice has no package of v2")
     check(0 <= await value("keypackage_age_seconds", target="alice", relay=here) < 300, "the package's age")
     families, page = await endpoint.families()
     check("npub1" not in page and alice.pubkey[:16] not in page, "a key is in the metrics")
@@ -263,7 +271,7 @@ async def watched(stage):
     for target in ("alice", npub(alice.keys)):
         status, answer = await endpoint.get(f"/probe?module=keypackage&target={target}")
         lines = answer.splitlines()
-        check(status == 200 and "probe_success 1" in lines and "keypackage_inviteable 1" in lines, f"{status}: {answer}")
+        check(status == 200 and "probe_success 1" in lines and 'keypackage_inviteable{protocol="v1"} 1' in lines, f"{status}: {answer}")
         check("npub1" not in answer and "target=" not in answer, f"the answer is {answer}")
         await check_page(stage, answer)
     status, answer = await endpoint.get("/probe?module=keypackage&target=nobody")

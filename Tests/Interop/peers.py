@@ -137,7 +137,13 @@ class Member:
         """The newest key package this release can read: 30443 before 443 for 0.8, 443 only for 0.7."""
         kinds = kinds or ([30443, 443] if self.version >= "0.8" else [443])
         wanted = {"kinds": kinds, "authors": [pubkey]}
-        return await self.connection.first(wanted, seconds, lambda event: (event["kind"], event["created_at"]))
+
+        def rank(event):
+            # Key packages of the second generation, wrapped in an MLSMessage, have kind 30443 too.
+            is_wrapped = event["content"].startswith("AAEABQ")
+            return (not is_wrapped, event["kind"], event["created_at"])
+
+        return await self.connection.first(wanted, seconds, rank)
 
     async def fetch_key_packages(self, pubkeys):
         """Fetches one for each, a few at a time, because relays limit subscriptions per connection."""

@@ -17,6 +17,8 @@ readonly LOCUST_VERSION=2.47.0
 readonly PROMETHEUS_CLIENT_VERSION=0.26.0
 readonly NOSTR_RELAY_VERSION=1.14
 readonly KUBERNETES_VALIDATE_VERSION=1.37.0
+# For the verifier of Marmot v2.
+readonly CRYPTOGRAPHY_VERSION=48.0.0
 readonly SUITE=trixie
 # The libraries that CPython and MDK load; the rest of the base system is left out.
 readonly PACKAGES="libc6 libgcc-s1 libssl3t64 zlib1g libffi8 libexpat1 libsqlite3-0 libbz2-1.0 liblzma5
@@ -76,7 +78,7 @@ install_venv() {
     local wanted="nostr-sdk==$NOSTR_SDK_VERSION websockets==$WEBSOCKETS_VERSION"
     wanted+=" jsonschema==$JSONSCHEMA_VERSION PyYAML==$PYYAML_VERSION"
     wanted+=" locust==$LOCUST_VERSION prometheus_client==$PROMETHEUS_CLIENT_VERSION"
-    wanted+=" kubernetes-validate==$KUBERNETES_VALIDATE_VERSION"
+    wanted+=" kubernetes-validate==$KUBERNETES_VALIDATE_VERSION cryptography==$CRYPTOGRAPHY_VERSION"
     [[ $(cat "$DIR/venv/.complete" 2>/dev/null) == "$wanted" ]] && return 0
     say "creating the virtual environment: $wanted"
     rm -rf "$DIR/venv"
