@@ -35,6 +35,7 @@ struct FleetMonitorTests {
     private func createGroup(_ group: Int, by founder: Int, inviting agents: [Int]) {
         monitor.planGroup(group, founder: founder)
         monitor.beginJoins(agents, to: group)
+        monitor.beginAddition(of: agents + [founder], to: group)
     }
 
     private var reached: [Int] { result.funnel.stages.map(\.count) }

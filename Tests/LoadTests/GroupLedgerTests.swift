@@ -6,6 +6,7 @@ import Testing
 struct GroupLedgerTests {
     private func ledger(_ members: [Int] = [0, 1, 2], settlesBranches: Bool = false) -> GroupLedger {
         var ledger = GroupLedger(number: 0, founder: 0, settlesBranches: settlesBranches)
+        ledger.adding(members)
         for member in members { ledger.joined(member) }
         return ledger
     }
@@ -89,9 +90,29 @@ struct GroupLedgerTests {
         var ledger = ledger()
         let (stamp, _) = try send(from: 0, &ledger)
         ledger.invited(3)
+        ledger.adding([3])
+        ledger.learned(0, of: [3])
         ledger.joined(3)
         #expect(ledger.received(stamp, by: 3).expectedSince == nil)
         #expect(ledger.send(from: 0, times)?.expected == 3)
+        #expect(ledger.send(from: 3, times)?.expected == 3)
+    }
+
+    /// A joiner cannot read messages of the epoch before its own.
+    @Test func sendersReachOnlyMembersTheyKnow() throws {
+        var ledger = ledger()
+        ledger.invited(3)
+        ledger.adding([3])
+        ledger.joined(3)
+        #expect(ledger.send(from: 1, times)?.expected == 2)
+        ledger.learned(1, of: [3])
+        #expect(ledger.send(from: 1, times)?.expected == 3)
+        // Added again, as a member of a later epoch.
+        _ = ledger.left(3)
+        ledger.invited(3)
+        ledger.adding([3])
+        ledger.joined(3)
+        #expect(ledger.send(from: 1, times)?.expected == 2)
     }
 
     @Test func leavingMemberExpectsNothing() throws {
@@ -130,6 +151,7 @@ struct GroupLedgerTests {
 
     @Test func leavingSenderMayNotRepeatWithdrawnMessages() throws {
         var ledger = GroupLedger(number: 0, founder: 0, settlesBranches: true)
+        ledger.adding([0, 1, 2])
         for member in 0...2 { ledger.joined(member) }
         let (stamp, _) = try send(from: 1, &ledger)
         ledger.markSent(stamp)

@@ -54,6 +54,7 @@ extension Fleet {
         let found = await findKeyPackages(of: first, by: founder, group: number)
         guard !Task.isCancelled else { return }
         let began = timeline.now
+        monitor.beginAddition(of: found + [founder], to: number)
         do {
             let outcome = try await agents[founder].perform(
                 .createGroupChat(name: "load \(number)", peers: keys(of: found), missing: .proceedWithout),
@@ -132,6 +133,7 @@ extension Fleet {
     func add(
         _ members: [Int], to number: Int, _ chatID: ChatID, by admin: Int, done: @escaping @Sendable () -> Void
     ) {
+        monitor.beginAddition(of: members, to: number)
         let action = AppAction.addGroupMembers(chatID: chatID, peers: keys(of: members), missing: .proceedWithout)
         agents[admin].dispatch(action) { result in
             do {

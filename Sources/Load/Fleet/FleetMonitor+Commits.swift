@@ -39,6 +39,7 @@ extension FleetMonitor {
     func committed(_ index: Int, _ chatID: ChatID, _ commit: CommitEvent, _ now: Duration) {
         let (hasLost, excused) = state.withLock { state in
             guard let group = state.numbers[chatID] else { return (false, 0) }
+            state.groups[group]?.learned(index, of: commit.added.compactMap { self.indexes[$0] })
             let excused = commit.removedSelf ? state.groups[group]?.left(index) ?? 0 : 0
             let key = JoinKey(agent: index, group: group)
             guard !commit.isOwn, state.commits[key] != nil, state.commits[key]?.lostAt == nil else {

@@ -24,6 +24,9 @@ extension FleetMonitor {
         }
     }
 
+    /// Notes that a change of a group, which is about to be made, adds agents.
+    func beginAddition(of agents: [Int], to group: Int) { state.withLock { $0.groups[group]?.adding(agents) } }
+
     /// Notes that invited agents have reached a stage, and all stages before it.
     func reached(_ stage: JoinStage, _ agents: [Int], of group: Int) {
         let stages = state.withLock { state in

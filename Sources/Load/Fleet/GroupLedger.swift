@@ -1,7 +1,9 @@
 /// Expected and actual deliveries of one group.
 ///
-/// Every member at the time of sending who stays a member must receive the message once, and each sender's messages
-/// in order. Nothing is expected for a leaving member from the moment the decision is made.
+/// Every member whom the sender knows at the time of sending, and who stays a member, must receive the message once, and
+/// each sender's messages in order. An invited agent can read only what members send after they have applied the commit
+/// that adds it, which may be later than it joins. Nothing is expected for a leaving member from the moment the decision is
+/// made.
 struct GroupLedger: Sendable {
     enum Membership: Sendable, Hashable {
         /// Invited or being added.
@@ -40,6 +42,11 @@ struct GroupLedger: Sendable {
     private var sent: [Int: Int] = [:]
     private var trackers: [SenderAndReceiver: SequenceTracker] = [:]
     private var receivers: Set<Int> = []
+    /// Number of the change that last added an agent.
+    private var additions: [Int: Int] = [:]
+    private var changeCount = 0
+    /// The agents that each agent knows as members.
+    private var known: [Int: Set<Int>] = [:]
 
     private struct SenderAndReceiver: Hashable {
         let sender: Int
@@ -56,6 +63,18 @@ struct GroupLedger: Sendable {
 
     mutating func invited(_ agent: Int) { memberships[agent] = .joining }
 
+    /// Records that one change of the group adds agents.
+    mutating func adding(_ agents: [Int]) {
+        changeCount += 1
+        for agent in agents {
+            additions[agent] = changeCount
+            for other in known.keys { known[other]?.remove(agent) }
+        }
+    }
+
+    /// Records that an agent has applied a commit that adds others.
+    mutating func learned(_ agent: Int, of added: [Int]) { known[agent, default: []].formUnion(added) }
+
     /// Records that an agent has joined. If it was a member already, its invitation belonged to a commit that lost: it
     /// cannot read what the others sent before they invited it again. Returns the number of deliveries no longer expected.
     @discardableResult
@@ -63,6 +82,9 @@ struct GroupLedger: Sendable {
         let excused = memberships[agent] == .member ? excuse(agent) : 0
         memberships[agent] = .member
         if places[agent] == nil { places[agent] = places.count }
+        // A Welcome names the members of its time, and those added with it.
+        let addition = additions[agent] ?? 0
+        known[agent] = Set(additions.filter { $0.value <= addition }.keys)
         receivers.remove(agent)
         return excused
     }
@@ -109,7 +131,7 @@ struct GroupLedger: Sendable {
         let stamp = MessageStamp(sender: sender, sequence: sent[sender] ?? 0)
         sent[sender] = stamp.sequence + 1
         var expected = MemberSet()
-        for (agent, membership) in memberships where agent != sender && membership == .member {
+        for agent in known[sender] ?? [] where agent != sender && memberships[agent] == .member {
             if let place = places[agent] { expected.insert(place) }
         }
         outstanding += expected.count
