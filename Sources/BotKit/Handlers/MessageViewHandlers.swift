@@ -78,6 +78,29 @@ public struct OnReport: HandlerDeclaration {
     }
 }
 
+/// Handles the beginnings (kind 1200) and ends (kind 9) of others' text streams.
+///
+/// ```swift
+/// OnAgentStream { stream, message, context in
+///     guard stream.isComplete else { return }  // the text follows with the end
+///     context.reply("\(message.content.count) characters")
+/// }
+/// ```
+///
+/// An end is also a chat message: put this handler above ``OnMessage``, or that one handles it.
+public struct OnAgentStream: HandlerDeclaration {
+    /// The handler for streams.
+    public let handler: Handler
+
+    /// Creates a handler for the beginnings and ends of streams that the filter selects.
+    public init(
+        _ filter: EventFilter<MessageEvent> = .any,
+        perform body: @escaping @Sendable (AgentStream, MessageEvent, BotContext) async throws -> Void
+    ) {
+        handler = .views("agent stream", { AgentStream($0) }, filter, body)
+    }
+}
+
 extension Handler {
     fileprivate static func views<View: Sendable>(
         _ label: String, _ read: @escaping @Sendable (MessageEvent) -> View?, _ filter: EventFilter<MessageEvent>,

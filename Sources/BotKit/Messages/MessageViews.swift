@@ -88,7 +88,7 @@ public struct ReportDismissal: Sendable, Hashable {
 
 /// The beginning (kind 1200) or the end (kind 9) of a text that an agent streams outside the group.
 ///
-/// Streams themselves are not received. The end carries the complete text as an ordinary chat message.
+/// Streams themselves are not received. A beginning may stay without an end. The end carries the complete text as an ordinary chat message.
 public struct AgentStream: Sendable, Hashable {
     /// The stream's id, as stated.
     public let id: String

@@ -102,6 +102,13 @@ struct MessageViewTests {
         #expect(AgentStream(messageEvent("text")) == nil)
     }
 
+    @Test func handlesBothEndsOfStream() {
+        let stream = OnAgentStream { _, _, _ in }
+        let start = messageEvent("", kind: .agentStreamStart, tags: [Tag("stream", "aa")])
+        #expect(accepts(stream, start) && accepts(stream, messageEvent("text", tags: [Tag("stream", "aa")])))
+        #expect(!accepts(stream, messageEvent("text")) && !accepts(stream, messageEvent("", kind: .agentStreamStart)))
+    }
+
     @Test(arguments: [Kind.edit, .poll, .pollVote, .agentStreamStart, .groupSystem, .report, .adminDeletion])
     func kindsOfMarmotAreKnown(kind: Kind) {
         #expect(!accepts(OnUnknownKind { _, _ in }, messageEvent("", kind: kind)))

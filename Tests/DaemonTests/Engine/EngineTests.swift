@@ -168,6 +168,15 @@ import Testing
         #expect(scene.daemon.events("message_received").count == 1, "an account's own messages must not be reported")
     }
 
+    @Test(arguments: [GroupProtocol.v1, .v2])
+    func reportsBeginningOfStream(_ groupProtocol: GroupProtocol) async throws {
+        let scene = try await Self.scene(groupProtocol: groupProtocol)
+        let start = OutgoingMessage(kind: .agentStreamStart, content: "", tags: [Nostr.Tag("stream", "aa")])
+        scene.bob.begin(.sendMessage(chatID: scene.chat, start))
+        try await scene.daemon.lab.advance(by: .seconds(10))
+        #expect(scene.daemon.events("message_received").map { $0["kind"] } == [1200])
+    }
+
     @Test func refusesInvalidMessageCommands() async throws {
         let scene = try await Self.scene()
         let group = JSONValue.string(scene.chat.rawValue)

@@ -99,6 +99,15 @@ import Testing
                 + #""message_id":"\#(self.id.hex)"}"#)
     }
 
+    @Test func programsReadIDOfStream() {
+        let message = DaemonMessage(
+            chatID: "dd", nostrGroupID: "cc", id: self.id, sender: self.key, kind: .agentStreamStart, content: "",
+            createdAt: 1, media: [], tags: [Tag(values: ["stream", "aa"])])
+        let event = DaemonEvent.messageReceived(message)
+        #expect(event.line(cursor: 7).contains(#""kind":1200"#))
+        #expect(event.line(cursor: 7).contains(#""tags":[["stream","aa"]]"#))
+    }
+
     @Test func encodesAttachments() throws {
         let tag = Tag(values: [
             "imeta", "url https://b.example/x", "m image/png", "filename s.png", "dim 800x600",

@@ -163,7 +163,7 @@ struct AppContentTests {
 
     @Test func otherKindsAreNeverErrors() throws {
         let expected: [(Kind, AppContent)] = [
-            (1068, .poll), (1018, .pollVote), (1200, .agentEvent), (1201, .agentEvent), (1202, .agentEvent),
+            (1068, .poll), (1018, .pollVote), (1200, .agentStream), (1201, .agentEvent), (1202, .agentEvent),
             (1210, .systemRow), (447, .push), (448, .push), (449, .push), (450, .template), (451, .template),
             (461, .unknown), (0, .unknown), (65535, .unknown),
         ]

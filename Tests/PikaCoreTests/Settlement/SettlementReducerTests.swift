@@ -91,6 +91,20 @@ import Testing
         #expect(world[0].notices.contains { $0.reason == "unexpected_kind" })
     }
 
+    @Test func deliversBeginningOfStream() throws {
+        var world = try Self.world(2)
+        let start = OutgoingMessage(kind: .agentStreamStart, content: "", tags: [Nostr.Tag("stream", "aa")])
+        world.act(1, .sendMessage(chatID: world[1].chatID, start), "start")
+        world.act(
+            1, .sendMessage(chatID: world[1].chatID, OutgoingMessage(kind: .agentActivity, content: "")), "activity")
+        world.advance(seconds: 1)
+        let kinds = world[0].delivered.compactMap { event -> Kind? in
+            if case .message(let message) = event.content { message.kind } else { nil }
+        }
+        #expect(kinds == [.agentStreamStart])
+        #expect(world[0].model.state.chatList.first?.unreadCount == 0)
+    }
+
     // MARK: Forks
 
     @Test func losingChangeIsMadeAgain() throws {

@@ -20,7 +20,9 @@ public enum AppContent: Equatable, Sendable {
     case dismissal([EventID])
     /// An admin's deletion of a message with all its edits. Counts only if the author was an admin in the message's epoch.
     case adminDeletion(EventID)
-    /// An agent's stream, activity or operation, which clients without streams ignore; the final message is a chat.
+    /// The beginning of an agent's stream outside the group; its end is a chat message with the complete text.
+    case agentStream
+    /// An agent's activity or operation, which clients ignore.
     case agentEvent
     /// A row about a change of the group. Clients write such rows themselves, and ignore those from members.
     case systemRow
@@ -53,7 +55,8 @@ public enum AppContent: Equatable, Sendable {
                 throw MarmotError(.badRumor, "the content of an admin deletion must be the prescribed JSON")
             }
             self = .adminDeletion(try event.targets("admin deletion", in: 1...1)[0])
-        case .agentStreamStart, .agentActivity, .agentOperation: self = .agentEvent
+        case .agentStreamStart: self = .agentStream
+        case .agentActivity, .agentOperation: self = .agentEvent
         case .groupSystem: self = .systemRow
         case .pushTokenRequest, .pushTokenList, .pushTokenRemoval: self = .push
         case .accountProof, .pushTokenProof: self = .template
