@@ -23,6 +23,7 @@ struct WorkerGauges: Sendable {
         // `increase()` ignores the first sample of a series, so every counter used in rules starts at 0.
         _ = Counter(label: "bot_loop_breaker_trips_total")
         _ = Counter(label: "bot_groups_overtaken_total")
+        _ = Counter(label: "bot_groups_unrecoverable_total")
         _ = Counter(label: "bot_state_rollbacks_total")
         for result in ["accepted", "failed"] {
             _ = Counter(label: "bot_sends_total", dimensions: [("result", result)])

@@ -79,6 +79,19 @@ struct NoteRecorder: Sendable {
             self.logger.error(
                 "a group can no longer be followed: let an admin remove this account and invite it again",
                 metadata: ["chat": "\(chatID.rawValue.prefix(8))"])
+        case .unrecoverable(let chatID, let reason):
+            Counter(label: "bot_groups_unrecoverable_total").increment()
+            self.logger.error(
+                "the history of a group can no longer be followed: let an admin remove this account and invite it again",
+                metadata: ["chat": "\(chatID.rawValue.prefix(8))", "reason": "\(reason)"])
+        case .blocked(let chatID, let reason?):
+            self.logger.warning(
+                "no branch of a group's history could be chosen; the next attempt continues this one",
+                metadata: ["chat": "\(chatID.rawValue.prefix(8))", "reason": "\(reason)"])
+        case .blocked(let chatID, nil):
+            self.logger.notice(
+                "a branch of the group's history was chosen again",
+                metadata: ["chat": "\(chatID.rawValue.prefix(8))"])
         case .rollback(let role):
             Counter(label: "pikabot_rollbacks_total", dimensions: [("committer", role.rawValue)]).increment()
         case .rollbackStorm(let chatID, let committer, let role):

@@ -84,6 +84,10 @@ enum CoreNote: Sendable, Hashable {
     case signer(AppState.SignerStatus)
     /// Another copy of this account has changed a group's keys.
     case overtaken(chatID: ChatID)
+    /// The history of a group of the second generation can no longer be followed.
+    case unrecoverable(chatID: ChatID, reason: String)
+    /// The last pass of a group selected nothing, for this reason; nil if passes work again.
+    case blocked(chatID: ChatID, reason: String?)
     /// A commit undid earlier ones; `by` is the role of its author.
     case rollback(by: RollbackRole)
     /// One account keeps undoing the commits of a group.

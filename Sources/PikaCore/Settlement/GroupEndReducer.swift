@@ -12,9 +12,9 @@ extension CoreModel {
         case .disbanded:
             self.settlement.noteDisbanded(groupID, &step)
             self.concludeIntents(of: groupID, &step) { $0 == .disband || $0 == .leave }
-        case .unrecoverable:
+        case .unrecoverable(let failure):
             self.state.toast = error.message
-            step.effects.append(.note(.overtaken(chatID: ChatID(groupID))))
+            step.effects.append(.note(.unrecoverable(chatID: ChatID(groupID), reason: failure.name)))
             if self.intents.hasOpen(.leave, in: groupID) {
                 // Nobody can learn of it, but this account is out.
                 self.changeChat(groupID) { $0.end = .left }

@@ -202,7 +202,11 @@ extension CoreModel {
         }
         if let convergence = self.groups[second: turn.groupID]?.convergence {
             if turn.report != nil { self.settlement.prune(turn.groupID, keeping: convergence.keeps, &step) }
-            if convergence.status != turn.status { self.refreshChat(turn.groupID) }
+            if convergence.status != turn.status {
+                let note = CoreNote(blockingIn: ChatID(turn.groupID), from: turn.status, to: convergence.status)
+                if let note { step.effects.append(.note(note)) }
+                self.refreshChat(turn.groupID)
+            }
         }
         if !hasMoved { self.followRoutes(since: turn, &step) }
         self.followSettlement(of: turn.groupID, &step)
@@ -255,6 +259,20 @@ extension CoreModel {
         self.groups[second: groupID].map {
             // In a group that accepts nothing more, waiting operations end at once.
             ($0.convergence.deadline, $0.isActive && $0.convergence.holdsMessages, $0.convergence.mayCommit)
+        }
+    }
+}
+
+extension CoreNote {
+    /// Describes that a group became blocked, or that its passes work again; nil if neither happened. A group that is
+    /// blocked for another reason than before is reported again, one that has ended is not.
+    init?(blockingIn chatID: ChatID, from before: ConvergenceStatus, to after: ConvergenceStatus) {
+        switch (before, after) {
+        case (.blocked(let old), .blocked(let new)) where old.name == new.name: return nil
+        case (_, .blocked(let failure)): self = .blocked(chatID: chatID, reason: failure.name)
+        case (.blocked, .syncing), (.blocked, .resolving), (.blocked, .settled):
+            self = .blocked(chatID: chatID, reason: nil)
+        default: return nil
         }
     }
 }

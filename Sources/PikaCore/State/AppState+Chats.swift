@@ -80,7 +80,7 @@ extension AppState {
         case removed(by: PublicKey?)
         /// This account has left.
         case left
-        /// Another copy of this account has changed the keys.
+        /// Another copy of this account has changed the keys, or the group is ``ChatConvergence/unrecoverable(reason:)``.
         case overtaken
     }
 

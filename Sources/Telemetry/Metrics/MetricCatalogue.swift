@@ -50,7 +50,10 @@ package enum MetricCatalogue {
             "bot_state_rollbacks_total", "Starts with a state older than the account's messages on relays."),
         .counter(
             "bot_groups_overtaken_total",
-            "Groups that the account can no longer follow, usually because another copy of it changed their keys."),
+            "Groups that the account can no longer follow, because another copy of it changed their keys."),
+        .counter(
+            "bot_groups_unrecoverable_total",
+            "Groups of v2 whose history the account can no longer follow, because its state is incomplete."),
         .counter("bot_signer_failures_total", "Failed requests to the remote signer, by reason.", labels: ["reason"]),
     ]
 

@@ -68,6 +68,29 @@ import Testing
         #expect(world[0].model.settlement.held.groups.isEmpty)
     }
 
+    @Test func lostGroupIsNotOvertaken() throws {
+        let world = try self.unrecoverable()
+        let account = world[0]
+        let lost = CoreNote.unrecoverable(chatID: account.chatID, reason: "missing_own_commit_checkpoint")
+        #expect(account.notes.count { $0 == lost } == 1)
+        #expect(!account.notes.contains(.overtaken(chatID: account.chatID)))
+    }
+
+    @Test func blockedGroupIsReportedOncePerChange() {
+        func note(_ before: ConvergenceStatus, _ after: ConvergenceStatus) -> CoreNote? {
+            CoreNote(blockingIn: "c", from: before, to: after)
+        }
+        let blocked = ConvergenceStatus.blocked(.budgetExceeded)
+        #expect(note(.syncing, blocked) == .blocked(chatID: "c", reason: "replay_budget_exceeded"))
+        #expect(note(blocked, blocked) == nil)
+        for status in [ConvergenceStatus.syncing, .resolving, .settled] {
+            #expect(note(blocked, status) == .blocked(chatID: "c", reason: nil))
+            #expect(note(status, .settled) == nil)
+        }
+        #expect(note(blocked, .halted(.unrecoverable(.missingState(Epoch(rawValue: 3))))) == nil)
+        #expect(note(.syncing, .halted(.disbanded)) == nil)
+    }
+
     @Test func lostGroupIsLeftLocally() throws {
         var world = try self.unrecoverable()
         let chatID = world[0].chatID
