@@ -55,7 +55,7 @@ extension CoreModel {
         let groupID = turn.groupID
         guard let carrier = self.carrier(of: message, turn) else { return }
         let chatID = self.chatID(of: groupID)
-        let detail = self.detail(of: disposition, turn)
+        let detail = self.detail(of: disposition, of: message, turn)
         switch disposition {
         case .accepted, .refused: return
         case .collected, .deferred:
@@ -77,12 +77,12 @@ extension CoreModel {
         if disposition != .dropped(.unreferenced) { self.settlement.forgetEvent(of: message, in: groupID, &step) }
     }
 
-    /// Returns the explanation of a disposition; that of a losing branch names the rule that decided.
-    private func detail(of disposition: InputDisposition, _ turn: SettlementTurn) -> String {
+    /// Returns the explanation of a disposition; that of a losing branch names the rule by which the chosen one beat it.
+    private func detail(of disposition: InputDisposition, of message: Bytes32, _ turn: SettlementTurn) -> String {
         switch disposition {
         case .collected: "it is decided together with the other messages of its pass"
         case .deferred(.losingBranch), .invalidated(.losingBranch):
-            if let rule = turn.report?.rule {
+            if let rule = turn.report?.rules[message] {
                 "another branch won by \(rule.rawValue)"
             } else {
                 "it is on another branch than the selected one"

@@ -194,6 +194,18 @@ import Testing
         #expect(notices.first?.detail.contains("tip_committer") == true)
     }
 
+    @Test func reportNamesRuleOfItsOwnBranch() throws {
+        var world = try Self.world(4)
+        self.rename(&world, 0, "first")
+        self.rename(&world, 1, "second")
+        world.act(2, .updateGroupKeys(chatID: world[2].chatID), "keys")
+        world.settle()
+        world.advance(seconds: 3)
+        let details = world[3].notices.filter { $0.reason == "non_selected_eligible_branch" }.map(\.detail)
+        #expect(details.contains { $0.contains("tip_committer") })
+        #expect(details.contains { $0.contains("tip_priority") })
+    }
+
     // MARK: Own commits
 
     @Test func refusedCommitIsGivenUp() throws {

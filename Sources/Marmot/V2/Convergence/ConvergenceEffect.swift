@@ -96,6 +96,9 @@ package struct PassReport: Sendable, Hashable {
     package let runnerUp: BranchCandidate?
     /// The rule that decided between the two.
     package let rule: BranchRule?
+    /// For each input that this pass found to be on losing branches, the rule by which the chosen branch beat the best of
+    /// them.
+    package let rules: [Bytes32: BranchRule]
     /// Number of commits that were applied to states for the first time.
     package let applications: Int
     /// The reason why nothing was selected.

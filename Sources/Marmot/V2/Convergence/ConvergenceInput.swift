@@ -118,6 +118,9 @@ package enum InputDisposition: Sendable, Hashable {
         case crowded
     }
 
+    /// Whether the input is part of branches that lost.
+    package var isOnLosingBranch: Bool { self == .deferred(.losingBranch) || self == .invalidated(.losingBranch) }
+
     /// Name for traces and counters.
     package var name: String {
         switch self {

@@ -43,18 +43,26 @@ struct PassResolution<State: BranchState>: Sendable {
         case .failure(let failure):
             return self.fail(failure, base, start, applications: search.applications)
         }
-        let candidates = branches.compactMap { self.candidate($0, from: start) }
-        let choice = BranchChoice(among: candidates, base: base, policy: self.policy)
+        let candidates = branches.compactMap { branch in
+            self.candidate(branch, from: start).map { (commits: branch, candidate: $0) }
+        }
+        let choice = BranchChoice(among: candidates.map(\.candidate), base: base, policy: self.policy)
         if let winner = choice?.winner, let branch = branches.first(where: { $0.last == winner.digest }) {
             self.select(branch, after: root.point.id)
         }
         self.disposeCommits(commits, reached: search.reached)
         self.settle()
+        var rules: [Bytes32: BranchRule] = [:]
+        if let choice, choice.runnerUp != nil {
+            var lost = LostBranches(winner: choice.winner, among: candidates, base: base, policy: self.policy)
+            rules = self.rules(of: &lost)
+        }
         self.effects.append(
             .settled(
                 PassReport(
                     base: base, start: start, candidates: candidates.count, winner: choice?.winner,
-                    runnerUp: choice?.runnerUp, rule: choice?.rule, applications: search.applications, failure: nil)))
+                    runnerUp: choice?.runnerUp, rule: choice?.rule, rules: rules,
+                    applications: search.applications, failure: nil)))
         return nil
     }
 
@@ -70,8 +78,25 @@ struct PassResolution<State: BranchState>: Sendable {
             .settled(
                 PassReport(
                     base: base, start: start, candidates: 0, winner: nil, runnerUp: nil, rule: nil,
-                    applications: applications, failure: failure)))
+                    rules: [:], applications: applications, failure: failure)))
         return failure
+    }
+
+    /// Returns the rules for the inputs that this pass found to be on losing branches.
+    private func rules(of lost: inout LostBranches) -> [Bytes32: BranchRule] {
+        var rules: [Bytes32: BranchRule] = [:]
+        for case .disposed(let id, let disposition) in self.effects where disposition.isOnLosingBranch {
+            rules[id] = lost.rule(against: self.points(of: id))
+        }
+        return rules
+    }
+
+    /// Returns the points to which an input on losing branches belongs: one, or for a proposal those of all commits
+    /// that refer to it.
+    private func points(of id: Bytes32) -> [Bytes32] {
+        if self.states[id] != nil { return [id] }
+        if let home = self.inputs.messages[id]?.detail.home { return [home] }
+        return self.states.all.filter { $0.origin?.proposals.contains(id) ?? false }.map(\.point.id)
     }
 
     private func candidate(_ branch: [Bytes32], from start: Epoch) -> BranchCandidate? {

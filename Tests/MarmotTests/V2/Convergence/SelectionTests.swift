@@ -73,6 +73,36 @@ struct SelectionTests {
         #expect(member.reports.last?.rule == .digest)
     }
 
+    @Test func reportNamesRuleOfEachBranch() {
+        var member = FakeMember()
+        let winner = FakeMember.commit(on: self.root, by: 5)
+        let second = FakeMember.commit(on: FakeMember.point(after: winner), by: 5)
+        let long = FakeMember.commit(on: self.root, by: 6)
+        let longer = FakeMember.commit(on: FakeMember.point(after: long), by: 6)
+        let short = FakeMember.commit(on: self.root, by: 1)
+        let message = FakeMember.message(at: FakeMember.point(after: short), by: 1)
+        member.receive(winner, second, long, longer, short, message)
+        member.settle()
+        #expect(member.point == FakeMember.point(after: second))
+        let report = member.reports.last
+        // The runner-up is as long as the winner, the third branch is shorter.
+        #expect(report?.rule == .committer)
+        #expect(
+            report?.rules == [
+                long.id: .committer, longer.id: .committer, short.id: .depth, message.id: .depth,
+            ])
+    }
+
+    @Test func rulesAreOfOnePassOnly() {
+        var member = FakeMember()
+        member.receive(FakeMember.commit(on: self.root, by: 1), FakeMember.commit(on: self.root, by: 2))
+        member.settle()
+        #expect(member.reports.last?.rules.count == 1)
+        member.receive(FakeMember.commit(on: member.point, by: 1))
+        member.settle()
+        #expect(member.reports.count == 2 && member.reports.last?.rules.isEmpty == true)
+    }
+
     @Test func deliveredMessagesRemainWitnesses() {
         var member = FakeMember()
         let high = FakeMember.commit(on: self.root, by: 5)
