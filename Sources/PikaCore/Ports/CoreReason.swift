@@ -18,6 +18,8 @@ package enum CoreReason: String, Sendable, Hashable, CaseIterable {
     case noWelcome = "no_welcome"
     /// An event of a kind that was not subscribed to.
     case unexpectedKind = "unexpected_kind"
+    /// An inner event of a kind that clients ignore in groups of the second generation.
+    case ignoredKind = "ignored_kind"
     /// An invitation that was dropped because too many wait.
     case tooManyInvites = "too_many_invites"
     /// A call invitation that is too old.

@@ -21,10 +21,10 @@ extension CoreModel {
             return step.refuse(
                 code: error.code.description, error.message, carrier.id, chatID: self.chatID(of: groupID))
         }
-        guard !Self.isIgnored(payload.event) else {
+        if let name = Self.ignoredContent(of: payload.event) {
             return step.refuse(
-                .unexpectedKind, "events of kind \(payload.event.kind.rawValue) are ignored", carrier.id,
-                inner: payload.id, chatID: self.chatID(of: groupID))
+                .ignoredKind, "kind \(payload.event.kind): \(name)", carrier.id, inner: payload.id,
+                chatID: self.chatID(of: groupID))
         }
         let received = ReceivedMessage(message, payload, in: carrier.id)
         if turn.received?.message == delivery.id { self.compareClock(with: received, &step) }
@@ -33,12 +33,15 @@ extension CoreModel {
             at: BranchPlace(point: delivery.point.id, expiresAt: message.expiresAt), &step)
     }
 
-    /// Whether clients ignore an inner event of this kind: rows that each client writes for itself, records of features
-    /// that this one lacks, and templates for signatures.
-    private static func isIgnored(_ event: UnsignedEvent) -> Bool {
+    /// Names the content of an inner event that clients ignore: rows that each client writes for itself, records of
+    /// features that this one lacks, and templates for signatures. Returns nil for all others.
+    private static func ignoredContent(of event: UnsignedEvent) -> String? {
         switch try? AppContent(event) {
-        case .agentEvent?, .systemRow?, .template?, .push?: true
-        default: false
+        case .agentEvent?: "an agent's activity or operation"
+        case .systemRow?: "a system row"
+        case .push?: "a push record"
+        case .template?: "a template for a signature"
+        default: nil
         }
     }
 

@@ -164,6 +164,13 @@ struct EventExplanationTests {
         #expect(part?.sentence.hasPrefix("refused:") == false)
     }
 
+    @Test func ignoredKindsNeedNoSubscription() {
+        let journal = EventJournal()
+        journal.note(CoreNotice(event: eventID(9), fate: .refused, reason: "ignored_kind", detail: "", at: 1))
+        let part = explain(eventID(9).hex, journal)?.parts.first
+        #expect(part?.sentence.contains("subscribe") == false && part?.advice.isEmpty == false)
+    }
+
     @Test(arguments: LostBranchRule.allCases, ["losing_branch", "non_selected_eligible_branch"])
     func lostBranchIsExplainedByItsRule(rule: LostBranchRule, reason: String) {
         let journal = EventJournal()

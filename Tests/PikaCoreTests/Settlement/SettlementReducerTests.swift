@@ -80,15 +80,16 @@ import Testing
         #expect([carriers(0), carriers(1)] == before)
     }
 
-    @Test func otherPayloadsAreRefusedAlone() throws {
+    @Test(arguments: [Kind.groupSystem, .agentActivity, .agentOperation, .pushTokenList, .accountProof])
+    func ignoredKindsAreRefusedAlone(kind: Kind) throws {
         var world = try Self.world(2)
-        // A row about a change, which each client writes for itself.
-        world.act(
-            1, .sendMessage(chatID: world[1].chatID, OutgoingMessage(kind: .groupSystem, content: "{}")), "row")
+        world.act(1, .sendMessage(chatID: world[1].chatID, OutgoingMessage(kind: kind, content: "{}")), "row")
         world.say(1, "hi")
         world.advance(seconds: 1)
         #expect(world[0].texts == ["hi"])
-        #expect(world[0].notices.contains { $0.reason == "unexpected_kind" })
+        let refused = world[0].notices.filter { $0.reason == "ignored_kind" }
+        #expect(refused.count == 1 && refused.first?.fate == .refused)
+        #expect(refused.first?.detail.hasPrefix("kind \(kind): ") == true)
     }
 
     @Test func deliversBeginningOfStream() throws {
