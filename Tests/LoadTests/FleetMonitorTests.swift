@@ -158,6 +158,24 @@ struct FleetMonitorTests {
             ])
     }
 
+    /// Its branch lost after a relay had accepted it.
+    @Test func lostMessageExcusesItsDeliveries() throws {
+        createJoinedGroup()
+        try send(try id(1), Counter())
+        monitor.delivered(try id(1), .sent, .seconds(1))
+        monitor.delivered(try id(1), .failed("blocked: spam"), .seconds(2))
+        #expect(monitor.outstanding == 1)
+        for _ in 0..<2 { monitor.delivered(try id(1), .failed("withdrawn/files_lost: x"), .seconds(3)) }
+        #expect(monitor.outstanding == 0)
+        // The failure ends when the branch wins after all.
+        monitor.delivered(try id(1), .sent, .seconds(4))
+        let early = monitor.state.withLock { $0.earlyDeliveries.count }
+        #expect(monitor.outstanding == 0 && early == 0)
+        #expect((result.correctness.expected, result.correctness.excused) == (0, 1))
+        let operation = try #require(result.operation(.send))
+        #expect((operation.count, operation.failures) == (1, 0))
+    }
+
     @Test func unansweredMessageFailsButStaysExpected() throws {
         createJoinedGroup()
         let ends = Counter()

@@ -60,6 +60,36 @@ struct GroupLedgerTests {
         #expect(ledger.withdrawn(stamp, by: 1, at: .seconds(3)) == false)
     }
 
+    /// Its branch lost after a relay had accepted it.
+    @Test func lostMessageIsNotExpected() throws {
+        var ledger = ledger([0, 1, 2, 3], settlesBranches: true)
+        let (lost, _) = try send(from: 0, &ledger)
+        for member in [1, 2] { _ = ledger.received(lost, by: member) }
+        // One member withdraws it before the sender gives it up, another one later.
+        #expect(ledger.withdrawn(lost, by: 1, at: .seconds(2)) == true)
+        #expect(ledger.outstanding == 2)
+        #expect(ledger.giveUp(lost) == 2)
+        #expect(ledger.giveUp(lost) == 0)
+        #expect(ledger.withdrawn(lost, by: 2, at: .seconds(2)) == false)
+        #expect(ledger.outstanding == 0)
+    }
+
+    @Test func lostMessageMayReturnOnce() throws {
+        var ledger = ledger(settlesBranches: true)
+        let (lost, _) = try send(from: 0, &ledger)
+        _ = ledger.received(lost, by: 1)
+        #expect(ledger.giveUp(lost) == 1)
+        #expect(ledger.withdrawn(lost, by: 1, at: .seconds(2)) == false)
+        #expect(ledger.restored(lost, by: 1) == false)
+        let late = ledger.received(lost, by: 2)
+        #expect(late.verdict == .inOrder && late.expectedSince == nil)
+        #expect(ledger.received(lost, by: 1).verdict == .repeated)
+        let (next, expected) = try send(from: 0, &ledger)
+        #expect(expected == 2)
+        for member in [1, 2] { #expect(ledger.received(next, by: member).verdict == .inOrder) }
+        #expect(ledger.outstanding == 0)
+    }
+
     @Test func repeatedJoinExcusesEarlierDeliveries() throws {
         var ledger = ledger()
         let (lost, _) = try send(from: 0, &ledger)
@@ -256,7 +286,7 @@ struct MessageStampTests {
 
 struct RecentMessagesTests {
     @Test func keepsOnlyTheLatest() throws {
-        var messages = RecentMessages()
+        var messages = RecentMessages<MessageStamp>()
         func id(_ number: Int) throws -> EventID {
             let digits = String(number, radix: 16)
             return try EventID(hex: String(repeating: "0", count: 64 - digits.count) + digits)

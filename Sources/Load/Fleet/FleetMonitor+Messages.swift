@@ -15,6 +15,14 @@ struct PendingSend {
     /// Whether its sender has restarted or left since, and no longer waits for it. After a restart, a relay's
     /// answer that was being delivered before is not reported.
     var isAbandoned = false
+
+    var finished: FinishedSend { FinishedSend(group: group, stamp: stamp) }
+}
+
+/// A message that a relay has accepted, or that has failed.
+struct FinishedSend {
+    let group: Int
+    let stamp: MessageStamp
 }
 
 extension FleetMonitor {
@@ -36,6 +44,7 @@ extension FleetMonitor {
                 state.sends[messageID] = send
                 return AppState.Delivery?.none
             }
+            state.finished.note(send.finished, of: messageID)
             return early
         }
         if let early { finish(send, early, timeline.now) }
@@ -44,7 +53,7 @@ extension FleetMonitor {
     /// Notes that the message will not be sent.
     func failSend(_ send: PendingSend, reason: String) {
         let now = timeline.now
-        let excused = state.withLock { $0.groups[send.group]?.withdraw(send.stamp) ?? 0 }
+        let excused = state.withLock { $0.groups[send.group]?.giveUp(send.stamp) ?? 0 }
         recorder.excuseDeliveries(excused, at: now)
         recorder.failure(.send, reason: reason, at: now)
         send.done()
@@ -56,6 +65,7 @@ extension FleetMonitor {
         let now = timeline.now
         let left = state.withLock { state in
             defer { state.sends = [:] }
+            for (messageID, send) in state.sends { state.finished.note(send.finished, of: messageID) }
             return state.sends.values
         }
         for send in left {
@@ -70,13 +80,16 @@ extension FleetMonitor {
 
     func delivered(_ messageID: EventID, _ delivery: AppState.Delivery, _ now: Duration) {
         guard delivery != .pending, delivery != .received else { return }
-        let send = state.withLock { state in
-            guard let send = state.sends.removeValue(forKey: messageID) else {
-                state.earlyDeliveries[messageID] = delivery
-                return PendingSend?.none
+        let (send, excused) = state.withLock { state -> (PendingSend?, Int) in
+            if let send = state.sends.removeValue(forKey: messageID) {
+                state.finished.note(send.finished, of: messageID)
+                return (send, 0)
             }
-            return send
+            if let finished = state.finished[messageID] { return (nil, state.update(finished, delivery)) }
+            state.earlyDeliveries[messageID] = delivery
+            return (nil, 0)
         }
+        if excused > 0 { recorder.excuseDeliveries(excused, at: now) }
         if let send { finish(send, delivery, now) }
     }
 
@@ -128,26 +141,35 @@ extension FleetMonitor {
     }
 }
 
-/// Stamps of the latest received messages. Only messages of a group's last few epochs can be withdrawn, so that a bounded
-/// number suffices.
-struct RecentMessages {
-    private static let capacity = 20_000
+extension FleetMonitor.State {
+    /// Handles another report about a message whose sending has ended: if its branch lost and it cannot be sent again,
+    /// nobody has to receive it. Returns the number of deliveries no longer expected.
+    fileprivate mutating func update(_ send: FinishedSend, _ delivery: AppState.Delivery) -> Int {
+        guard case .failed(let reason) = delivery, ResendRefusal.isReason(reason) else { return 0 }
+        return groups[send.group]?.giveUp(send.stamp) ?? 0
+    }
+}
 
-    private var stamps: [EventID: MessageStamp] = [:]
+/// Facts about the latest messages. Only messages of a group's last few epochs can be withdrawn, so that a bounded number
+/// suffices.
+struct RecentMessages<Fact> {
+    private let capacity = 20_000
+
+    private var facts: [EventID: Fact] = [:]
     /// The ids in the order of their arrival, as a ring.
     private var order: [EventID] = []
     private var next = 0
 
-    subscript(messageID: EventID) -> MessageStamp? { stamps[messageID] }
+    subscript(messageID: EventID) -> Fact? { facts[messageID] }
 
-    mutating func note(_ stamp: MessageStamp, of messageID: EventID) {
-        guard stamps.updateValue(stamp, forKey: messageID) == nil else { return }
-        guard order.count == Self.capacity else {
+    mutating func note(_ fact: Fact, of messageID: EventID) {
+        guard facts.updateValue(fact, forKey: messageID) == nil else { return }
+        guard order.count == capacity else {
             order.append(messageID)
             return
         }
-        stamps[order[next]] = nil
+        facts[order[next]] = nil
         order[next] = messageID
-        next = (next + 1) % Self.capacity
+        next = (next + 1) % capacity
     }
 }

@@ -23,7 +23,9 @@ final class FleetMonitor: AgentListener {
         var commits: [JoinKey: UnconfirmedCommit] = [:]
         var lastInboxIDs: [Int: Int64] = [:]
         /// Stamps of the latest received messages, by inner event.
-        var recent = RecentMessages()
+        var recent = RecentMessages<MessageStamp>()
+        /// The latest messages of agents whose sending has ended. In the second generation it may still fail.
+        var finished = RecentMessages<FinishedSend>()
         var running = 0
     }
 

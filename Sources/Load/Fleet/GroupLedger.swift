@@ -47,6 +47,8 @@ struct GroupLedger: Sendable {
     private var changeCount = 0
     /// The agents that each agent knows as members.
     private var known: [Int: Set<Int>] = [:]
+    /// Messages that their senders do not send again.
+    private var abandoned: Set<MessageStamp> = []
 
     private struct SenderAndReceiver: Hashable {
         let sender: Int
@@ -152,6 +154,13 @@ struct GroupLedger: Sendable {
         return expected
     }
 
+    /// Withdraws a message that its sender cannot send, or cannot send again on the branch that won. If its own branch
+    /// wins after all, it may arrive, but need not. Returns the number of deliveries no longer expected.
+    mutating func giveUp(_ stamp: MessageStamp) -> Int {
+        abandoned.insert(stamp)
+        return withdraw(stamp)
+    }
+
     mutating func received(_ stamp: MessageStamp, by receiver: Int) -> Arrival {
         let pair = SenderAndReceiver(sender: stamp.sender, receiver: receiver)
         let verdict = trackers[pair, default: SequenceTracker()].note(stamp.sequence)
@@ -166,12 +175,12 @@ struct GroupLedger: Sendable {
             verdict: verdict, expectedSince: expectedSince, isFirstForMember: receivers.insert(receiver).inserted)
     }
 
-    /// Expects a withdrawn delivery again. Returns false if the message had not arrived, or if its receiver or its
-    /// sender is no longer a member.
+    /// Expects a withdrawn delivery again. Returns false if the message had not arrived, if its sender does not send it
+    /// again, or if its receiver or its sender is no longer a member.
     mutating func withdrawn(_ stamp: MessageStamp, by receiver: Int, at time: Duration) -> Bool {
         let pair = SenderAndReceiver(sender: stamp.sender, receiver: receiver)
-        guard trackers[pair]?.forget(stamp.sequence) == true, memberships[receiver] == .member,
-            memberships[stamp.sender] == .member, let place = places[receiver]
+        guard trackers[pair]?.forget(stamp.sequence) == true, !abandoned.contains(stamp),
+            memberships[receiver] == .member, memberships[stamp.sender] == .member, let place = places[receiver]
         else { return false }
         open[stamp, default: OpenMessage(times: SendTimes(sent: time), expected: MemberSet(), isSent: true)]
             .expected.insert(place)

@@ -82,7 +82,8 @@ extension LoadRecorder {
         }
     }
 
-    /// Records deliveries that are no longer expected, because a member was removed or left.
+    /// Records deliveries that are no longer expected: a member was removed or left, or the sender cannot send the message
+    /// again.
     package func excuseDeliveries(_ count: Int, at moment: Duration) {
         tallies.withLock { tallies in
             tallies.correctness.expected -= count

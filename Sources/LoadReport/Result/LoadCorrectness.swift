@@ -2,7 +2,7 @@
 package struct LoadCorrectness: Codable, Equatable, Sendable {
     /// Expected deliveries: one for each message and receiver.
     package var expected = 0
-    /// Deliveries no longer expected, because the member was removed meanwhile.
+    /// Deliveries no longer expected, because the member was removed meanwhile, or the message was withdrawn for good.
     package var excused = 0
     /// Messages decrypted by a member for the first time.
     package var delivered = 0

@@ -1,6 +1,6 @@
 /// The reason why a message of this account that left its group's history with its branch is not sent again. The message
 /// counts as failed then, so that nothing is lost silently.
-enum ResendRefusal: String, Sendable, CaseIterable {
+package enum ResendRefusal: String, Sendable, CaseIterable {
     /// This account is no longer a member on the branch that won, or has left.
     case membershipEnded = "membership_ended"
     /// Its files are encrypted for a state that the group has left: receivers try no other secret than that of the state in
@@ -27,5 +27,5 @@ enum ResendRefusal: String, Sendable, CaseIterable {
     }
 
     /// Whether a failure ends when the message becomes part of the history again.
-    static func isReason(_ text: String) -> Bool { text.hasPrefix(self.prefix) }
+    package static func isReason(_ text: String) -> Bool { text.hasPrefix(self.prefix) }
 }
