@@ -69,6 +69,9 @@ struct StatusView {
         for storm in worker["worker"]?["rollbackStorms"]?.array ?? [] {
             notes.append("\(name): \(Self.text(ofStorm: storm))")
         }
+        for group in worker["worker"]?["haltedGroups"]?.array ?? [] {
+            notes.append("\(name): \(Self.text(ofHaltedGroup: group))")
+        }
         for entry in worker["worker"]?["quarantine"]?.array ?? [] {
             notes.append("\(name): quarantined: \(QuarantineView.line(entry))")
         }
@@ -77,6 +80,13 @@ struct StatusView {
             notes.append("\(name): changes that need a restart of the account: \(waiting.joined(separator: ", "))")
         }
         return notes
+    }
+
+    /// Returns one entry of `haltedGroups` as text.
+    static func text(ofHaltedGroup group: JSONValue) -> String {
+        let chat = group["chat"]?.string?.prefix(8) ?? "-"
+        return "cannot follow the history of chat \(chat): \(group["state"]?.string ?? "-") "
+            + "(\(group["reason"]?.string ?? "-"))"
     }
 
     /// Returns one entry of `rollbackStorms` as text.

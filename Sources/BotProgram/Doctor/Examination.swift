@@ -58,7 +58,8 @@ struct Examination: Sendable {
             let state = StateFindings(directory: stateDirectory(of: account)).run(subject: key.subject)
             let programs = ProgramFindings(account, environment: environment).run(subject: key.subject)
             let storms = rollbacks.run(account: account.name, subject: key.subject)
-            return [key.findings, state, programs, storms].flatMap(\.self)
+            let halted = HaltedGroupFindings(status: rollbacks.status).run(account: account.name, subject: key.subject)
+            return [key.findings, state, programs, storms, halted].flatMap(\.self)
         }
     }
 

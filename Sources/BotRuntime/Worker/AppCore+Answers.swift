@@ -25,8 +25,20 @@ extension AppCore {
             "pubkey": .string(self.account.hex), "ready": .bool(state.isReady), "relays": .array(relays),
             "chats": .integer(Int64(state.chatList.count)), "outbox": .integer(Int64(state.outbox.pending)),
             "rollbackStorms": .array(storms),
+            "haltedGroups": .array(state.chatList.compactMap(Self.haltedGroup)),
             "quarantine": .array(self.quarantine.map(\.summary)),
         ])
+    }
+
+    /// Describes a group of the second generation whose history the account cannot follow; nil for all others.
+    private static func haltedGroup(_ chat: AppState.ChatSummary) -> JSONValue? {
+        guard let halt = GroupHalt(chat.convergence) else { return nil }
+        var group: JSONObject = ["chat": .string(chat.chatID.rawValue), "state": .string(halt.rawValue)]
+        switch chat.convergence {
+        case .blocked(let reason)?, .unrecoverable(let reason)?: group["reason"] = .string(reason)
+        default: break
+        }
+        return .object(group)
     }
 
     private static func storms(_ vitals: CoreVitals) -> [JSONValue] {

@@ -87,10 +87,10 @@ struct SelectionTests {
         let report = member.reports.last
         // The runner-up is as long as the winner, the third branch is shorter.
         #expect(report?.rule == .committer)
-        #expect(
-            report?.rules == [
-                long.id: .committer, longer.id: .committer, short.id: .depth, message.id: .depth,
-            ])
+        let rules: [Bytes32: BranchRule] = [
+            long.id: .committer, longer.id: .committer, short.id: .depth, message.id: .depth,
+        ]
+        #expect(report?.rules == rules)
     }
 
     @Test func rulesAreOfOnePassOnly() {
