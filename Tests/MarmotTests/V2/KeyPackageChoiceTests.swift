@@ -44,16 +44,6 @@ struct KeyPackageChoiceTests {
         expectError(.expired) {
             try KeyPackageSchedule.requireInvitable(Lifetime(notBefore: 10, notAfter: 5), now: 20)
         }
-        var rng = SplitMix64(seed: 1)
-        #expect(KeyPackageSchedule.renewalTime(of: endless, using: &rng) == .distantFuture)
-        #expect(KeyPackageSchedule.renewalTime(of: Lifetime(notBefore: 0, notAfter: 1), using: &rng) == 0)
-    }
-
-    @Test func renewalIsTwoToThreeWeeksEarly() {
-        var rng = SplitMix64(seed: 2)
-        let lifetime = Lifetime(notBefore: 0, notAfter: 10_000_000)
-        let times = (0..<100).map { _ in KeyPackageSchedule.renewalTime(of: lifetime, using: &rng) }
-        #expect(times.allSatisfy { (8_185_600...8_790_400).contains($0) } && Set(times).count > 50)
     }
 
     // MARK: Choice

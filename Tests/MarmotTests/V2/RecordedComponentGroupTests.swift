@@ -145,7 +145,7 @@ struct RecordedComponentGroupTests {
     func followsRecordedGroup(_ name: String) throws {
         let recording = try Recording.load(name)
         let joined = try recording.join()
-        #expect(joined.inviter.hex == recording.welcome.sender && !joined.consumesKeyPackage)
+        #expect(joined.inviter.hex == recording.welcome.sender)
         self.check(joined.group, recording.welcome.state)
         var follower = Follower(joined.group)
         for step in recording.steps {

@@ -60,11 +60,6 @@ public struct JoinedGroup: Sendable {
     public let group: ComponentGroup
     /// The account that invited this one: the signer of the GroupInfo, regardless of the inner event's sender.
     public let inviter: PublicKey
-    /// Relays that the inviter names; those of the group's state are the ones with its events.
-    public let relayHints: [RelayURL]
-    /// Whether the key package must be deleted once the group is stored; one of last resort, like every one of
-    /// ``DeviceKey``, is replaced instead.
-    public let consumesKeyPackage: Bool
 }
 
 extension ComponentGroup {
@@ -108,8 +103,7 @@ extension ComponentGroup {
             try LeafRules.requireLeaves(of: state.admins, among: mls.members.map(\.leaf))
         } catch { throw JoinFailure(.admins, error.error) }
         return JoinedGroup(
-            group: ComponentGroup(mls, state, account: account, joinEpoch: mls.epoch), inviter: inviter,
-            relayHints: invitation.relays, consumesKeyPackage: !bundle.keyPackage.isLastResort)
+            group: ComponentGroup(mls, state, account: account, joinEpoch: mls.epoch), inviter: inviter)
     }
 
     private static func requireNew(_ id: GroupID, _ known: KnownGroups) throws(JoinFailure) {

@@ -23,8 +23,6 @@ public enum GroupRule: String, Sendable, Hashable, CaseIterable {
     case leaves = "I9"
     /// Every admin owns a leaf.
     case adminLeaves = "I10"
-    /// Every leaf advertises the roles that streams require. Checked for own groups and invitations only.
-    case streamRoles = "I11"
     /// The group has the marks of the second generation only.
     case generation = "I12"
 

@@ -48,11 +48,6 @@ public enum KeyPackageSchedule {
         }
     }
 
-    /// Returns a random time at which to replace a package, to be stored with it.
-    public static func renewalTime(of lifetime: Lifetime, using rng: inout some RandomNumberGenerator) -> UnixTime {
-        UnixTime(Int64(clamping: lifetime.notAfter.clampedSubtracting(UInt64.random(in: self.renewal, using: &rng))))
-    }
-
     /// Returns the request to delete key package events of one account, to be sent to the relays that have them: for an
     /// account that must not be invited any more. A new package replaces the old one in its slot without any request.
     public static func deletion(of events: [EventID], by account: PublicKey, now: UnixTime) -> UnsignedEvent {

@@ -21,7 +21,6 @@ struct GroupMessagingTests {
         #expect(try read.payload.get() == sealed.payload)
         #expect(read.sender == lab.keys[1].publicKey && read.leaf == LeafIndex(rawValue: 1) && !read.isAdmin)
         #expect(read.expiresAt == lab.now + 60 && read.digest == sealed.digest)
-        #expect(read.witness == .init(epoch: 1, account: lab.keys[1].publicKey))
     }
 
     @Test func readingConsumesNothing() throws {
@@ -81,8 +80,6 @@ struct GroupMessagingTests {
         }
         #expect(lab.groups[0].epoch == 8)
         let group = lab.groups[0]
-        #expect(group.admission(of: 8) == .current && group.admission(of: 9) == .future)
-        #expect(group.admission(of: 3) == .past && group.admission(of: 2) == .expired)
         for message in sealed.prefix(2) {
             #expect(try ComponentGroup.open(message.event, over: [group]) == nil)
         }
@@ -120,7 +117,6 @@ struct GroupMessagingTests {
         var lab = try ComponentLab(2)
         let early = try lab.say("early", from: 1)
         try lab.add(try lab.newcomer(), by: 0)
-        #expect(lab.groups[2].admission(of: 1) == .beforeJoining)
         #expect(try ComponentGroup.open(early.event, over: [lab.groups[2]]) == nil)
     }
 
