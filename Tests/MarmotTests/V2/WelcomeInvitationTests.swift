@@ -87,41 +87,17 @@ struct WelcomeInvitationTests {
 
     // MARK: Sizes
 
-    private func size(_ context: String, leaf: Int = 370) throws -> WelcomeSize {
-        WelcomeSize(
-            contextBytes: context.utf8.count / 2, leafBytes: leaf,
-            relays: [try RelayURL("wss://relay-a.example.com"), try RelayURL("wss://relay-b.example.com")])
-    }
-
-    /// The recorded trees of two members have 730 and 770 bytes with their headers.
-    @Test func messageSizesMatchRecordings() throws {
-        #expect(try self.size(V2Vectors.engineContext).messageBytes(tree: 730, invitees: 1) == 1317)
-        #expect(try self.size(V2Vectors.appContext).messageBytes(tree: 770, invitees: 1) == 1455)
-        #expect(Base64.decode(try self.rumor().content)?.count == 1317)
-    }
-
-    @Test func capacityIsKnownBeforehand() throws {
-        let size = try self.size(V2Vectors.appContext)
-        let (founding, adding) = (size.foundingCapacity(), size.largestGroup())
-        #expect((45...65).contains(founding) && (55...80).contains(adding), "\(founding), \(adding)")
-        #expect(size.foundingCapacity(relayEventBytes: 65_536) < founding)
-        #expect(size.foundingCapacity(relayEventBytes: 100) == 0 && size.largestGroup(relayEventBytes: 100) == 0)
-        #expect(size.largestGroup(adding: 10) < adding)
-        #expect(try self.size(V2Vectors.appContext, leaf: 500).foundingCapacity() < founding)
-    }
-
     /// A Welcome of the largest size fits, the next longer one does not.
     @Test(arguments: [nil, 65_536]) func largestMessageJustFits(limit: Int?) throws {
-        let size = try self.size(V2Vectors.engineContext)
-        let largest = size.largestMessage(relayEventBytes: limit)
+        let relays = [try RelayURL("wss://relay-a.example.com"), try RelayURL("wss://relay-b.example.com")]
         func rumor(_ count: Int) throws -> UnsignedEvent {
             try WelcomeInvitation.rumor(
                 [UInt8](repeating: 0, count: count), keyPackageEvent: EventID(bytes: [UInt8](repeating: 1, count: 32)),
-                relays: size.relays, from: self.rumor().pubkey, now: 1_800_000_000)
+                relays: relays, from: self.rumor().pubkey, now: 1_800_000_000)
         }
-        try WelcomeSize.requireFit(of: try rumor(largest), members: 3, relayEventBytes: limit)
-        expectError(.tooLarge) {
-            try WelcomeSize.requireFit(of: try rumor(largest + 3), members: 3, relayEventBytes: limit)
-        }
+        let largest = (GiftWrap.largestRumor(inWrapOf: limit) - (try rumor(0).rumorJSON().count)) / 4 * 3
+        let limits = SizeLimits(relayEventBytes: limit)
+        try limits.requireFit(of: try rumor(largest), members: 3)
+        expectError(.tooLarge) { try limits.requireFit(of: try rumor(largest + 3), members: 3) }
     }
 }
