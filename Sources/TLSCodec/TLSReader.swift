@@ -100,9 +100,16 @@ public struct TLSReader: Sendable {
     public mutating func readVector<Element: TLSDecodable>(
         of type: Element.Type
     ) throws(TLSCodecError) -> [Element] {
+        try self.readElements { (inner: inout TLSReader) throws(TLSCodecError) in try Element(from: &inner) }
+    }
+
+    /// Reads a vector element by element; refuses an element that crosses the end of the vector.
+    package mutating func readElements<Element>(
+        _ element: (inout TLSReader) throws(TLSCodecError) -> Element
+    ) throws(TLSCodecError) -> [Element] {
         try self.readVector { (inner: inout TLSReader) throws(TLSCodecError) -> [Element] in
             var elements: [Element] = []
-            while !inner.isAtEnd { elements.append(try Element(from: &inner)) }
+            while !inner.isAtEnd { elements.append(try element(&inner)) }
             return elements
         }
     }

@@ -161,23 +161,19 @@ private struct StoredDifference {
         self.core = try reader.readSecret().decode(StoredCore.init(from:))
         let epoch = self.core.context.epoch
         self.messages = try reader.readUInt8() == 0 ? [:] : Self.messages(from: &reader, of: epoch)
-        self.nodes = try reader.readVector {
-            (inner: inout TLSReader) throws(TLSCodecError) -> [(index: Int, node: RatchetTree.Node)] in
-            var nodes: [(index: Int, node: RatchetTree.Node)] = []
-            while !inner.isAtEnd {
-                let index = Int(try inner.readUInt32())
-                let content = try inner.readSecret()
-                guard content.count > 0 else {
-                    nodes.append((index, .blank))
-                    continue
-                }
-                let node = try content.decode { (reader: inout TLSReader) throws(TLSCodecError) in
-                    try RatchetTree.node(from: &reader, isLeaf: index & 1 == 0)
-                }
-                nodes.append((index, node))
-            }
-            return nodes
+        self.nodes = try reader.readElements(Self.node(from:))
+    }
+
+    private static func node(
+        from reader: inout TLSReader
+    ) throws(TLSCodecError) -> (index: Int, node: RatchetTree.Node) {
+        let index = Int(try reader.readUInt32())
+        let content = try reader.readSecret()
+        guard content.count > 0 else { return (index, .blank) }
+        let node = try content.decode { (reader: inout TLSReader) throws(TLSCodecError) in
+            try RatchetTree.node(from: &reader, isLeaf: index & 1 == 0)
         }
+        return (index, node)
     }
 
     private static func messages(
@@ -192,10 +188,8 @@ private struct StoredDifference {
     }
 
     private static func numbered(_ reader: inout TLSReader) throws(TLSCodecError) -> [(UInt32, Secret)] {
-        try reader.readVector { (inner: inout TLSReader) throws(TLSCodecError) -> [(UInt32, Secret)] in
-            var contents: [(UInt32, Secret)] = []
-            while !inner.isAtEnd { contents.append((try inner.readUInt32(), try inner.readSecret())) }
-            return contents
+        try reader.readElements { (inner: inout TLSReader) throws(TLSCodecError) in
+            (try inner.readUInt32(), try inner.readSecret())
         }
     }
 }

@@ -175,22 +175,22 @@ struct StoredCore {
         self.leafCount = Int(try reader.readUInt32())
         self.leafIndex = try LeafIndex(from: &reader)
         self.leafKey = try reader.readSecret()
-        self.pathKeys = try reader.readList { (inner: inout TLSReader) throws(TLSCodecError) in
+        self.pathKeys = try reader.readElements { (inner: inout TLSReader) throws(TLSCodecError) in
             (Int(try inner.readUInt32()), try inner.readSecret())
         }
         self.signatureKey = try reader.readSecret()
-        self.secrets = try reader.readList { (inner: inout TLSReader) throws(TLSCodecError) in
+        self.secrets = try reader.readElements { (inner: inout TLSReader) throws(TLSCodecError) in
             try inner.readSecret()
         }
         self.confirmationTag = try reader.readOpaque()
-        self.pastEpochs = try reader.readList { (inner: inout TLSReader) throws(TLSCodecError) in
+        self.pastEpochs = try reader.readElements { (inner: inout TLSReader) throws(TLSCodecError) in
             try Epoch(from: &inner)
         }
-        self.pastResumptionSecrets = try reader.readList { (inner: inout TLSReader) throws(TLSCodecError) in
+        self.pastResumptionSecrets = try reader.readElements { (inner: inout TLSReader) throws(TLSCodecError) in
             (try Epoch(from: &inner), try inner.readSecret())
         }
         self.proposals = try reader.readVector(of: MLSGroup.CachedProposal.self)
-        self.pendingLeafKeys = try reader.readList { (inner: inout TLSReader) throws(TLSCodecError) in
+        self.pendingLeafKeys = try reader.readElements { (inner: inout TLSReader) throws(TLSCodecError) in
             (try inner.readSecret(), try inner.readSecret())
         }
         var configuration = GroupConfiguration(
@@ -199,18 +199,5 @@ struct StoredCore {
         self.isReinitialized = try reader.readUInt8() != 0
         if version == 2 { configuration.rules = try GroupRules(from: &reader) }
         self.configuration = configuration
-    }
-}
-
-extension TLSReader {
-    /// Reads a vector element by element.
-    fileprivate mutating func readList<Element>(
-        _ element: (inout TLSReader) throws(TLSCodecError) -> Element
-    ) throws(TLSCodecError) -> [Element] {
-        try self.readVector { (inner: inout TLSReader) throws(TLSCodecError) -> [Element] in
-            var elements: [Element] = []
-            while !inner.isAtEnd { elements.append(try element(&inner)) }
-            return elements
-        }
     }
 }

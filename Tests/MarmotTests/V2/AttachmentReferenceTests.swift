@@ -52,9 +52,6 @@ struct AttachmentReferenceTests {
         #expect(attachment.tag.values == values)
         let shuffled = ["imeta", "x", "alt text", ""] + Self.required.dropFirst().reversed()
         #expect(try AttachmentReference(Tag(values: shuffled)) == Self.example())
-        let policy = try EncryptedMediaPolicy(blossomServers: ["https://media.example/"])
-        try Self.example().requireAllowed(by: policy)
-        expectError(.badMedia, "mirror-v9") { try attachment.requireAllowed(by: policy) }
     }
 
     @Test(arguments: ["v", "locator", "ciphertext_sha256", "plaintext_sha256", "nonce", "m", "filename"])

@@ -55,11 +55,6 @@ public struct AdminPolicy: GroupComponent, Hashable {
     /// Returns whether an account is an admin.
     public func contains(_ account: PublicKey) -> Bool { self.admins.contains(account) }
 
-    /// Returns the policy with one more admin.
-    public func adding(_ account: PublicKey) -> AdminPolicy {
-        AdminPolicy(sorted: Set(self.admins + [account]).sorted())
-    }
-
     /// Returns the policy with one admin fewer.
     ///
     /// - Throws: `MarmotError.Code.notFound` for another account; `MarmotError.Code.noAdminLeft` for the last admin.

@@ -60,7 +60,7 @@ public struct EncryptedMediaPolicy: GroupComponent, Hashable {
             (reader: inout TLSReader) throws(TLSCodecError) -> (String, [String], [Endpoint]) in
             (
                 try reader.readText("format", in: 0...Self.maximumKindBytes),
-                try reader.readVector(Self.readKinds), try reader.readVector(Self.readEndpoints)
+                try reader.readElements(Self.readKind), try reader.readElements(Self.readEndpoint)
             )
         }
         guard format.hasSameBytes(as: Self.format) else { throw Self.invalid("format: expected \(Self.format)") }
@@ -79,21 +79,9 @@ public struct EncryptedMediaPolicy: GroupComponent, Hashable {
         self.endpoints = endpoints
     }
 
-    private static func readKinds(_ reader: inout TLSReader) throws(TLSCodecError) -> [String] {
-        var kinds: [String] = []
-        while !reader.isAtEnd { kinds.append(try self.readKind(&reader)) }
-        return kinds
-    }
-
-    private static func readEndpoints(_ reader: inout TLSReader) throws(TLSCodecError) -> [Endpoint] {
-        var endpoints: [Endpoint] = []
-        while !reader.isAtEnd {
-            endpoints.append(
-                Endpoint(
-                    kind: try self.readKind(&reader),
-                    baseURL: try reader.readText("base_url", in: 1...self.maximumURLBytes)))
-        }
-        return endpoints
+    private static func readEndpoint(_ reader: inout TLSReader) throws(TLSCodecError) -> Endpoint {
+        Endpoint(
+            kind: try self.readKind(&reader), baseURL: try reader.readText("base_url", in: 1...self.maximumURLBytes))
     }
 
     private static func readKind(_ reader: inout TLSReader) throws(TLSCodecError) -> String {

@@ -88,14 +88,6 @@ public struct AttachmentReference: Equatable, Sendable {
         }
     }
 
-    /// Throws `MarmotError.Code.badMedia` if the group's policy forbids the kind of a locator. Senders must check it,
-    /// receivers must not.
-    public func requireAllowed(by policy: EncryptedMediaPolicy) throws(MarmotError) {
-        for locator in self.locators where !policy.allowedKinds.contains(locator.kind) {
-            throw MarmotError(.badMedia, "the group does not allow locators of kind \(locator.kind.prefix(64))")
-        }
-    }
-
     /// Compares the tags byte by byte, because the filename's bytes are part of the key.
     public static func == (left: AttachmentReference, right: AttachmentReference) -> Bool {
         let (first, second) = (left.tag.values, right.tag.values)

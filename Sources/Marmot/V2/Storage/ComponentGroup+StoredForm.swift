@@ -176,18 +176,14 @@ struct StoredRoutingsAndProposals {
     let proposalDigests: [[UInt8]: Bytes32]
 
     init(from reader: inout TLSReader) throws(TLSCodecError) {
-        self.formerRoutings = try reader.readVector {
-            (inner: inout TLSReader) throws(TLSCodecError) -> [NostrRouting] in
-            var routings: [NostrRouting] = []
-            while !inner.isAtEnd {
-                let start = inner.offset
-                let data = try inner.readOpaque()
-                guard let routing = try? NostrRouting(data: data) else {
-                    throw TLSCodecError(.invalidValue, offset: start, "invalid former routing")
-                }
-                routings.append(routing)
+        self.formerRoutings = try reader.readElements {
+            (inner: inout TLSReader) throws(TLSCodecError) -> NostrRouting in
+            let start = inner.offset
+            let data = try inner.readOpaque()
+            guard let routing = try? NostrRouting(data: data) else {
+                throw TLSCodecError(.invalidValue, offset: start, "invalid former routing")
             }
-            return routings
+            return routing
         }
         self.proposalDigests = try reader.readVector {
             (inner: inout TLSReader) throws(TLSCodecError) -> [[UInt8]: Bytes32] in

@@ -199,15 +199,4 @@ extension TLSReader {
     mutating func readStoredText() throws(TLSCodecError) -> String {
         String(decoding: try self.readOpaque(), as: UTF8.self)
     }
-
-    /// Reads a vector element by element.
-    mutating func readElements<Element>(
-        _ element: (inout TLSReader) throws(TLSCodecError) -> Element
-    ) throws(TLSCodecError) -> [Element] {
-        try self.readVector { (inner: inout TLSReader) throws(TLSCodecError) -> [Element] in
-            var elements: [Element] = []
-            while !inner.isAtEnd { elements.append(try element(&inner)) }
-            return elements
-        }
-    }
 }
