@@ -53,14 +53,7 @@ struct ProposalList {
             case .preSharedKey(let id):
                 guard preSharedKeys.insert(id).inserted else { throw self.refuse("a PSK appears twice") }
                 try self.validate(id, group.cipherSuite)
-            // V12.1.5-1: A ReInit does not lower the version.
-            // V12.2-7: A ReInit is the only proposal.
-            case .reInit(let reInit):
-                guard self.proposals.count == 1 else { throw self.refuse("ReInit is not the only proposal") }
-                guard reInit.version >= ProtocolVersion.mls10 else { throw self.refuse("ReInit lowers the version") }
-                guard !reInit.extensions.hasDuplicates else {
-                    throw self.refuse("a ReInit extension type appears twice")
-                }
+            case .reInit(let reInit): try self.validate(reInit)
             // V12.2-8: No ExternalInit in a member's Commit.
             case .externalInit: throw self.refuse("a member sends ExternalInit")
             case .groupContextExtensions(let extensions):
@@ -136,6 +129,14 @@ struct ProposalList {
     ) throws(MLSError) {
         guard group.tree.leaf(index) != nil else { throw self.refuse("leaf \(index) is removed but is not a member") }
         guard touched.insert(index).inserted else { throw self.refuse("leaf \(index) is updated or removed twice") }
+    }
+
+    private func validate(_ reInit: ReInit) throws(MLSError) {
+        // V12.2-7: A ReInit is the only proposal.
+        guard self.proposals.count == 1 else { throw self.refuse("ReInit is not the only proposal") }
+        // V12.1.5-1: A ReInit does not lower the version.
+        guard reInit.version >= ProtocolVersion.mls10 else { throw self.refuse("ReInit lowers the version") }
+        guard !reInit.extensions.hasDuplicates else { throw self.refuse("a ReInit extension type appears twice") }
     }
 
     private func validate(_ id: PreSharedKeyID, _ suite: CipherSuite) throws(MLSError) {

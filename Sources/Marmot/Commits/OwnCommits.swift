@@ -150,10 +150,7 @@ extension MarmotGroup {
         var members = Set(self.members)
         for invitee in invitees {
             // V12.2-4: No client is added twice, or again.
-            guard members.insert(invitee.identity).inserted else {
-                throw MarmotError(
-                    .incompatible, "\(invitee.identity.hex.prefix(8)) is already a member, or appears twice")
-            }
+            try members.add(invitee: invitee.identity)
             try invitee.requireSupport(of: self.mls.extensions)
         }
     }
@@ -204,5 +201,14 @@ extension MarmotGroup {
             left: self.departed(among: before.subtracting(after)), before: self.data, after: data,
             removedSelf: next == nil, event: order.id, createdAt: order.createdAt, rolledBackFrom: rolledBackFrom,
             displacedOwnCommit: displacedOwnCommit)
+    }
+}
+
+extension Set<PublicKey> {
+    /// Adds an invited account to a group's members; throws `MarmotError.Code.incompatible` if it is one of them.
+    mutating func add(invitee: PublicKey) throws(MarmotError) {
+        guard self.insert(invitee).inserted else {
+            throw MarmotError(.incompatible, "\(invitee.hex.prefix(8)) is already a member, or appears twice")
+        }
     }
 }

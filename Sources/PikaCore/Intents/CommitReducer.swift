@@ -145,12 +145,16 @@ extension CoreModel {
         }
         guard isDisplaced else { return }
         self.groups[first: groupID]?.clearPending()
+        self.loseCommit(event, of: groupID, &step)
+        self.retryWaiting(of: groupID, &step)
+    }
+
+    /// Stops publishing a commit that was given up for others, so that its intent is considered again.
+    mutating func loseCommit(_ event: EventID, of groupID: GroupID, _ step: inout CoreStep) {
         self.groups.markChanged(groupID)
         self.dropRow(Self.commitRow(event), &step)
-        if var intent = self.intents.intent(of: event) {
-            intent.phase = .lost(event)
-            self.put(intent, &step)
-        }
-        self.retryWaiting(of: groupID, &step)
+        guard var intent = self.intents.intent(of: event) else { return }
+        intent.phase = .lost(event)
+        self.put(intent, &step)
     }
 }

@@ -140,12 +140,7 @@ extension CoreModel {
             self.groups[second: groupID]?.convergence.status == .resolving
         else { return }
         self.groups[second: groupID]?.abandonOwnCommit(now: step.monotonicMilliseconds)
-        self.groups.markChanged(groupID)
-        self.dropRow(Self.commitRow(event), &step)
-        if var intent = self.intents.intent(of: event) {
-            intent.phase = .lost(event)
-            self.put(intent, &step)
-        }
+        self.loseCommit(event, of: groupID, &step)
         self.refreshChat(groupID)
         self.followSettlement(of: groupID, &step)
     }

@@ -140,10 +140,7 @@ extension ComponentGroup {
         let requirement = GroupRequirement(of: self.state)
         var members = Set(self.members)
         for invitee in invitees {
-            guard members.insert(invitee.identity).inserted else {
-                throw MarmotError(
-                    .incompatible, "\(invitee.identity.hex.prefix(8)) is already a member, or appears twice")
-            }
+            try members.add(invitee: invitee.identity)
             try requirement.requireSupport(by: invitee.support, of: invitee.identity)
         }
     }
