@@ -1,9 +1,9 @@
 import LiveTesting
 import MLS
-import Marmot
 import Nostr
 import Testing
 
+@testable import Marmot
 @testable import PikaCore
 
 /// Members of one group of the second generation, each with its stored rows; the test decides who receives which event.
@@ -108,19 +108,21 @@ struct ConvergingLab {
     mutating func expectStored(_ index: Int, sourceLocation: SourceLocation = #_sourceLocation) throws {
         self.store(index)
         let (live, restored) = (self.members[index].group, try self.restored(index))
-        let (old, new) = (live.convergence.stored(), restored.convergence.stored())
-        #expect(old.history == new.history, sourceLocation: sourceLocation)
-        #expect(old.nodes.map(\.point) == new.nodes.map(\.point), sourceLocation: sourceLocation)
-        #expect(old.nodes.map(\.witnesses) == new.nodes.map(\.witnesses), sourceLocation: sourceLocation)
-        #expect(old.nodes.map(\.wasSelected) == new.nodes.map(\.wasSelected), sourceLocation: sourceLocation)
+        let (old, new) = (live.convergence, restored.convergence)
+        let (nodes, restoredNodes) = (old.states.all, new.states.all)
+        #expect(old.states.history == new.states.history, sourceLocation: sourceLocation)
+        #expect(nodes.map(\.point) == restoredNodes.map(\.point), sourceLocation: sourceLocation)
+        #expect(nodes.map(\.witnesses) == restoredNodes.map(\.witnesses), sourceLocation: sourceLocation)
+        #expect(nodes.map(\.wasSelected) == restoredNodes.map(\.wasSelected), sourceLocation: sourceLocation)
         #expect(
-            old.nodes.map { $0.state?.group.mls.epochAuthenticator }
-                == new.nodes.map { $0.state?.group.mls.epochAuthenticator }, sourceLocation: sourceLocation)
-        #expect(Set(old.inputs) == Set(new.inputs), sourceLocation: sourceLocation)
-        #expect(Set(old.closed) == Set(new.closed), sourceLocation: sourceLocation)
-        #expect(old.pending?.input == new.pending?.input, sourceLocation: sourceLocation)
-        #expect(old.abandoned.map(\.input) == new.abandoned.map(\.input), sourceLocation: sourceLocation)
-        #expect(old.phase == new.phase && old.halt == new.halt, sourceLocation: sourceLocation)
+            nodes.map { $0.state.group.mls.epochAuthenticator }
+                == restoredNodes.map { $0.state.group.mls.epochAuthenticator }, sourceLocation: sourceLocation)
+        #expect(old.inputs.items == new.inputs.items, sourceLocation: sourceLocation)
+        #expect(old.inputs.closed.items == new.inputs.closed.items, sourceLocation: sourceLocation)
+        #expect(old.own.pending?.input == new.own.pending?.input, sourceLocation: sourceLocation)
+        #expect(old.own.abandoned.map(\.input) == new.own.abandoned.map(\.input), sourceLocation: sourceLocation)
+        #expect(
+            old.schedule.stored == new.schedule.stored && old.halt == new.halt, sourceLocation: sourceLocation)
         #expect(
             live.ownCommits.map(\.digest).sorted() == restored.ownCommits.map(\.digest).sorted(),
             sourceLocation: sourceLocation)
@@ -199,13 +201,22 @@ struct ConvergingLab {
     }
 }
 
-extension StoredNode<ComponentBranch> {
-    /// The state; nil if it is computed again.
-    fileprivate var state: ComponentBranch? {
-        switch self.content {
-        case .first(let state): state
-        case .applied(let step, _, _): step.state
-        case .derivable: nil
-        }
+extension AdmittedInputs {
+    /// The admitted inputs in any order.
+    fileprivate var items: Set<StoredInput> {
+        let ids =
+            self.commits.unordered.map(\.input.id) + self.proposals.unordered.map(\.input.id)
+            + self.messages.unordered.map(\.input.id)
+        return Set(ids.compactMap { self.storedInput($0)?.item })
+    }
+}
+
+extension ClosedInputs {
+    /// The final dispositions in any order.
+    fileprivate var items: Set<StoredDisposition> {
+        Set(
+            self.entries.map { id, entry in
+                StoredDisposition(id: id, epoch: entry.epoch, disposition: entry.disposition)
+            })
     }
 }

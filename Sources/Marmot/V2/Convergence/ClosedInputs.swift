@@ -41,11 +41,6 @@ struct ClosedInputs: Sendable {
 
     init() {}
 
-    /// Restores dispositions, the oldest first.
-    init(_ stored: [(id: Bytes32, epoch: Epoch, disposition: InputDisposition)]) {
-        for entry in stored.suffix(Self.limit) { self.insert(entry.id, entry.epoch, entry.disposition) }
-    }
-
     /// Restores stored chunks; those of earlier epochs count as older.
     init(_ stored: [ClosedChunk: [StoredDisposition]]) {
         for chunk in stored.keys.sorted(by: { ($0.epoch, $0.number) < ($1.epoch, $1.number) }) {
@@ -58,11 +53,6 @@ struct ClosedInputs: Sendable {
     }
 
     subscript(_ id: Bytes32) -> InputDisposition? { self.entries[id]?.disposition }
-
-    /// The dispositions, the oldest first.
-    var inOrder: [(id: Bytes32, epoch: Epoch, disposition: InputDisposition)] {
-        self.entries.sorted { $0.value.order < $1.value.order }.map { ($0.key, $0.value.epoch, $0.value.disposition) }
-    }
 
     mutating func insert(_ id: Bytes32, _ epoch: Epoch, _ disposition: InputDisposition) {
         if let known = self.entries[id] {

@@ -8,16 +8,14 @@ import TLSCodec
 extension Target {
     /// Stored forms of a group of the second generation with rival branches, an own commit in flight, and a closed pass.
     static func storedBranches(_ second: ComponentWorld) throws -> Target {
-        let account = second.people[2].keys.publicKey
-        let group = try Self.branching(second)
-        let rows = Self.rows(of: group)
+        let rows = Self.rows(of: try Self.branching(second))
         var readers = [
             // A row with other content: the first byte chooses the row.
             Reader(rows.enumerated().map { [UInt8(clamping: $0.offset)] + $0.element.header.copyBytes() }) { bytes in
                 var rows = rows
                 let row = Int(bytes.first ?? 0) % rows.count
                 rows[row].header = Secret(bytes.dropFirst())
-                try Self.use(rows, account)
+                try Self.use(rows, second)
             },
             // A record of the selected state with other content.
             Reader(Self.records(of: rows)) { bytes in
@@ -25,26 +23,19 @@ extension Target {
                 guard let tip = rows.firstIndex(where: { !$0.records.isEmpty }) else { return }
                 let names = rows[tip].records.keys.sorted { $0.description < $1.description }
                 rows[tip].records[names[Int(bytes.first ?? 0) % names.count]] = Secret(bytes.dropFirst())
-                try Self.use(rows, account)
+                try Self.use(rows, second)
             },
             // Rows that are missing: one bit for each.
             Reader([[UInt8](repeating: 0xff, count: 8), [0xfe], [0xdf, 0x7f]]) { bytes in
                 let rows = rows.enumerated().filter { offset, _ in
                     offset / 8 >= bytes.count || bytes[offset / 8] >> UInt8(offset % 8) & 1 == 1
                 }
-                try Self.use(rows.map { $0.element }, account)
+                try Self.use(rows.map { $0.element }, second)
             },
             // Rows with other keys.
             Reader(rows.map(\.key)) { bytes in
                 guard let key = StoredConvergingKey(stored: bytes) else { return }
                 precondition(key.bytes == bytes, "a key of a row must round-trip")
-            },
-            // The whole content as values: nodes, inputs and points that are missing, repeated, or in another order.
-            Reader([[0], [1, 0], [2, 1, 3, 0], [4, 2, 5, 1]]) { bytes in
-                var stored = group.convergence.stored(omittingDerivable: bytes.count.isMultiple(of: 2))
-                Self.scramble(&stored, bytes)
-                var restored = try GroupConvergence(restoring: stored, now: 0)
-                Self.exercise(&restored, second)
             },
         ]
         readers += Self.parts(of: rows)
@@ -83,7 +74,8 @@ extension Target {
     }
 
     /// Restores a group, and operates it.
-    private static func use(_ rows: [StoredGroup], _ account: PublicKey) throws {
+    private static func use(_ rows: [StoredGroup], _ second: ComponentWorld) throws {
+        let account = second.people[2].keys.publicKey
         var stored = StoredConvergingGroup()
         for row in rows {
             guard let key = StoredConvergingKey(stored: row.key) else { continue }
@@ -91,6 +83,8 @@ extension Target {
         }
         var group = try ConvergingGroup(restoring: stored, account: account, now: 0)
         var random = CoreRandom(RepeatableGenerator(seed: 27))
+        var convergence = group.convergence
+        Self.exercise(&convergence, second)
         group.resume(now: 0)
         _ = group.advance(now: 6000)
         _ = group.confirmOwnCommit(now: 6000)
@@ -100,25 +94,7 @@ extension Target {
         _ = group.drainChanges()
     }
 
-    /// Bytes in pairs: an operation, and the position of its subject.
-    private static func scramble(_ stored: inout StoredConvergence<ComponentBranch>, _ bytes: [UInt8]) {
-        for start in stride(from: 0, to: min(bytes.count, 64), by: 2) {
-            let position = start + 1 < bytes.count ? Int(bytes[start + 1]) : 0
-            switch bytes[start] % 10 {
-            case 0: if !stored.nodes.isEmpty { stored.nodes.remove(at: position % stored.nodes.count) }
-            case 1: if let node = stored.nodes.first { stored.nodes.append(node) }
-            case 2: stored.nodes.reverse()
-            case 3: if !stored.inputs.isEmpty { stored.inputs.remove(at: position % stored.inputs.count) }
-            case 4: stored.inputs.reverse()
-            case 5: if !stored.history.isEmpty { stored.history.remove(at: position % stored.history.count) }
-            case 6: if let point = stored.history.first { stored.history.append(point) }
-            case 7: stored.phase = .collecting(quietRemaining: .min, passRemaining: Int64(position))
-            case 8: stored.joined = Epoch(rawValue: .max - UInt64(position))
-            default: stored.pending = nil
-            }
-        }
-    }
-
+    /// Receives the messages of a world on a restored selection, and ends its passes.
     private static func exercise(_ group: inout GroupConvergence<ComponentBranch>, _ second: ComponentWorld) {
         for bytes in second.messages {
             if let input = try? ConvergenceInput(bytes) { _ = group.receive(input, now: 0) }
@@ -127,7 +103,6 @@ extension Target {
         _ = group.confirmOwnCommit(now: 6000)
         _ = group.advance(now: 20_000)
         _ = group.readableStates
-        _ = group.stored()
     }
 
     /// The readers of single rows. A row that was read and written again must be read as the same value.
