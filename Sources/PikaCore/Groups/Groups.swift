@@ -166,5 +166,10 @@ struct Groups: Sendable {
 }
 
 extension Groups: Sequence {
-    func makeIterator() -> Dictionary<GroupID, AccountGroup>.Iterator { self.all.makeIterator() }
+    // An array, because ``all`` would hash every group id again.
+    func makeIterator() -> IndexingIterator<[(key: GroupID, value: AccountGroup)]> {
+        let firsts = self.firsts.map { (key: $0.key, value: AccountGroup.first($0.value)) }
+        let seconds = self.seconds.map { (key: $0.key, value: AccountGroup.second($0.value)) }
+        return (firsts + seconds).makeIterator()
+    }
 }

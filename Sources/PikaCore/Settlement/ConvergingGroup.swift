@@ -159,7 +159,7 @@ struct ConvergingGroup: Sendable {
     ///
     /// Throws ``MarmotError`` for an event or message that is malformed, so that retrying is useless.
     func open(_ event: Event) throws(MarmotError) -> GroupMessage? {
-        try ComponentGroup.open(event, over: self.convergence.readableStates.map(\.group))
+        try ComponentGroup.open(event, over: self.convergence.readableStates.lazy.map(\.group))
     }
 
     /// Whether an application message is this account's, and a copy of this state sent it.

@@ -37,7 +37,10 @@ extension CoreModel {
     /// Whether events of a group are now read under other public ids, or from other relays, than before a turn.
     func hasOtherRoutes(than turn: SettlementTurn) -> Bool {
         guard let group = self.groups[second: turn.groupID] else { return false }
-        return Set(group.readIDs) != Set(turn.ids) || Set(group.readRelays) != Set(turn.relays)
+        let (ids, relays) = (group.readIDs, group.readRelays)
+        // Nearly every message leaves both as they are, also in their order.
+        guard ids != turn.ids || relays != turn.relays else { return false }
+        return Set(ids) != Set(turn.ids) || Set(relays) != Set(turn.relays)
     }
 
     /// Whether events may now carry a public id that they could not before a turn.
