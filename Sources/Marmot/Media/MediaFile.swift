@@ -68,16 +68,13 @@ extension EncryptedMedia {
         guard type.matches(file) else {
             throw MarmotError(.badMedia, "the file's first bytes do not match type \(type) (MIP-04)")
         }
-        let hash = SHA256Derivation.digest(file)
-        let key = self.key(secret, hash: hash, mimeType: type.description, filename: filename)
+        let hash = Bytes32(sha256: file)
+        let key = self.key(secret, hash: hash.bytes, mimeType: type.description, filename: filename)
         let nonce = (0..<ChaCha20Poly1305.nonceLength).map { _ in UInt8.random(in: .min ... .max, using: &rng) }
-        let context = self.context(hash: hash, mimeType: type.description, filename: filename)
+        let context = self.context(hash: hash.bytes, mimeType: type.description, filename: filename)
         let blob = try self.seal(file, key: key, nonce: nonce, additionalData: context)
-        guard let fileHash = Bytes32(hash), let blobHash = Bytes32(SHA256Derivation.digest(blob)) else {
-            preconditionFailure("SHA-256 gives 32 bytes")
-        }
         return EncryptedFile(
-            blob: blob, blobHash: blobHash, hash: fileHash, nonce: nonce, type: type, filename: filename)
+            blob: blob, blobHash: Bytes32(sha256: blob), hash: hash, nonce: nonce, type: type, filename: filename)
     }
 
     /// Decrypts a downloaded blob and checks the plaintext's hash.

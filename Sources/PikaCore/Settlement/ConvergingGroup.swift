@@ -92,10 +92,7 @@ struct ConvergingGroup: Sendable {
 
     /// The name of the first known point: SHA-256 of the group id and the epoch.
     private static func firstPoint(of group: ComponentGroup) -> Bytes32 {
-        guard let id = Bytes32(SHA256Derivation.digest(group.groupID.bytes + group.epoch.bytes)) else {
-            preconditionFailure("a SHA-256 digest must have 32 bytes")
-        }
-        return id
+        Bytes32(sha256: group.groupID.bytes + group.epoch.bytes)
     }
 
     private static func shown(of convergence: GroupConvergence<ComponentBranch>) -> Shown {

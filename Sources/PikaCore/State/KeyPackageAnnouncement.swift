@@ -72,9 +72,6 @@ public struct KeyPackageAnnouncement: Sendable, Hashable {
     /// The kind 443 event; nil until it is signed.
     public var event: EventID? { self.parts[.first]?.event }
 
-    /// The kind 30443 event of the second generation; nil until it is signed.
-    public var secondEvent: EventID? { self.parts[.second]?.event }
-
     /// The answer of each key package relay, in the configured order: the worst answer to the events of both
     /// generations.
     public var keyPackage: [RelayAnswer] { self.answers(to: Name.keyPackages) }

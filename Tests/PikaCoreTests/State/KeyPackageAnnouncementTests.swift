@@ -64,7 +64,7 @@ import Testing
             content: Base64.encode([0, 1, 0, 5, 0, 1, 0, 1])
         ).signed(by: keys, using: &random)
         self.announcement.expect(second, from: [self.first])
-        #expect(self.announcement.event == self.legacy.id && self.announcement.secondEvent == second.id)
+        #expect(self.announcement.event == self.legacy.id && !self.announcement.isSecondStored)
         self.note(second, self.first, .accepted)
         #expect(self.announcement.isSecondStored && !self.announcement.isStored)
         self.note(self.addressable, self.first, .refused("blocked: no"))
@@ -72,7 +72,7 @@ import Testing
         #expect(self.announcement.keyPackage.first?.answer == .refused("kind 30443: blocked: no"))
         // A new package of one generation keeps the answers to the other's.
         self.announcement.begin(.v2)
-        #expect(self.announcement.number == 2 && self.announcement.isStored && self.announcement.secondEvent == nil)
+        #expect(self.announcement.number == 2 && self.announcement.isStored && !self.announcement.isSecondStored)
         self.announcement.begin()
         #expect(self.announcement.event == nil)
     }

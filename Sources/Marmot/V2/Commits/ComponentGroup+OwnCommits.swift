@@ -21,7 +21,7 @@ extension ComponentGroup {
         let verdict = try self.verdict(pending.changes, pending.outcome, pathLeaf: pathLeaf, now: now)
         let judged = JudgedCommit(
             self, pending.changes, pending.outcome, verdict, committer: self.account, next: pending.next,
-            digest: GroupMessage.digest(of: pending.message))
+            digest: Bytes32(sha256: pending.message))
         return OwnDraft(
             pending: pending, judged: judged, next: self.advanced(to: pending.next, verdict.after))
     }
@@ -223,7 +223,7 @@ extension ComponentGroup {
         let event = try GroupEnvelope.seal(
             message, as: .handshake(now: now), key: self.outerKey, nostrGroupID: self.nostrGroupID, using: &rng)
         self.mls = mls
-        let digest = GroupMessage.digest(of: message)
+        let digest = Bytes32(sha256: message)
         self.note(reference, digest)
         return OwnDeparture(event: event, digest: digest, epoch: self.epoch)
     }

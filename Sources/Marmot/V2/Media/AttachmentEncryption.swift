@@ -66,15 +66,12 @@ public enum AttachmentEncryption {
     ) throws(MarmotError) -> EncryptedAttachment {
         try EncryptedMedia.requireSize(file.count, atMost: EncryptedMedia.maximumFileBytes)
         try AttachmentReference.check(filename: filename)
-        let hash = SHA256Derivation.digest(file)
+        let hash = Bytes32(sha256: file)
         let blob = try EncryptedMedia.seal(
-            file, key: self.key(secret, hash: hash, type: type, filename: filename), nonce: nonce,
-            additionalData: self.context(hash: hash, type: type, filename: filename))
-        guard let fileHash = Bytes32(hash), let blobHash = Bytes32(SHA256Derivation.digest(blob)) else {
-            preconditionFailure("SHA-256 gives 32 bytes")
-        }
+            file, key: self.key(secret, hash: hash.bytes, type: type, filename: filename), nonce: nonce,
+            additionalData: self.context(hash: hash.bytes, type: type, filename: filename))
         return EncryptedAttachment(
-            blob: blob, blobHash: blobHash, hash: fileHash, nonce: nonce, type: type, filename: filename)
+            blob: blob, blobHash: Bytes32(sha256: blob), hash: hash, nonce: nonce, type: type, filename: filename)
     }
 
     /// Decrypts a downloaded blob: checks its hash, opens it, and checks the plaintext's hash.

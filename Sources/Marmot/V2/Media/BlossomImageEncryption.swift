@@ -25,8 +25,8 @@ extension BlossomImage.Reference {
     ) throws(MarmotError) -> (blob: [UInt8], image: BlossomImage.Reference) {
         try EncryptedMedia.requireSize(picture.count, atMost: self.maximumBytes)
         let blob = try EncryptedMedia.seal(picture, key: key, nonce: nonce, additionalData: self.context(type))
-        guard let hash = Bytes32(SHA256Derivation.digest(blob)) else { preconditionFailure("SHA-256 gives 32 bytes") }
-        let image = try BlossomImage.Reference(hash: hash, key: key, nonce: nonce, uploadKey: uploadKey, type: type)
+        let image = try BlossomImage.Reference(
+            hash: Bytes32(sha256: blob), key: key, nonce: nonce, uploadKey: uploadKey, type: type)
         return (blob, image)
     }
 

@@ -59,15 +59,7 @@ public struct GroupMessage: Hashable, Sendable {
             throw MarmotError(.badContent, "the message's group id is not this group's")
         }
         self.bytes = bytes
-        self.digest = Self.digest(of: bytes)
-    }
-
-    /// Returns the name of a message.
-    static func digest(of bytes: [UInt8]) -> Bytes32 {
-        guard let digest = Bytes32(SHA256Derivation.digest(bytes)) else {
-            preconditionFailure("SHA-256 gives 32 bytes")
-        }
-        return digest
+        self.digest = Bytes32(sha256: bytes)
     }
 
     /// The commit; nil for other content.

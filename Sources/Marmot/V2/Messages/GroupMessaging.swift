@@ -59,7 +59,7 @@ extension ComponentGroup {
             as: .message(createdAt: rumor.createdAt, expiration: self.state.expiry(ofMessageAt: rumor.createdAt)),
             key: self.outerKey, nostrGroupID: self.nostrGroupID, using: &rng)
         return SealedMessage(
-            event: event, payload: payload, digest: GroupMessage.digest(of: message), epoch: self.epoch)
+            event: event, payload: payload, digest: Bytes32(sha256: message), epoch: self.epoch)
     }
 
     /// Decrypts and verifies an application message to deliver; its key is deleted, so it cannot be read twice.

@@ -96,8 +96,10 @@ extension Target {
 
     /// Receives the messages of a world on a restored selection, and ends its passes.
     private static func exercise(_ group: inout GroupConvergence<ComponentBranch>, _ second: ComponentWorld) {
+        let groupID = group.tip.group.groupID
         for bytes in second.messages {
-            if let input = try? ConvergenceInput(bytes) { _ = group.receive(input, now: 0) }
+            guard let message = try? GroupMessage(bytes, of: groupID) else { continue }
+            _ = group.receive(ConvergenceInput(message), now: 0)
         }
         _ = group.advance(now: 6000)
         _ = group.confirmOwnCommit(now: 6000)

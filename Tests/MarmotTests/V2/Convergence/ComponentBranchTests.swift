@@ -7,8 +7,6 @@ import Testing
 
 /// Real groups as states of the selection.
 struct ComponentBranchTests {
-    private func input(_ bytes: [UInt8]) throws -> ConvergenceInput { try ConvergenceInput(bytes) }
-
     private func expect(
         _ label: String, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
     ) {
@@ -74,9 +72,8 @@ struct ComponentBranchTests {
         let staged = try lab.stage(.commitDepartures, by: 0)
         let state = ComponentBranch(lab.groups[1])
         self.expect("missing proposal") { _ = try state.applying(staged.message, proposals: []) }
-        let step = try state.applying(staged.message, proposals: [try self.input(proposal.bytes)])
+        let step = try state.applying(staged.message, proposals: [ConvergenceInput(proposal)])
         #expect(step.proposals == [proposal.digest] && step.priority == .ordinary)
-        #expect(try self.input(proposal.bytes) == ConvergenceInput(proposal))
         #expect(try state.judging(proposal.bytes).reference == state.group.mls.statedReference(of: proposal.message))
         let commit = try MLSMessage(staged.message)
         #expect(state.group.mls.statedReference(of: commit) == nil)
@@ -141,7 +138,7 @@ struct ComponentBranchTests {
         let start = try #require(Bytes32([UInt8](repeating: 0, count: 32)))
         var machine = GroupConvergence(ComponentBranch(lab.groups[0]), id: start)
         let sealed = try lab.say("elsewhere", from: 0)
-        let input = try self.input(lab.open(sealed.event, at: 1).bytes)
+        let input = ConvergenceInput(try lab.open(sealed.event, at: 1))
         var sender = GroupConvergence(ComponentBranch(lab.groups[0]), id: start)
         func disposition(_ effects: [ConvergenceEffect<ComponentBranch>]) -> InputDisposition? {
             guard case .disposed(_, let disposition)? = effects.last else { return nil }
@@ -161,8 +158,8 @@ struct ComponentBranchTests {
         var machine = GroupConvergence(ComponentBranch(lab.groups[2]), id: start)
         let ours = try lab.stage(.profile(GroupProfileState(name: "A")), by: 0)
         let theirs = try lab.stage(.profile(GroupProfileState(name: "B")), by: 1)
-        _ = machine.receive(try self.input(ours.message), now: 0)
-        _ = machine.receive(try self.input(theirs.message), now: 10)
+        _ = machine.receive(ConvergenceInput(try lab.message(ours.message)), now: 0)
+        _ = machine.receive(ConvergenceInput(try lab.message(theirs.message)), now: 10)
         _ = machine.advance(now: 5000)
         let winner = [ours, theirs].min { $0.judged.committer < $1.judged.committer }
         #expect(machine.tip.group.state == winner?.next.state && machine.tip.epoch == 2)

@@ -8,17 +8,21 @@ import Testing
 struct ConvergenceInputTests {
     @Test func readsRecordedCommit() throws {
         let envelope = try GroupEnvelope(V2Vectors.event(V2Vectors.commitEvent))
-        let message = try #require(envelope.open(with: Secret(try V2Vectors.bytes(V2Vectors.commitKey))))
-        let input = try ConvergenceInput(message)
-        #expect(input.kind == .commit && input.bytes == message)
+        let bytes = try #require(envelope.open(with: Secret(try V2Vectors.bytes(V2Vectors.commitKey))))
+        guard case .publicMessage(let message) = try MLSMessage(bytes) else {
+            Issue.record("expected a public message")
+            return
+        }
+        let framed = message.authenticated.content
+        let input = ConvergenceInput(try GroupMessage(bytes, of: framed.groupID))
+        #expect(input.kind == .commit && input.bytes == bytes && input.epoch == framed.epoch)
         #expect(input.id.hex == V2Vectors.commitDigest)
-        #expect(try input.epoch == MLSMessage(message).handshake?.epoch)
     }
 
     @Test func readsApplicationMessages() throws {
         var lab = try Lab(2)
         let message = try lab.groups[0].mls.protect([1], using: &lab.rng)
-        let input = try ConvergenceInput(message)
+        let input = ConvergenceInput(try GroupMessage(message, of: lab.groups[0].groupID))
         #expect(input.kind == .application && input.epoch == lab.groups[0].epoch)
     }
 
@@ -26,9 +30,10 @@ struct ConvergenceInputTests {
         var lab = try Lab(2)
         // Handshake messages of the second generation are not encrypted.
         let commit = try lab.groups[0].mls.commit(CommitRequest(), using: &lab.rng)
-        expectError(.mls) { _ = try ConvergenceInput(commit.message) }
-        expectError(.mls) { _ = try ConvergenceInput(commit.message + [0]) }
-        expectError(.mls) { _ = try ConvergenceInput([]) }
+        let groupID = lab.groups[0].groupID
+        expectError(.badContent) { _ = try GroupMessage(commit.message, of: groupID) }
+        expectError(.mls) { _ = try GroupMessage(commit.message + [0], of: groupID) }
+        expectError(.mls) { _ = try GroupMessage([], of: groupID) }
     }
 
     @Test func dispositionsHaveDistinctNames() {
