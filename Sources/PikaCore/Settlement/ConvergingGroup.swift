@@ -83,7 +83,7 @@ struct ConvergingGroup: Sendable {
         self.rows = rows
         self.storedOwnCommits = Set(ownCommits.map(\.digest))
         self.shown = Self.shown(of: convergence)
-        self.data = GroupData(of: convergence.tip.group)
+        self.data = GroupData(convergence.tip.group.state)
         let states = convergence.readableStates.map(\.group)
         self.outerKeyRing = ComponentGroup.outerKeyRing(over: states)
         self.otherNostrGroupIDs = Self.otherIDs(of: states)
@@ -207,7 +207,7 @@ struct ConvergingGroup: Sendable {
     private mutating func refresh() {
         let shown = Self.shown(of: self.convergence)
         guard shown != self.shown else { return }
-        if shown.tip != self.shown.tip { self.data = GroupData(of: self.tip) }
+        if shown.tip != self.shown.tip { self.data = GroupData(self.tip.state) }
         let states = self.convergence.readableStates.map(\.group)
         self.outerKeyRing = ComponentGroup.outerKeyRing(over: states)
         self.otherNostrGroupIDs = Self.otherIDs(of: states)
@@ -338,14 +338,5 @@ extension ConvergingGroup {
         guard self.isActive else {
             throw MarmotError(.inactive, "this account is no longer in the group, or the group accepts nothing more")
         }
-    }
-}
-
-extension GroupData {
-    /// The state of a group of the second generation, without its picture.
-    init(of group: ComponentGroup) {
-        self.init(
-            nostrGroupID: group.nostrGroupID, name: group.name, description: group.description, admins: group.admins,
-            relays: group.relayURLs, disappearingSeconds: group.retentionSeconds == 0 ? nil : group.retentionSeconds)
     }
 }

@@ -60,38 +60,6 @@ public struct JudgedCommit: Sendable {
         self.left = removed.intersection(leavers.compactMap { group.mls.member($0)?.statedIdentity }).sorted()
         self.next = next
     }
-
-    /// Describes a commit by this member again, after a restart.
-    ///
-    /// - Parameters:
-    ///   - commit: this member's own commit, as it was stored.
-    ///   - group: the value before it.
-    ///   - next: the value after it, which was kept.
-    /// - Throws: `MarmotError.Code.badStoredForm` unless the three belong together.
-    public init(own commit: GroupMessage, from group: ComponentGroup, to next: ComponentGroup) throws(MarmotError) {
-        guard let proposals = commit.proposals, commit.statedSender == group.ownLeaf, commit.epoch == group.epoch,
-            group.epoch.isFollowed(by: next.epoch), next.groupID == group.groupID
-        else { throw MarmotError(.badStoredForm, "the commit does not match the values before and after it") }
-        var all: [Proposal] = []
-        var references: [[UInt8]] = []
-        var leavers: [LeafIndex] = []
-        for entry in proposals {
-            switch entry {
-            case .proposal(let proposal): all.append(proposal)
-            case .reference(let reference):
-                guard let pending = group.mls.pendingProposals.first(where: { $0.reference == reference }) else {
-                    throw MarmotError(.badStoredForm, "the commit refers to a proposal that was not stored")
-                }
-                all.append(pending.proposal)
-                references.append(reference)
-                if pending.proposal == .selfRemove { leavers.append(pending.sender) }
-            }
-        }
-        self.init(
-            group, membersAfter: next.mls.members.map(\.leaf), after: next.state, committer: group.account,
-            priority: CommitJudgement.priority(of: all, hasPath: commit.pathLeaf != nil), references: references,
-            leavers: leavers, next: next, digest: commit.digest)
-    }
 }
 
 extension ComponentGroup {

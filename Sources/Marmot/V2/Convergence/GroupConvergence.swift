@@ -97,8 +97,7 @@ package struct GroupConvergence<State: BranchState>: Sendable {
     }
 
     func isInReach(_ epoch: Epoch) -> Bool {
-        let (tip, rewind) = (self.states.tip.point.epoch, ConvergencePolicy.standard.maximumRewind)
-        return epoch.isWithin(rewind, of: tip) && tip.isWithin(rewind, of: epoch)
+        ConvergencePolicy.standard.isInReach(epoch, of: self.states.tip.point.epoch)
     }
 
     private mutating func openPassIfNeeded() {

@@ -21,7 +21,7 @@ struct PassResolution<State: BranchState>: Sendable {
     /// Resolves the admitted inputs; appends the report to the effects and returns the reason of a failure.
     mutating func resolve() -> PassFailure? {
         let base = self.states.tip.point.epoch
-        let commits = self.inputs.commits.byContent.filter { self.isInReach($0.input.epoch, of: base) }
+        let commits = self.inputs.commits.byContent.filter { self.policy.isInReach($0.input.epoch, of: base) }
         let unresolved = commits.filter { !self.states.isSelected($0.input.id) && !$0.detail.waitsForProposal }
         let start = min(base, unresolved.map(\.input.epoch).min() ?? base)
         guard let root = self.states.selected(at: start) else {
@@ -64,11 +64,6 @@ struct PassResolution<State: BranchState>: Sendable {
                     runnerUp: choice?.runnerUp, rule: choice?.rule, rules: rules,
                     applications: search.applications, failure: nil)))
         return nil
-    }
-
-    /// Whether the commits of an epoch take part in a pass.
-    private func isInReach(_ epoch: Epoch, of base: Epoch) -> Bool {
-        epoch.isWithin(self.policy.maximumRewind, of: base) && base.isWithin(self.policy.maximumRewind, of: epoch)
     }
 
     private mutating func fail(

@@ -87,8 +87,6 @@ struct RetainedStates<State: BranchState>: Sendable {
 
     // MARK: Queries
 
-    var count: Int { self.others.count + 1 }
-
     /// The selected points, the oldest first.
     var history: [Bytes32] { self.past + [self.tip.point.id] }
 

@@ -19,11 +19,4 @@ package enum SelfRemoveCommit {
         let span = UInt64(Self.delays.upperBound - Self.delays.lowerBound + 1)
         return Self.delays.lowerBound + Int(number % span)
     }
-
-    /// Selects one proposal for each leaving member: the one with the lowest digest. A commit with two would be invalid.
-    package static func selection<Leaf: Hashable>(_ proposals: [(id: Bytes32, leaf: Leaf)]) -> Set<Bytes32> {
-        var lowest: [Leaf: Bytes32] = [:]
-        for proposal in proposals { lowest[proposal.leaf] = min(lowest[proposal.leaf] ?? proposal.id, proposal.id) }
-        return Set(lowest.values)
-    }
 }

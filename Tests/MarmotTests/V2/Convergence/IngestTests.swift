@@ -170,7 +170,7 @@ struct IngestTests {
             if number % 100 == 99 { member.settle() }
         }
         let tip = member.point
-        #expect(tip.epoch == 11 && member.machine.states.count <= AdmittedInputs.commitLimit.count + 2)
+        #expect(tip.epoch == 11 && member.machine.states.all.count <= AdmittedInputs.commitLimit.count + 2)
         let next = FakeMember.commit(on: tip, by: 3)
         member.receive(next)
         #expect(member.dispositions[next.id] == .collected)

@@ -185,7 +185,7 @@ struct SelectionTests {
         }
         #expect(member.point.epoch == 16)
         #expect(member.dispositions[loser.id] == .dropped(.beyondAnchor))
-        #expect(member.machine.states.count == 6)
+        #expect(member.machine.states.all.count == 6)
     }
 
     @Test func childrenOfExpiredForksAreDropped() {

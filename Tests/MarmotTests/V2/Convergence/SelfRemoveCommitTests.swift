@@ -25,10 +25,4 @@ struct SelfRemoveCommitTests {
         }
         #expect(seen == Set(10...50))
     }
-
-    @Test func selectsTheLowestProposalOfEachLeaf() {
-        let ids = (0..<4).map { FakeMessage.digest([$0]) }.sorted()
-        let selection = SelfRemoveCommit.selection([(ids[3], 1), (ids[1], 1), (ids[2], 2), (ids[0], 3)])
-        #expect(selection == [ids[1], ids[2], ids[0]])
-    }
 }

@@ -230,12 +230,8 @@ struct ComponentCommitTests {
             _ = try lab.groups[1].judging(commit, now: nil)
             Issue.record("expected a refusal")
         } catch HandshakeRefusal.own {}
-        let described = try JudgedCommit(own: commit, from: lab.groups[1], to: staged.next)
-        #expect(described.digest == staged.judged.digest && described.priority == .ordinary)
-        #expect(described.committer == lab.keys[1].publicKey && described.rows.isEmpty)
-        expectError(.badStoredForm) {
-            _ = try JudgedCommit(own: commit, from: lab.groups[0], to: staged.next)
-        }
+        #expect(staged.judged.digest == commit.digest && staged.judged.priority == .ordinary)
+        #expect(staged.judged.committer == lab.keys[1].publicKey && staged.judged.rows.isEmpty)
     }
 
     @Test func ownCommitWithDepartureIsDescribed() throws {

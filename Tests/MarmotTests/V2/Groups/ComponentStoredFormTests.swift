@@ -67,8 +67,6 @@ struct ComponentStoredFormTests {
         let base = try ComponentGroup(lab.groups[1].part, account: lab.keys[1].publicKey)
         let next = try ComponentGroup(staged.next.part, account: lab.keys[1].publicKey)
         #expect(self.same(base, lab.groups[1]) && self.same(next, staged.next))
-        let commit = try lab.open(staged.event, at: 1)
-        #expect(try JudgedCommit(own: commit, from: base, to: next).digest == staged.judged.digest)
     }
 
     @Test func generationsAreNeverUsedTwice() throws {
