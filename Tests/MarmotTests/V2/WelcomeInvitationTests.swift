@@ -95,7 +95,8 @@ struct WelcomeInvitationTests {
                 [UInt8](repeating: 0, count: count), keyPackageEvent: EventID(bytes: [UInt8](repeating: 1, count: 32)),
                 relays: relays, from: self.rumor().pubkey, now: 1_800_000_000)
         }
-        let largest = (GiftWrap.largestRumor(inWrapOf: limit) - (try rumor(0).rumorJSON().count)) / 4 * 3
+        let frame = try rumor(0).rumorJSON().count
+        let largest = (GiftWrap.largestRumor(inWrapOf: limit) - frame) / 4 * 3
         let limits = SizeLimits(relayEventBytes: limit)
         try limits.requireFit(of: try rumor(largest), members: 3)
         expectError(.tooLarge) { try limits.requireFit(of: try rumor(largest + 3), members: 3) }
