@@ -234,17 +234,6 @@ struct ComponentCommitTests {
         #expect(staged.judged.committer == lab.keys[1].publicKey && staged.judged.rows.isEmpty)
     }
 
-    @Test func ownCommitWithDepartureIsDescribed() throws {
-        var lab = try ComponentLab(3)
-        let departure = try lab.groups[2].leave(now: lab.now, using: &lab.rng)
-        _ = try lab.groups[0].admit(lab.open(departure.event, at: 0))
-        let staged = try lab.stage(.commitDepartures, by: 0)
-        let described = try JudgedCommit(
-            own: lab.open(staged.event, at: 0), from: lab.groups[0], to: staged.next)
-        #expect(described.left == staged.judged.left && described.references == staged.judged.references)
-        #expect(described.rows == staged.judged.rows && described.priority == .ordinary)
-    }
-
     @Test func lowestProposalOfLeafIsCommitted() throws {
         var lab = try ComponentLab(3)
         // The same departure twice, with different authenticated data.
