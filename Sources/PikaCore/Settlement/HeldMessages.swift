@@ -37,7 +37,7 @@ struct HeldMessages: Sendable {
     var groups: [GroupID] { self.entries.keys.sorted() }
 
     /// The requests of all waiting messages.
-    var requests: [RequestID] { self.entries.values.flatMap { $0.compactMap(\.message.request) } }
+    var requests: [RequestID] { self.entries.values.flatMap { $0.compactMap { $0.message.request } } }
 
     func isEmpty(of groupID: GroupID) -> Bool { self.entries[groupID] == nil }
 

@@ -13,7 +13,7 @@ import Testing
 @Suite struct BranchCampaignTests {
     private static let operations = 50
 
-    @Test(arguments: CampaignSeeds.requested(orFirst: 2))
+    @Test(arguments: CampaignSeeds.requested(orFirst: 1))
     func honestMembersAgreeOnBranch(seed: UInt64) async throws {
         let run = try await BranchCampaign(seed: seed)
         do {

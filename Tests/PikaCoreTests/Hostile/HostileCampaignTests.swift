@@ -10,7 +10,7 @@ import Testing
 @Suite struct HostileCampaignTests {
     private static let operations = 50
 
-    @Test(arguments: CampaignSeeds.requested(orFirst: 4))
+    @Test(arguments: CampaignSeeds.requested(orFirst: 2))
     func honestMembersStayInAgreement(seed: UInt64) async throws {
         let run = try await HostileRun(seed: seed)
         do {

@@ -5,9 +5,10 @@ enum CampaignSeeds {
     private static let bounds = (ProcessInfo.processInfo.environment["PIKABOT_SEEDS"] ?? "")
         .split(separator: "-").compactMap { UInt64($0) }
 
-    /// The requested seeds, or the first of them by default. Known seeds run too unless a range was requested.
+    /// The requested seeds, or the first of them by default. Known seeds run too if a number of seeds was requested.
     static func requested(orFirst count: UInt64, known: Set<UInt64> = []) -> [UInt64] {
-        if Self.bounds.count == 2, Self.bounds[0] <= Self.bounds[1] { return Array(Self.bounds[0]...Self.bounds[1]) }
-        return known.union(1...max(1, Self.bounds.first ?? count)).sorted()
+        guard let first = Self.bounds.first else { return Array(1...count) }
+        if Self.bounds.count == 2, first <= Self.bounds[1] { return Array(first...Self.bounds[1]) }
+        return known.union(1...max(1, first)).sorted()
     }
 }

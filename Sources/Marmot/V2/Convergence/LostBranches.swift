@@ -24,7 +24,7 @@ struct LostBranches: Sendable {
     /// candidate contains one.
     mutating func rule(against points: [Bytes32]) -> BranchRule? {
         if let rule = self.rules[points] { return rule }
-        let others = self.candidates.filter { !$0.commits.isDisjoint(with: points) }.map(\.candidate)
+        let others = self.candidates.filter { !$0.commits.isDisjoint(with: points) }.map { $0.candidate }
         guard let best = BranchChoice(among: others, base: self.base, policy: self.policy)?.winner else { return nil }
         let rule = BranchChoice(among: [self.winner, best], base: self.base, policy: self.policy)?.rule
         self.rules[points] = rule

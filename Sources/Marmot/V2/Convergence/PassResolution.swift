@@ -46,7 +46,7 @@ struct PassResolution<State: BranchState>: Sendable {
         let candidates = branches.compactMap { branch in
             self.candidate(branch, from: start).map { (commits: branch, candidate: $0) }
         }
-        let choice = BranchChoice(among: candidates.map(\.candidate), base: base, policy: self.policy)
+        let choice = BranchChoice(among: candidates.map { $0.candidate }, base: base, policy: self.policy)
         if let winner = choice?.winner, let branch = branches.first(where: { $0.last == winner.digest }) {
             self.select(branch, after: root.point.id)
         }
