@@ -76,7 +76,7 @@ public struct OnReaction: HandlerDeclaration {
     }
 }
 
-/// Handles inner events of others of any kind; narrow it with ``EventFilter/kind(_:)``.
+/// Handles inner events of others of any kind; narrow it with `.kind(…)`.
 public struct OnInnerEvent: HandlerDeclaration {
     /// The handler for inner events.
     public let handler: Handler

@@ -60,12 +60,14 @@ struct SettlementVerdict {
         return count > 1
     }
 
-    /// Every message that its sender shows must be shown once by every member of its epoch.
+    /// Every message that its sender shows, and has not reported as lost, must be shown once by every member of its epoch.
     private mutating func checkMessages(
         of sender: LabMember, _ tip: ComponentGroup, _ history: MembershipHistory
     ) async throws {
         let shown = try await sender.store.messages(in: tip.groupID, before: nil, limit: .max)
-        for message in shown where message.isOwn && message.rumor.kind == .chatMessage {
+        let lost = try await Self.lostMessages(of: sender)
+        for message in shown
+        where message.isOwn && message.rumor.kind == .chatMessage && !lost.contains(message.id) {
             guard let members = history.members(at: message.epoch), members.contains(sender.publicKey) else { continue }
             for receiver in self.run.members where receiver !== sender && members.contains(receiver.publicKey) {
                 let times = receiver.visibleCount(of: message.id, in: self.chat)
@@ -75,6 +77,13 @@ struct SettlementVerdict {
                 self.fail("\(receiver.name) shows \(message.rumor.content) of \(sender.name) \(times) times")
             }
         }
+    }
+
+    /// Returns the messages of which the account knows that they left the history with their branch for good.
+    private static func lostMessages(of sender: LabMember) async throws -> Set<EventID> {
+        let memos = try await sender.store.load().memos.filter { $0.key.kind == .failedMessage }
+        let failed = memos.values.compactMap { FailedMessage(memo: $0) }
+        return Set(failed.filter { ResendRefusal.isReason($0.reason) }.map(\.id))
     }
 
     /// The handlers must know exactly the messages of the history: withdrawn ones must have been reported.
