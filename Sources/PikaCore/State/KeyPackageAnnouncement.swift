@@ -90,6 +90,14 @@ public struct KeyPackageAnnouncement: Sendable, Hashable {
         self.event != nil && self.parts.values.allSatisfy { !$0.answers.values.contains(.pending) }
     }
 
+    /// Whether a relay has stored the kind 443 event, and each such relay has answered all key package events.
+    package var isStoredAndAnswered: Bool {
+        guard let first = self.parts[.first], self.isStored else { return false }
+        let relays = first.answers.filter { $0.value == .stored }.keys
+        let others = Name.keyPackages.compactMap { self.parts[$0] }
+        return relays.allSatisfy { relay in others.allSatisfy { $0.answers[relay] != .pending } }
+    }
+
     /// Whether every relay has refused the kind 443 event permanently, so that it is not sent again.
     public var isRefused: Bool {
         guard let answers = self.parts[.first]?.answers.values, !answers.isEmpty else { return false }

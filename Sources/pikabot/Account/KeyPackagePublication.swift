@@ -12,7 +12,9 @@ extension Client {
     func publishKeyPackage() async throws -> KeyPackageAnnouncement {
         Console.progress("publishing a key package…")
         do {
-            _ = try await withDeadline(Self.publicationTime) { try await account.publishKeyPackage(until: \.isStored) }
+            _ = try await withDeadline(Self.publicationTime) {
+                try await account.publishKeyPackage(until: \.isStoredAndAnswered)
+            }
         } catch is DeadlineExceeded {
             // The relays' answers below are more specific.
         }

@@ -56,6 +56,15 @@ import Testing
         #expect(self.announcement.keyPackage.map(\.answer) == [.stored, .unreachable("no connection")])
     }
 
+    @Test mutating func storingRelayAnswersEveryEvent() {
+        #expect(!self.announcement.isStoredAndAnswered)
+        self.note(self.legacy, self.first, .accepted)
+        #expect(!self.announcement.isStoredAndAnswered)
+        // The relay without an answer does not count.
+        self.note(self.addressable, self.first, .refused("blocked: kind"))
+        #expect(self.announcement.isStoredAndAnswered && !self.announcement.isAnswered)
+    }
+
     @Test mutating func generationsDoNotReplaceEachOther() throws {
         var random = SplitMix64(seed: 4)
         let keys = KeyPair.generate(using: &random)
