@@ -93,16 +93,8 @@ struct MembershipHistory {
 
     /// - Parameter founded: the members of the group at its founding, at epoch 1.
     init(of member: LabMember, in chat: ChatID, founded: Set<PublicKey>) {
-        var commits: [CommitEvent] = []
-        var ids: Set<Int64> = []
-        for event in member.events where event.chatID == chat && ids.insert(event.inboxID).inserted {
-            guard case .commit(let commit) = event.content else { continue }
-            // A commit that replaces another one removes all later epochs.
-            commits.removeAll { $0.epochBefore >= commit.epochBefore }
-            commits.append(commit)
-        }
         self.epochs[1] = founded
-        for commit in commits {
+        for commit in member.survivingCommits(in: chat) {
             let before = self.epochs[Epoch(rawValue: commit.epochBefore)] ?? []
             self.epochs[Epoch(rawValue: commit.epochAfter)] = before.union(commit.added).subtracting(commit.removed)
         }
@@ -130,6 +122,19 @@ extension LabMember {
         return try await self.storedGroups().contains {
             $0.groupID == message.groupID && !$0.isActive && oldest < $0.epoch
         }
+    }
+
+    /// Returns the commits of this member's branch since it joined, in order of their epochs.
+    func survivingCommits(in chat: ChatID) -> [CommitEvent] {
+        var commits: [CommitEvent] = []
+        var ids: Set<Int64> = []
+        for event in self.events where event.chatID == chat && ids.insert(event.inboxID).inserted {
+            guard case .commit(let commit) = event.content else { continue }
+            // A commit that replaces another one removes all later epochs.
+            commits.removeAll { $0.epochBefore >= commit.epochBefore }
+            commits.append(commit)
+        }
+        return commits
     }
 
     /// Returns the number of times that the handlers received a message; a redelivery after a crash does not count.

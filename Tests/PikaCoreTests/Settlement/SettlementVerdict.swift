@@ -32,8 +32,7 @@ struct SettlementVerdict {
         let group = try await member.secondGroup(of: self.chat)
         let tip = reference.tip
         guard tip.members.contains(member.publicKey) else {
-            // As in the first generation, a newcomer is alone if the commit that added it lost and is not made again.
-            if let group, group.isActive, try await self.isShared(group) {
+            if let group, group.isActive, try await self.isBlind(group) == false {
                 self.fail("\(member.name) must not be in the group, epoch \(group.tip.epoch)")
             }
             return
@@ -46,18 +45,53 @@ struct SettlementVerdict {
         if group.tip.mls.epochAuthenticator != tip.mls.epochAuthenticator
             || group.tip.mls.encodedRatchetTree != tip.mls.encodedRatchetTree
         {
+            if self.isBeyondReach(member, group) { return }
             self.fail("\(member.name) is in epoch \(group.tip.epoch), the founder in \(tip.epoch)")
         }
     }
 
-    /// Whether two members are in this state of the group.
-    private func isShared(_ group: ConvergingGroup) async throws -> Bool {
-        var count = 0
-        for member in self.run.members {
-            guard let other = try await member.secondGroup(of: self.chat), other.isActive else { continue }
-            if other.tip.mls.epochAuthenticator == group.tip.mls.epochAuthenticator { count += 1 }
+    /// Whether the member can no longer reach the founder's branch: it was offline until its own commits were further
+    /// from the fork than a rewind reaches. The protocol drops such a branch, and MDK does the same.
+    private func isBeyondReach(_ member: LabMember, _ group: ConvergingGroup) -> Bool {
+        guard let fork = self.fork(of: member) else { return false }
+        let oldest = Epoch(rawValue: fork.epochBefore).later(by: ConvergencePolicy.standard.maximumRewind)
+        return oldest < group.tip.epoch
+    }
+
+    private func isStranded(_ member: LabMember, _ tip: ComponentGroup) async throws -> Bool {
+        guard let group = try await member.secondGroup(of: self.chat), group.isActive else { return false }
+        return group.tip.mls.epochAuthenticator != tip.mls.epochAuthenticator && self.isBeyondReach(member, group)
+    }
+
+    /// Returns the founder's first commit that the member has replaced by another one.
+    private func fork(of member: LabMember) -> CommitEvent? {
+        let own = Dictionary(grouping: member.survivingCommits(in: self.chat), by: \.epochBefore)
+        return self.run.founder(of: self.chat).survivingCommits(in: self.chat).first { commit in
+            own[commit.epochBefore].map { $0[0].id != commit.id } ?? false
         }
-        return count > 1
+    }
+
+    /// Whether nobody in this state of the group can see that it lost: a newcomer knows only the branch that added it,
+    /// and a member that the winning branch removes cannot read how far that branch has got.
+    private func isBlind(_ group: ConvergingGroup) async throws -> Bool {
+        for member in self.run.members {
+            guard let other = try await member.secondGroup(of: self.chat), other.isActive,
+                other.tip.mls.epochAuthenticator == group.tip.mls.epochAuthenticator
+            else { continue }
+            let isRemoved = self.fork(of: member)?.removed.contains(member.publicKey) ?? false
+            if !isRemoved && !self.wasAddedByLostCommit(member) { return false }
+        }
+        return true
+    }
+
+    private func wasAddedByLostCommit(_ member: LabMember) -> Bool {
+        let joins = member.events.filter { $0.chatID == self.chat }.compactMap { event -> UInt64? in
+            if case .joined(let join) = event.content { join.epoch } else { nil }
+        }
+        guard let epoch = joins.last else { return false }
+        return !self.run.founder(of: self.chat).survivingCommits(in: self.chat).contains {
+            $0.epochAfter == epoch && $0.added.contains(member.publicKey)
+        }
     }
 
     /// Every message that its sender shows, and has not reported as lost, must be shown once by every member of its epoch.
@@ -70,6 +104,7 @@ struct SettlementVerdict {
         where message.isOwn && message.rumor.kind == .chatMessage && !lost.contains(message.id) {
             guard let members = history.members(at: message.epoch), members.contains(sender.publicKey) else { continue }
             for receiver in self.run.members where receiver !== sender && members.contains(receiver.publicKey) {
+                if try await self.isStranded(receiver, tip) { continue }
                 let times = receiver.visibleCount(of: message.id, in: self.chat)
                 // A member that could not reach a relay for more than five epochs has deleted the keys.
                 let isTooLate = message.epoch.later(by: ConvergencePolicy.standard.maximumRewind) < tip.epoch
