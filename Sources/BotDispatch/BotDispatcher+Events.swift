@@ -24,7 +24,7 @@ extension BotDispatcher {
         {
             results.append(BotResult(bot: "", effects: operated))
         } else {
-            for bot in roster.bots where owed?.contains(bot.label) ?? true {
+            for bot in roster.bots where (owed?.contains(bot.label) ?? true) && event.isMeant(for: bot.label) {
                 if mustWait(bot, for: event, scope) {
                     waiting.insert(bot.label)
                 } else {
@@ -71,5 +71,13 @@ extension BotDispatcher {
         }
         if isFirst { for bot in waiting.sorted() { admission.hold(event, for: bot, nowMilliseconds: now) } }
         held.hold(event, for: waiting)
+    }
+}
+
+extension CoreEvent {
+    /// Whether a bot may receive the event: an outcome is only for the bot that requested the action.
+    fileprivate func isMeant(for bot: String) -> Bool {
+        guard case .outcome(let outcome) = content else { return true }
+        return outcome.action.bot == bot
     }
 }

@@ -83,7 +83,7 @@ extension BotDispatcher {
         switch outcome {
         case .returned:
             do {
-                let effects = try context.finish()
+                let effects = try context.finish().map { $0.tracked(call.tracking) }
                 note(.handled(handler: call.label, effects: effects.count), call)
                 return BotResult(bot: call.bot.label, effects: effects, memory: context.memoryChanges)
             } catch { failure = error }
@@ -114,7 +114,7 @@ extension BotDispatcher {
                 call.logger.warning("Error handler failed", metadata: ["error.handler": "\(place)"])
                 continue
             }
-            result.effects += effects
+            result.effects += effects.map { $0.tracked(call.tracking) }
             result.memory += context.memoryChanges
             if verdict.value == .handled {
                 call.logger.debug("Handler failed; an error handler handled the error")
@@ -191,6 +191,11 @@ private struct HandlerCall: Sendable {
     let logger: Logger
 
     var label: String { bot.handlers[handler].label }
+    /// The treatment of the outcomes of the handler's actions. Those of outcome handlers are not reported, or a bot that
+    /// writes about outcomes would never stop.
+    var tracking: HandlerEffect.Tracking {
+        if case .outcome? = trigger.event?.content { .counted } else { bot.tracking }
+    }
 
     func input(_ clock: any CoreClock) -> String { trigger.inputID(nowMilliseconds: clock.nowMilliseconds) }
 }
@@ -202,5 +207,13 @@ private final class VerdictBox: Sendable {
     var value: BotErrorHandler.Verdict {
         get { state.withLock { $0 } }
         set { state.withLock { $0 = newValue } }
+    }
+}
+
+extension HandlerEffect {
+    fileprivate func tracked(_ tracking: Tracking) -> HandlerEffect {
+        var effect = self
+        effect.tracking = tracking
+        return effect
     }
 }

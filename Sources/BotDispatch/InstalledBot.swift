@@ -33,6 +33,9 @@ package struct InstalledBot: Sendable {
         return nil
     }
 
+    /// The treatment of the outcomes of the bot's actions.
+    var tracking: HandlerEffect.Tracking { handlers.contains { $0.handlesOutcomes } ? .reported : .counted }
+
     /// Names of the conversations that the bot declares.
     var conversations: Set<String> { Set(handlers.compactMap(\.conversation)) }
     /// The deadline of each handler.

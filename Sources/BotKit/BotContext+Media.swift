@@ -2,11 +2,12 @@ extension BotContext {
     /// Sends files, with a caption, to the event's chat or to another one.
     ///
     /// After the handler has returned, the files are encrypted and uploaded, and a message that refers to them is sent
-    /// (MIP-04). The result appears only in later snapshots and in the log. Files are sent unmodified: a photo keeps
+    /// (MIP-04). ``OnOutcome`` reports the result. Files are sent unmodified: a photo keeps
     /// its metadata, such as location and camera model.
-    public func send(media files: [OutgoingFile], caption: String = "", to chatID: ChatID? = nil) {
-        guard let chatID = chat(chatID) else { return }
-        dispatch(.sendMedia(chatID: chatID, OutgoingMedia(files: files, caption: caption)))
+    @discardableResult
+    public func send(media files: [OutgoingFile], caption: String = "", to chatID: ChatID? = nil) -> ActionID {
+        guard let chatID = chat(chatID) else { return noAction }
+        return dispatch(.sendMedia(chatID: chatID, OutgoingMedia(files: files, caption: caption)))
     }
 
     /// Downloads and decrypts a file of the handled message, and verifies its hash.

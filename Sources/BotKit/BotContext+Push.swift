@@ -3,12 +3,17 @@
 extension BotContext {
     /// Asks the push servers of other members to wake their devices whenever a relay has a chat message or hypernote of
     /// the account; false ends that.
-    public func setPushNotifications(_ isOn: Bool) { dispatch(.setPushNotifications(isOn)) }
+    @discardableResult
+    public func setPushNotifications(_ isOn: Bool) -> ActionID { dispatch(.setPushNotifications(isOn)) }
 
     /// Registers a device of the account with a push server, in place of an earlier one, and shares its encrypted token
     /// in all groups.
-    public func registerPushToken(_ registration: PushRegistration) { dispatch(.registerPushToken(registration)) }
+    @discardableResult
+    public func registerPushToken(_ registration: PushRegistration) -> ActionID {
+        dispatch(.registerPushToken(registration))
+    }
 
     /// Removes the account's push token, and withdraws it in all groups.
-    public func removePushToken() { dispatch(.removePushToken) }
+    @discardableResult
+    public func removePushToken() -> ActionID { dispatch(.removePushToken) }
 }

@@ -1,57 +1,72 @@
 extension BotContext {
     /// Replies to the handled message with a chat message that refers to it. Without a handled message, sends an
     /// ordinary one to the event's chat.
-    public func reply(_ text: String) {
-        if let message {
-            collect(.send(chatID: chatID, .reply(text, to: message, in: scope.chat)))
-        } else {
-            send(text)
-        }
+    ///
+    /// Like every request of this type, returns the action's id, by which ``OnOutcome`` knows its outcome.
+    @discardableResult
+    public func reply(_ text: String) -> ActionID {
+        guard let message else { return send(text) }
+        return collect(.send(chatID: chatID, .reply(text, to: message, in: scope.chat)))
     }
 
     /// Sends a message to the event's chat or to another one.
-    public func send(_ text: String, kind: Kind = .chatMessage, tags: [Tag] = [], to chatID: ChatID? = nil) {
+    @discardableResult
+    public func send(_ text: String, kind: Kind = .chatMessage, tags: [Tag] = [], to chatID: ChatID? = nil) -> ActionID
+    {
         send(OutgoingMessage(kind: kind, content: text, tags: tags), to: chatID)
     }
 
     /// Sends a hypernote, a message with interactive components, to the event's chat or to another one.
-    public func send(_ hypernote: Hypernote, to chatID: ChatID? = nil) {
+    @discardableResult
+    public func send(_ hypernote: Hypernote, to chatID: ChatID? = nil) -> ActionID {
         send(hypernote.message, to: chatID)
     }
 
     /// Sends any message to the event's chat or to another one.
-    public func send(_ message: OutgoingMessage, to chatID: ChatID? = nil) {
-        guard let chatID = chat(chatID) else { return }
-        collect(.send(chatID: chatID, message))
+    @discardableResult
+    public func send(_ message: OutgoingMessage, to chatID: ChatID? = nil) -> ActionID {
+        guard let chatID = chat(chatID) else { return noAction }
+        return collect(.send(chatID: chatID, message))
     }
 
     /// Shows the chat's members a typing indicator for ten seconds.
-    public func startTyping(in chatID: ChatID? = nil) {
-        guard let chatID = chat(chatID) else { return }
-        dispatch(.typingStarted(chatID: chatID))
+    @discardableResult
+    public func startTyping(in chatID: ChatID? = nil) -> ActionID {
+        guard let chatID = chat(chatID) else { return noAction }
+        return dispatch(.typingStarted(chatID: chatID))
     }
 
     /// Reacts to the handled message (kind 7). Throws `BotError.Code.noMessage` if the event is not a message.
-    public func react(_ emoji: String) throws(BotError) {
+    @discardableResult
+    public func react(_ emoji: String) throws(BotError) -> ActionID {
         guard let message else {
             throw BotError(.noMessage, "only a message can be reacted to; use this in a message handler")
         }
-        collect(.send(chatID: chatID, .reaction(emoji, to: message.id)))
+        return collect(.send(chatID: chatID, .reaction(emoji, to: message.id)))
     }
 
     /// Rejects the call of the handled signal. The reason is free text, such as `declined` or `busy`. Throws
     /// `BotError.Code.noCall` if the event is not a call signal.
-    public func rejectCall(reason: String) throws(BotError) {
+    @discardableResult
+    public func rejectCall(reason: String) throws(BotError) -> ActionID {
         dispatch(.rejectCall(chatID: chatID, callID: try callID(), reason: reason))
     }
 
     /// Ends the call of the handled signal. Throws `BotError.Code.noCall` if the event is not a call signal.
-    public func endCall(reason: String = "user_hangup") throws(BotError) {
+    @discardableResult
+    public func endCall(reason: String = "user_hangup") throws(BotError) -> ActionID {
         dispatch(.endCall(chatID: chatID, callID: try callID(), reason: reason))
     }
 
-    /// Dispatches any other action to the core. Its result appears only in later snapshots.
-    public func dispatch(_ action: AppAction) { collect(.dispatch(action)) }
+    /// Accepts the call of the handled signal. Throws `BotError.Code.noCall` if the event is not a call signal.
+    @discardableResult
+    public func acceptCall() throws(BotError) -> ActionID {
+        dispatch(.acceptCall(chatID: chatID, callID: try callID()))
+    }
+
+    /// Dispatches any other action to the core. ``OnOutcome`` reports its outcome.
+    @discardableResult
+    public func dispatch(_ action: AppAction) -> ActionID { collect(.dispatch(action)) }
 
     private func callID() throws(BotError) -> String {
         guard case .call(let call)? = event?.content else {

@@ -96,24 +96,35 @@ public final class BotContext: Sendable {
         }
         if let misuse { throw misuse }
         return operations.enumerated().map { ordinal, operation in
-            HandlerEffect(id: "\(bot)/\(inputID)/\(ordinal)", operation: operation)
+            HandlerEffect(id: actionID(ordinal).rawValue, operation: operation)
         }
     }
+
+    private func actionID(_ ordinal: Int) -> ActionID { ActionID(rawValue: "\(bot)/\(inputID)/\(ordinal)") }
 
     /// The probe handler's result; nil before it has returned.
     package var probeAnswer: ProbeAnswer? { collected.withLock { $0.probeAnswer } }
 
     func answer(_ probe: ProbeAnswer) { collected.withLock { $0.probeAnswer = probe } }
 
-    func collect(_ operation: HandlerEffect.Operation) {
-        let isClosed = collected.withLock { collected in
-            guard !collected.isClosed else { return true }
+    /// Requests an effect; returns its id, which belongs to nothing if the handler has ended.
+    @discardableResult
+    func collect(_ operation: HandlerEffect.Operation) -> ActionID {
+        let ordinal: Int? = collected.withLock { collected in
+            guard !collected.isClosed else { return nil }
             if case .putValue(bot, let key, let value) = operation { collected.values[key] = .some(value) }
             collected.operations.append(operation)
-            return false
+            return collected.operations.count - 1
         }
-        if isClosed { logger.warning("Dropped an effect requested after the handler had ended") }
+        guard let ordinal else {
+            logger.warning("Dropped an effect requested after the handler had ended")
+            return noAction
+        }
+        return actionID(ordinal)
     }
+
+    /// The id of an action that was not requested, because the handler has ended or fails when it returns.
+    var noAction: ActionID { ActionID(rawValue: "\(bot)/\(inputID)/none") }
 
     func remember(_ change: BotMemoryChange) {
         let isClosed = collected.withLock { collected in
@@ -165,6 +176,7 @@ extension CoreEvent {
         case .joined(let join): "joined-\(chatID)-\(join.epoch)"
         case .withdrawn(let withdrawn):
             "\(withdrawn.isRestored ? "restored" : "withdrawn")-\(withdrawn.id.hex)-\(inboxID)"
+        case .outcome: "outcome-\(inboxID)"
         }
     }
 }

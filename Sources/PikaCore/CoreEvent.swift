@@ -5,11 +5,11 @@ public import Nostr
 public struct CoreEvent: Sendable, Hashable {
     /// The inbox row's id; ascending. Pass it to ``AppCore/complete(_:effects:)``.
     public let inboxID: Int64
-    /// The id of the chat.
+    /// The id of the chat; empty for the outcome of an action that is about none.
     public internal(set) var chatID: ChatID
     /// The time when this account received it.
     public let receivedAt: UnixTime
-    /// The message, commit, call signal, join or withdrawal.
+    /// The message, commit, call signal, join, withdrawal or outcome.
     public let content: Content
 
     /// The type of an event, with its content.
@@ -24,6 +24,8 @@ public struct CoreEvent: Sendable, Hashable {
         case joined(JoinEvent)
         /// A delivered message left the group's history, or came back.
         case withdrawn(WithdrawnEvent)
+        /// An action that a handler requested has an outcome.
+        case outcome(OutcomeEvent)
     }
 }
 
@@ -159,10 +161,22 @@ public struct HandlerEffect: Sendable, Hashable {
     public let id: String
     /// The requested operation.
     public let operation: Operation
+    /// Whether its outcome is recorded.
+    package var tracking = Tracking.none
 
     /// Creates an effect.
     public init(id: String, operation: Operation) {
         self.id = id
         self.operation = operation
+    }
+
+    /// The treatment of the outcome.
+    package enum Tracking: Sendable, Hashable {
+        /// Nobody is told, except of failures in the log.
+        case none
+        /// The metrics count it.
+        case counted
+        /// The bot also receives an ``OutcomeEvent``.
+        case reported
     }
 }

@@ -13,6 +13,8 @@ extension Admission {
             }
         case .call(let call): if call.sender == scope.account { return .ignored(.own) }
         case .commit, .joined, .withdrawn: break
+        // The bot asked for it by requesting the action.
+        case .outcome: return .admitted
         }
         if scope.isGroup, policy.groups.scope(in: scope) == .none {
             return .ignored(.groupScope, detail: "groups: none")
@@ -47,7 +49,7 @@ extension CoreEvent {
         case .message(let message): (message.sender, message.role)
         case .call(let call): (call.sender, call.role)
         case .commit(let commit): commit.isOwn || commit.committer == account ? nil : (commit.committer, commit.role)
-        case .joined, .withdrawn: nil
+        case .joined, .withdrawn, .outcome: nil
         }
     }
 }

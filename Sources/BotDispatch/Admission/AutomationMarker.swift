@@ -27,7 +27,11 @@ package enum AutomationMarker {
     package static func mark(_ effects: [HandlerEffect], depth: Int) -> [HandlerEffect] {
         let (next, overflow) = depth.addingReportingOverflow(1)
         let tag = Tag(tagName, String(overflow ? .max : next))
-        return effects.map { HandlerEffect(id: $0.id, operation: mark($0.operation, tag)) }
+        return effects.map { effect in
+            var marked = HandlerEffect(id: effect.id, operation: mark(effect.operation, tag))
+            marked.tracking = effect.tracking
+            return marked
+        }
     }
 
     private static func mark(_ operation: HandlerEffect.Operation, _ tag: Tag) -> HandlerEffect.Operation {

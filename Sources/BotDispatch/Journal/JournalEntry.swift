@@ -77,6 +77,7 @@ package struct JournalEntry: Codable, Hashable, Sendable {
             case .refused: .refused
             case .waiting: .waiting
             case .gaveUp: .gaveUp
+            case .actionFailed: .failed
             }
         reason = notice.reason
         detail = String(notice.detail.prefix(200))
@@ -95,6 +96,7 @@ extension CoreEvent {
         case .commit(let commit): (inputID, commit.id.hex)
         case .call(let call): (inputID, call.wrapper?.hex)
         case .joined: (inputID, nil)
+        case .outcome(let outcome): (outcome.result.messageID?.hex ?? outcome.action.rawValue, nil)
         case .withdrawn(let withdrawn): (withdrawn.id.hex, withdrawn.wrapper?.hex)
         }
     }

@@ -98,7 +98,8 @@ public struct Conversation<State: Codable & Sendable>: HandlerDeclaration, Senda
         let person = message.sender.hex
         if let cancel, message.content.trimmingBlanks.lowercased() == cancel.lowercased() {
             discard(person, context)
-            return context.reply("Cancelled.")
+            context.reply("Cancelled.")
+            return
         }
         guard let state = state(stored, context) else { return discard(person, context) }
         try apply(try await next(state, message, context), from: person, context)

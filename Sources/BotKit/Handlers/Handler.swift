@@ -36,6 +36,8 @@ public struct Handler: Sendable {
     package var command: CommandUsage?
     /// The probe module that the handler answers.
     package var probe: String?
+    /// Whether the handler accepts outcomes of actions.
+    package var handlesOutcomes = false
 
     /// Creates a custom handler for events.
     ///

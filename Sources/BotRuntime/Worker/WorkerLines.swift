@@ -70,6 +70,10 @@ struct WorkerLines: Sendable {
             line.from = short(withdrawn.sender.hex)
             line.kind = withdrawn.kind.rawValue
             line.epoch = withdrawn.epoch
+        case .outcome(let outcome):
+            line.event = "outcome"
+            line.id = outcome.result.messageID.map { short($0.hex) }
+            line.type = "\(outcome.kind) \(outcome.result.name)"
         }
         write(line)
     }

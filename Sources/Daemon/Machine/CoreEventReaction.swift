@@ -40,6 +40,8 @@ extension DaemonMachine {
             }
             let group = self.nostrGroupID(of: event.chatID)
             return .announce([.withdrawn(DaemonWithdrawal(withdrawn, in: group))])
+        // Commands end with their own results; only handlers of bots ask for outcomes.
+        case .outcome: return .announce([])
         case .joined: return self.memberships.hold(event) ? .hold : .announce(self.joinEvents(event))
         }
     }

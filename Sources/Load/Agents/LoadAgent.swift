@@ -134,6 +134,7 @@ final class LoadAgent: Sendable {
                 listener.agent(index, .message(chatID: event.chatID, message, inboxID: event.inboxID))
             case .withdrawn(let message): listener.agent(index, .withdrawn(chatID: event.chatID, message))
             case .commit(let commit): listener.agent(index, .commit(chatID: event.chatID, commit))
+            case .outcome: break
             case .joined: listener.agent(index, .joined(chatID: event.chatID))
             case .call: break
             }

@@ -175,7 +175,11 @@ extension CoreModel {
 
     /// Concludes a signal that has reached a relay, or never will.
     mutating func concludeSignal(_ row: OutboxRow, failure: String?, _ step: inout CoreStep) {
-        if let failure { self.noteFailed(row, failure, isKept: false, &step) } else { self.noteSent(row, &step) }
+        if let failure {
+            self.noteFailed(row, failure, isKept: false, &step)
+        } else {
+            self.noteSent(row, by: nil, &step)
+        }
         guard let callID = self.calls.conclude(row: row.id), let failure else { return }
         self.state.toast = "the call signal could not be sent: \(failure)"
         self.followCall(.publishFailed(callID: callID), &step)

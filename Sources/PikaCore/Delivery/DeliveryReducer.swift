@@ -5,7 +5,10 @@ import Nostr
 /// Delivery of this account's messages: shown, reported once, and recorded if it failed.
 extension CoreModel {
     /// Records that a relay has a message.
-    mutating func noteSent(_ row: OutboxRow, _ step: inout CoreStep) {
+    ///
+    /// - Parameter relay: the relay; nil if it is unknown.
+    mutating func noteSent(_ row: OutboxRow, by relay: RelayURL?, _ step: inout CoreStep) {
+        self.notePublished(row, by: relay, &step)
         self.setDelivery(.sent, of: row, reports: self.delivery.reportsDelivery(of: row), &step)
     }
 
@@ -14,6 +17,7 @@ extension CoreModel {
     /// - Parameter isKept: whether it is still shown as failed after a restart.
     mutating func noteFailed(_ row: OutboxRow, _ reason: String, isKept: Bool = true, _ step: inout CoreStep) {
         if isKept { self.delivery.noteFailed(row, reason, &step) }
+        if let id = row.messageID, let groupID = row.groupID { self.noteUnsent(id, in: groupID, reason, &step) }
         self.setDelivery(.failed(reason), of: row, &step)
     }
 
@@ -43,6 +47,7 @@ extension CoreModel {
         step.changes.append(.moveMessage(message))
         self.delivery.noteFailed(id, in: groupID, refusal.reason, &step)
         self.inbox.removeOutcome(ofMessage: id, &step)
+        self.noteUnsent(id, in: groupID, refusal.reason, &step)
         step.effects.append(.note(.sendFailed(reason: refusal.reason)))
         self.setDelivery(.failed(refusal.reason), of: id, in: groupID, &step)
         self.state.toast = "a message was withdrawn: \(refusal.reason)"

@@ -26,13 +26,14 @@ extension CoreModel {
     }
 
     mutating func receivePublishReport(_ report: PublishReport, row id: String, _ step: inout CoreStep) {
-        if let row = self.delivery.queue.row(id), row.isAnnouncement {
-            self.state.keyPackage.note(report, of: row.event)
-        }
+        let row = self.delivery.queue.row(id)
+        if let row, row.isAnnouncement { self.state.keyPackage.note(report, of: row.event) }
         switch self.delivery.receive(report, row: id, &step) {
-        case .none: return
-        case .settled(let row): self.applyAcceptance(of: row, &step)
-        case .background: break
+        case .none:
+            if let row { self.noteAnswer(report, of: row, &step) }
+            return
+        case .settled(let row): self.applyAcceptance(of: row, by: report.relay, &step)
+        case .background: if let row { self.noteAnswer(report, of: row, &step) }
         }
         self.flushOutbox(&step)
     }
@@ -41,7 +42,7 @@ extension CoreModel {
     mutating func settleMessage(_ event: EventID, _ step: inout CoreStep) {
         guard let row = self.delivery.unsettledMessage(event) else { return }
         self.settleOutbox(row.id, &step)
-        self.applyAcceptance(of: row, &step)
+        self.applyAcceptance(of: row, by: nil, &step)
     }
 
     /// Settles a row that some relay has. The caller applies its effects.
@@ -50,7 +51,7 @@ extension CoreModel {
     }
 
     /// Applies the effects that hold as soon as one relay has an event.
-    private mutating func applyAcceptance(of row: OutboxRow, _ step: inout CoreStep) {
+    private mutating func applyAcceptance(of row: OutboxRow, by relay: RelayURL?, _ step: inout CoreStep) {
         switch row.purpose {
         case .commit:
             if let groupID = row.groupID {
@@ -58,7 +59,7 @@ extension CoreModel {
                 self.retryWaiting(of: groupID, &step)
             }
         case .message:
-            self.noteSent(row, &step)
+            self.noteSent(row, by: relay, &step)
             self.scheduleNotification(of: row, &step)
         case .callSignal: self.concludeSignal(row, failure: nil, &step)
         case .keyPackage:

@@ -24,6 +24,7 @@ enum EventCounters {
         case .call: "call"
         case .joined: "joined"
         case .withdrawn: "withdrawn"
+        case .outcome: "outcome"
         }
     }
 }

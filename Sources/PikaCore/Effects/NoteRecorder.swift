@@ -45,6 +45,10 @@ struct NoteRecorder: Sendable {
         case .sendFailed(let reason):
             Counter(label: "bot_sends_total", dimensions: [("result", "failed")]).increment()
             self.logger.info("a message could not be sent", metadata: ["reason": "\(reason)"])
+        case .action(let bot, let action, let outcome):
+            Counter(
+                label: "bot_actions_total", dimensions: [("bot", bot), ("action", action), ("outcome", outcome)]
+            ).increment()
         case .droppedEvent(let reason):
             Counter(label: "bot_inbox_given_up_total", dimensions: [("reason", reason)]).increment()
             self.logger.warning("dropped an event before it was handled", metadata: ["reason": "\(reason)"])

@@ -9,7 +9,7 @@ extension GroupIntent {
             "v": 1, "group": .string(self.groupID.hex), "goal": self.goal.json,
         ]
         if self.missing == .proceedWithout { fields["go_on_without"] = .bool(true) }
-        if let key = self.request?.onceKey { fields["once"] = .string(key) }
+        if let request = self.request?.stored { fields[request.name] = request.value }
         if self.losses > 0 { fields["losses"] = .integer(Int64(self.losses)) }
         if let formerCommit { fields["former"] = .string(formerCommit.hex) }
         switch self.phase {
@@ -35,7 +35,7 @@ extension GroupIntent {
         self.init(
             number: name.key.reduce(0) { $0 << 8 | Int($1) }, groupID: groupID, goal: goal,
             missing: json["go_on_without"]?.bool == true ? .proceedWithout : .fail)
-        if let key = json["once"]?.string { self.request = .once(key) }
+        self.request = RequestID(stored: json)
         if let losses = json["losses"]?.integer {
             guard let losses = Int(exactly: losses), (0...Intents.maximumLosses).contains(losses) else { return nil }
             self.losses = losses

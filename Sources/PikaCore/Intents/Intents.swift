@@ -22,6 +22,8 @@ struct Intents: Sendable {
 
     var isEmpty: Bool { self.entries.isEmpty }
     var all: some Collection<GroupIntent> { self.entries.values }
+    /// The requests of all intents.
+    var requests: [RequestID] { self.entries.values.compactMap(\.request) }
 
     subscript(number: Int) -> GroupIntent? { self.entries[number] }
 

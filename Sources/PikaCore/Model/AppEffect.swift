@@ -71,6 +71,8 @@ enum CoreNote: Sendable, Hashable {
     /// was lost.
     case sent(milliseconds: Int64?)
     case sendFailed(reason: String)
+    /// An action of a bot has an outcome.
+    case action(bot: String, action: String, outcome: String)
     /// An event was removed from the inbox unhandled.
     case droppedEvent(reason: String)
     /// A relay was read to the end after it connected.

@@ -25,6 +25,7 @@ extension CoreEvent {
                     ]
                 )
             case .withdrawn(let message): ("withdrawn", message.json)
+            case .outcome(let outcome): ("outcome", outcome.json)
             }
         let json: JSONValue = [
             "v": 1, "chat": .string(self.chatID.rawValue), "at": .integer(self.receivedAt.seconds),
@@ -63,6 +64,9 @@ extension CoreEvent {
         case "withdrawn":
             guard let message = WithdrawnEvent(body) else { return nil }
             content = .withdrawn(message)
+        case "outcome":
+            guard let outcome = OutcomeEvent(stored: body) else { return nil }
+            content = .outcome(outcome)
         default: return nil
         }
         self.init(inboxID: inboxID, chatID: ChatID(rawValue: chat), receivedAt: UnixTime(receivedAt), content: content)

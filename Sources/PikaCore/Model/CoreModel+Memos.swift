@@ -25,6 +25,7 @@ extension CoreModel {
                 self.state.callTimeline = entries ?? []
                 isReadable = entries != nil
             case .answer: isReadable = self.inbox.restoreOutcome(name.key, memo)
+            case .pendingAction: isReadable = self.actions.restore(memo)
             case .chat: isReadable = self.chats.restore(GroupID(name.key), memo)
             case .failedMessage: isReadable = self.delivery.restoreFailure(name.key, memo)
             case .profile: isReadable = self.people.restoreProfile(name.key, memo)

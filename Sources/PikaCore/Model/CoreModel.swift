@@ -18,6 +18,7 @@ struct CoreModel: Sendable {
     var inbound: InboundEvents
     var inbox: HandlerInbox
     var delivery = Delivery()
+    var actions = PendingActions()
     var intents = Intents()
     var media = Media()
     var chats = Chats()

@@ -50,7 +50,7 @@ extension CoreEvent {
         case .commit(let commit): (commit.id, commit.id)
         case .call(let call): (call.id, call.wrapper)
         case .withdrawn(let message): (message.id, message.wrapper)
-        case .joined: nil
+        case .joined, .outcome: nil
         }
     }
 }

@@ -1,6 +1,6 @@
 package import Nostr
 
-/// The outcome of an event that is not delivered to handlers, with the reason.
+/// The fate of an event outside of its handlers, with the reason.
 package struct CoreNotice: Sendable, Hashable {
     package enum Fate: String, Sendable, Hashable, CaseIterable {
         /// The event is useless, now and later.
@@ -9,9 +9,11 @@ package struct CoreNotice: Sendable, Hashable {
         case waiting
         /// The event was kept, and was then dropped.
         case gaveUp = "gave_up"
+        /// The event was handled, but an action that its handler requested failed, or was done in part.
+        case actionFailed = "action_failed"
     }
 
-    /// The event on the relays: kind 445 or 1059.
+    /// The event on the relays: kind 445 or 1059. The inner event of a failed action.
     package let event: EventID
     /// The inner event, if it was opened.
     package let inner: EventID?

@@ -335,6 +335,8 @@ package struct MemoName: Sendable, Hashable {
         case liveCall = "live_call"
         /// Recent call events; the key is empty.
         case callTimeline = "call_timeline"
+        /// A handler's action whose outcome is not known yet; the key is the digest of its id.
+        case pendingAction = "pending_action"
         /// The outcome of a once-only action; the key is the digest of the action's key.
         case answer
         /// A chat's entry in the chat list; the key is the group id.

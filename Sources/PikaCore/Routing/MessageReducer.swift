@@ -69,21 +69,4 @@ extension CoreModel {
         self.perform(effects, &step)
         self.inbox.handOut(self.configuration.retention, &step)
     }
-
-    mutating func perform(_ effects: [HandlerEffect], _ step: inout CoreStep) {
-        for effect in effects
-        where self.delivery.queue.row(effect.id) == nil && !self.settlement.held.contains(row: effect.id) {
-            do {
-                switch effect.operation {
-                case .send(let chatID, let message):
-                    _ = try self.send(message, toChat: chatID, rowID: effect.id, &step)
-                case .putValue(let scope, let key, let value):
-                    step.changes.append(.putValue(scope: scope, key: key, value: value))
-                case .dispatch(let action): self.reduce(.action(action, nil), &step)
-                }
-            } catch {
-                step.effects.append(.note(.sendFailed(reason: "\(error)")))
-            }
-        }
-    }
 }

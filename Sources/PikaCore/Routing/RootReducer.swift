@@ -104,6 +104,7 @@ extension CoreModel {
                 step.effects.append(.note(.sendFailed(reason: "key package: \(error)")))
             }
         }
+        self.endInterruptedActions(&step)
         self.startPush(&step)
         self.startDepartures(&step)
         self.startSettlement(&step)
@@ -122,6 +123,7 @@ extension CoreModel {
         self.maintainPeople(&step)
         self.maintainPush(&step)
         self.delivery.expireLeftovers(&step)
+        self.endLostMessages(&step)
         self.retain(&step)
         step.effects.append(
             .wake(.maintenance, atMilliseconds: step.nowMilliseconds + Self.maintenanceInterval))
@@ -190,15 +192,13 @@ extension CoreModel {
 
     mutating func finish(_ request: RequestID?, _ outcome: ActionOutcome, _ step: inout CoreStep) {
         guard let request else { return }
+        if let action = request.action { return self.finishAction(action, outcome, &step) }
         self.inbox.report(outcome, of: request, &step)
     }
 
     /// Ends an action with an error, which also shows as a toast.
     mutating func fail(_ request: RequestID?, _ error: any Error, _ step: inout CoreStep) {
-        let failure =
-            (error as? AppCoreError)
-            ?? (error as? MarmotError).map { AppCoreError($0.code == .commitPending ? .busy : .notAllowed, $0.message) }
-            ?? AppCoreError(.notAllowed, "\(error)")
+        let failure = AppCoreError(cause: error)
         self.state.toast = failure.message
         self.finish(request, .failed(failure), &step)
     }
@@ -208,5 +208,17 @@ extension CoreModel {
         self.groups.store(&step)
         self.media.store(&step)
         self.chats.store(&step)
+    }
+}
+
+extension AppCoreError {
+    /// Describes the failure of an action by an error of any layer.
+    init(cause error: any Error) {
+        switch error {
+        case let error as AppCoreError: self = error
+        case let error as MarmotError:
+            self.init(error.code == .commitPending ? .busy : .notAllowed, error.message)
+        default: self.init(.notAllowed, "\(error)")
+        }
     }
 }

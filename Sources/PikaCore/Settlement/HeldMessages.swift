@@ -107,7 +107,7 @@ extension HeldMessage {
             "v": 1, "rumor": .string(Hex.encode(self.rumor.rumorJSON())), "purpose": .string(self.purpose.rawValue),
         ]
         if let rowID { fields["row"] = .string(rowID) }
-        if let key = self.request?.onceKey { fields["once"] = .string(key) }
+        if let request = self.request?.stored { fields[request.name] = request.value }
         return Secret(JSONValue.object(fields).json())
     }
 
@@ -119,6 +119,6 @@ extension HeldMessage {
         else { return nil }
         self.init(
             rumor: event, purpose: purpose, rowID: json["row"]?.string,
-            request: json["once"]?.string.map(RequestID.once))
+            request: RequestID(stored: json))
     }
 }

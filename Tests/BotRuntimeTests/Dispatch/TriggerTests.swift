@@ -37,7 +37,10 @@ struct TriggerTests {
 
     @Test func middlewareCanStopHandler() async {
         let guardian = BotMiddleware { context, next in
-            if context.message?.content == "no" { return context.send("stopped") }
+            if context.message?.content == "no" {
+                context.send("stopped")
+                return
+            }
             try await next()
         }
         let bot = ListedBot { OnMessage { _, context in context.send("handler") } }

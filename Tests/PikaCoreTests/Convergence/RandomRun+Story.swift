@@ -24,6 +24,7 @@ extension RandomRun {
         case .message(let message): return "\(message.content)@\(message.epoch)"
         case .call: return "[call]"
         case .withdrawn(let message): return message.isRestored ? "[restored]" : "[withdrawn]"
+        case .outcome(let outcome): return "[\(outcome.kind) \(outcome.result.name)]"
         }
     }
 

@@ -34,6 +34,7 @@ extension HostileRun {
         case .message(let message): return "\(message.content.suffix(12))@\(message.epoch)"
         case .call: return "[call]"
         case .withdrawn(let message): return message.isRestored ? "[restored]" : "[withdrawn]"
+        case .outcome(let outcome): return "[\(outcome.kind) \(outcome.result.name)]"
         }
     }
 

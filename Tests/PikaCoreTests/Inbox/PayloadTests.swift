@@ -36,6 +36,17 @@ import Testing
             .withdrawn(
                 WithdrawnEvent(id: id, sender: one, kind: .reaction, epoch: 0, wrapper: nil, isRestored: true)),
         ]
+        let left: [PublicKey: InviteFailure] = [
+            one: .keyPackage(.malformed(reason: "\"\u{0}")), two: .welcomeRefused(reason: "blocked: é"),
+        ]
+        let results: [ActionResult] = [
+            .done, .published(messageID: id, relays: [ReducerWorld.relay]), .delivered(messageID: id, relays: []),
+            .partlyDone(left: left), .failed(AppCoreError(.busy, "wait"), messageID: id),
+            .failed(AppCoreError(.noKeyPackage, "", peers: [one: .missing, two: .noRelayAnswered])),
+        ]
+        let outcomes = results.map {
+            CoreEvent.Content.outcome(OutcomeEvent(action: ActionID(rawValue: "b/\(id.hex)/0"), kind: "k", result: $0))
+        }
         let bodies: [CallSignal.Body] = [
             .invite(session), .accept(session), .reject(reason: "busy"), .end(reason: ""),
         ]
@@ -45,7 +56,7 @@ import Testing
                     id: id, sender: one, signal: CallSignal(callID: "c", timestampMilliseconds: .max, body: $0),
                     epoch: 3))
         }
-        return (contents + calls).enumerated().map {
+        return (contents + outcomes + calls).enumerated().map {
             CoreEvent(inboxID: Int64($0.offset), chatID: "ab", receivedAt: 5, content: $0.element)
         }
     }

@@ -1,0 +1,54 @@
+package import Nostr
+
+/// Identifies one action that a handler requested. It is the same when the handler runs again after a crash.
+public struct ActionID: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
+    /// The bot's name, the id of its trigger and the action's number within the handler, separated by slashes.
+    public let rawValue: String
+
+    /// Creates an id from its text, such as one that a bot has stored.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// The id as text.
+    public var description: String { self.rawValue }
+
+    /// The name of the bot that requested the action.
+    package var bot: String { self.rawValue.split(separator: "/", maxSplits: 1).first.map(String.init) ?? "" }
+
+    /// The event that the handler ran for; nil if it ran for a schedule, a timer or the like.
+    package var trigger: EventID? {
+        let parts = self.rawValue.split(separator: "/")
+        return parts.count > 1 ? try? EventID(hex: String(parts[1])) : nil
+    }
+}
+
+extension RequestID {
+    private static let actionPrefix = "action/"
+
+    /// Returns the request of a handler's action. It is stored with the action, which may end after a restart.
+    static func action(_ id: ActionID) -> RequestID { RequestID(rawValue: self.actionPrefix + id.rawValue) }
+
+    /// The handler's action; nil for other requests.
+    var action: ActionID? {
+        guard self.rawValue.hasPrefix(Self.actionPrefix) else { return nil }
+        return ActionID(rawValue: String(self.rawValue.dropFirst(Self.actionPrefix.count)))
+    }
+
+    /// The stored form, a field of another object; nil for a request that ends with the process.
+    var stored: (name: String, value: JSONValue)? {
+        if let key = self.onceKey { return ("once", .string(key)) }
+        return self.action.map { ("action", .string($0.rawValue)) }
+    }
+
+    /// Reads the stored form from the object that contains it; nil if it has none.
+    init?(stored: JSONValue) {
+        if let key = stored["once"]?.string {
+            self = .once(key)
+        } else if let id = stored["action"]?.string {
+            self = .action(ActionID(rawValue: id))
+        } else {
+            return nil
+        }
+    }
+}
