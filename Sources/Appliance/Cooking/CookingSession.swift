@@ -152,7 +152,7 @@ package struct CookingSession: Hashable, Sendable, Codable {
 
     /// Repeats a command without an answer by the best way, or gives it up at its expiry.
     ///
-    /// Call it also after a restart. A clock that was set back does not extend a command: see `nextAttempt`.
+    /// Call it also after a restart.
     package mutating func advance(to now: UnixTime, reach: Reach) -> [Effect] {
         guard var pending, let deadline, now >= deadline else { return [] }
         guard now < pending.command.expiresAt else { return self.expire(pending.command) }
