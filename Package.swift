@@ -49,6 +49,8 @@ var targets: [Target] = [
     library("Nostr", ["Errors", "CSodium", "CSecp256k1", crypto]),
     library("Marmot", ["Errors", "MLS", "TLSCodec", "Nostr"]),
     library("NetworkAddresses", ["Nostr", httpClient] + nio),
+    library("Appliance", ["Errors", "Nostr"]),
+    library("EpicuraSimulator", ["Appliance", "Nostr", lifecycle] + nio),
     library("PikaCore", ["Errors", "Marmot", "MLS", "Nostr", logging, metrics]),
     library("CallMedia", ["PikaCore", "Marmot", "MLS", "Nostr"]),
     library(
@@ -131,7 +133,8 @@ var targets: [Target] = [
         name: "pikabot",
         dependencies: [
             "BotProgram", "BotConfiguration", "BotRuntime", "BotKit", "BlossomClient", "ConvergenceNode", "Daemon",
-            "EchoBot", "GroupCanaryBot", "Load", "LoadReport", "KeyPackageProbeBot", "NetworkAddresses", "ProbeReports",
+            "EchoBot", "EpicuraSimulator", "GroupCanaryBot", "Load", "LoadReport", "KeyPackageProbeBot",
+            "NetworkAddresses", "ProbeReports",
             "RelayProbeBot",
             "ProcessSupport", "ResponderBot", "Supervisor", "Telemetry", "EmbeddedRelay", "RelayClient", "Storage",
             "PikaCore", "Marmot", "MLS", "Nostr", arguments, lifecycle, unixSignals, logging,
@@ -147,6 +150,8 @@ var targets: [Target] = [
             logging,
         ],
         path: "Tests/LabMember", swiftSettings: settings),
+    tests("ApplianceTests", ["Appliance", "Nostr", grdb]),
+    tests("EpicuraSimulatorTests", ["Appliance", "EpicuraSimulator", "Nostr", httpClient] + nio),
     tests("TLSCodecTests", ["TLSCodec"]),
     tests("MLSTests", ["MLS", "TLSCodec", crypto]),
     .testTarget(
@@ -235,7 +240,7 @@ let tools: [Target] = [
         ["EmbeddedRelay", "NetworkAddresses", "Nostr", "PikaCore", "RelayClient", "Storage", logging]),
     // Links only with `--sanitize fuzzer`, which brings `main`; Tests/Fuzzing/run has all flags.
     .executableTarget(
-        name: "fuzz", dependencies: ["TLSCodec", "MLS", "Nostr", "Marmot", "PikaCore", "ConvergenceNode"],
+        name: "fuzz", dependencies: ["Appliance", "TLSCodec", "MLS", "Nostr", "Marmot", "PikaCore", "ConvergenceNode"],
         path: "Tests/Fuzzing/Sources/fuzz", swiftSettings: settings,
         // gold, the default, fails on the sanitizers' debug information.
         linkerSettings: [.unsafeFlags(["-use-ld=lld"], .when(platforms: [.linux]))]),
