@@ -150,7 +150,7 @@ var targets: [Target] = [
             logging,
         ],
         path: "Tests/LabMember", swiftSettings: settings),
-    tests("ApplianceTests", ["Appliance", "Nostr", grdb]),
+    tests("ApplianceTests", ["Appliance", "Errors", "Nostr", grdb]),
     tests("EpicuraSimulatorTests", ["Appliance", "EpicuraSimulator", "Nostr", httpClient] + nio),
     tests("TLSCodecTests", ["TLSCodec"]),
     tests("MLSTests", ["MLS", "TLSCodec", crypto]),

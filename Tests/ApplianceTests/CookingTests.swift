@@ -24,7 +24,8 @@ import Testing
     @Test func refusesStartWhenOffline() throws {
         var session = try Self.session()
         let before = session
-        #expect(code { _ = try session.start(commandID: "c1", reach: Self.offline, now: 100) } == .offline)
+        let refusal1 = code { _ = try session.start(commandID: "c1", reach: Self.offline, now: 100) }
+        #expect(refusal1 == .offline)
         let later = session.advance(to: 200, reach: Self.online)
         #expect(session == before && later.isEmpty)
     }
@@ -108,12 +109,14 @@ import Testing
 
     @Test func commandsNeedARunningSession() throws {
         var session = try Self.session()
-        #expect(
-            code { _ = try session.command(.pause, commandID: "c2", reach: Self.online, now: 100) } == .wrongState)
+        let refusal2 = code { _ = try session.command(.pause, commandID: "c2", reach: Self.online, now: 100) }
+        #expect(refusal2 == .wrongState)
         _ = try session.start(commandID: "c1", reach: Self.online, now: 100)
-        #expect(code { _ = try session.command(.pause, commandID: "c2", reach: Self.online, now: 100) } == .busy)
+        let refusal3 = code { _ = try session.command(.pause, commandID: "c2", reach: Self.online, now: 100) }
+        #expect(refusal3 == .busy)
         _ = session.receive(CommandReceipt(id: "c1", state: .accepted, sessionID: "s1"))
-        #expect(code { _ = try session.command(.pause, commandID: "c2", reach: Self.offline, now: 100) } == .offline)
+        let refusal4 = code { _ = try session.command(.pause, commandID: "c2", reach: Self.offline, now: 100) }
+        #expect(refusal4 == .offline)
         let effects = try session.command(.pause, commandID: "c2", reach: Self.local, now: 100)
         let command = CommandRequest(id: "c2", kind: .pause, sessionID: "s1", expiresAt: 110)
         #expect(effects == [.send(command, .local)])
@@ -190,7 +193,8 @@ import Testing
         try queue.appendBackground(key: "history")
         try queue.append(self.command("c1"), to: "a1", by: .cloud)
         try queue.append(self.command("c2"), to: "a2", by: .cloud)
-        #expect(code { try queue.append(self.command("c3"), to: "a2", by: .cloud) } == .full)
+        let refusal5 = code { try queue.append(self.command("c3"), to: "a2", by: .cloud) }
+        #expect(refusal5 == .full)
         let dropped = queue.appendEmergencyStop(of: "a1")
         _ = queue.appendEmergencyStop(of: "a1")
         var entries: [RequestQueue.Entry] = []
