@@ -110,9 +110,12 @@ struct EpicuraSimulatorTests {
             try await client.set(faults)
             let end = try await socket.next()
             #expect(end == nil)
-            await #expect(throws: (any Error).self) {
-                _ = try await EventSocket.connect(address, token: "wrong", after: 0)
-            }
+            let upgrade = [
+                "GET /v1/events HTTP/1.1", "Host: x", "Connection: Upgrade", "Upgrade: websocket",
+                "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Authorization: Bearer no",
+            ]
+            let refused = try await answer(to: upgrade.joined(separator: "\r\n") + "\r\n\r\n", at: address)
+            #expect(refused.hasPrefix("HTTP/1.1 401"))
         }
     }
 
@@ -173,7 +176,6 @@ private final class EventSocket: Sendable {
         self.messages = messages
     }
 
-    /// Throws if the upgrade is refused.
     static func connect(_ address: String, token: String, after sequence: Int) async throws -> EventSocket {
         let authority = String(address.dropFirst("http://".count))
         let parts = authority.split(separator: ":")
@@ -192,7 +194,6 @@ private final class EventSocket: Sendable {
                 )
                 try channel.pipeline.syncOperations.addHTTPClientHandlers(
                     leftOverBytesStrategy: .forwardBytes, withClientUpgrade: configuration)
-                try channel.pipeline.syncOperations.addHandler(RefusedUpgrade())
             }
         }
         let channel: any Channel
@@ -221,13 +222,34 @@ private final class EventSocket: Sendable {
     }
 }
 
-/// Closes the connection when the server answers with plain HTTP.
-private final class RefusedUpgrade: ChannelInboundHandler {
-    typealias InboundIn = Any
+/// Sends a request as text and returns the first part of the answer.
+private func answer(to request: String, at address: String) async throws -> String {
+    let parts = address.dropFirst("http://".count).split(separator: ":")
+    let group = MultiThreadedEventLoopGroup.singleton
+    let promise = group.next().makePromise(of: String.self)
+    let channel = try await ClientBootstrap(group: group)
+        .channelInitializer { channel in
+            channel.closeFuture.whenComplete { _ in promise.fail(ChannelError.eof) }
+            return channel.eventLoop.makeCompletedFuture {
+                try channel.pipeline.syncOperations.addHandler(FirstPart(promise))
+            }
+        }
+        .connect(host: String(parts[0]), port: Int(parts[1]) ?? 0).get()
+    try await channel.writeAndFlush(ByteBuffer(string: request)).get()
+    let text = try await promise.futureResult.get()
+    try await channel.close().get()
+    return text
+}
+
+private final class FirstPart: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let promise: EventLoopPromise<String>
+
+    init(_ promise: EventLoopPromise<String>) { self.promise = promise }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // Frames after the upgrade are consumed by the handler before this one.
-        context.close(promise: nil)
+        self.promise.succeed(String(buffer: self.unwrapInboundIn(data)))
     }
 }
 
