@@ -1,4 +1,5 @@
 import Appliance
+import Foundation
 import LiveTesting
 import Nostr
 import Testing
@@ -259,5 +260,46 @@ private func problem(_ response: SimulatedResponse) throws -> String {
         let found = household.send(try .recipes(language: .hindi, query: "दाल"))
         let page = try decoded(RecipePage.self, found)
         #expect(page.items.map { $0.id } == ["dal-tadka"])
+    }
+}
+
+@Suite struct DefinitionTests {
+    private static func text(_ name: String) throws -> String {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return try String(contentsOf: root.appendingPathComponent("docs/epicura/\(name)"), encoding: .utf8)
+    }
+
+    /// Every path of the simulator is in the OpenAPI document, with its methods, and none else is there.
+    @Test func openAPIListsEveryRoute() throws {
+        var documented: Set<String> = []
+        var path: String?
+        for line in try Self.text("openapi.yaml").split(separator: "\n") {
+            let name = line.trimmingCharacters(in: .whitespaces)
+            if line.hasPrefix("  /") {
+                path = name.dropLast().split(separator: "/").map { $0.hasPrefix("{") ? "*" : String($0) }
+                    .joined(separator: "/")
+            } else if !line.hasPrefix("   ") {
+                path = nil
+            } else if let path, line.hasPrefix("    "), !line.hasPrefix("     "), name.hasSuffix(":") {
+                documented.insert("\(name.dropLast().uppercased()) \(path)")
+            }
+        }
+        let routes = SimulatedCloud.routes.map { "\($0.method) \($0.pattern.joined(separator: "/"))" }
+        #expect(documented == Set(routes.filter { !$0.contains(" simulator/") }))
+    }
+
+    @Test func pageListsEveryEventAndIdentifier() throws {
+        let page = try Self.text("api.md")
+        let receipt = EmergencyStopReceipt(id: "e", acknowledgedAt: 0)
+        let bodies: [LiveEvent.Body] = [
+            .hello(isResumed: true), .applianceStatus(isOnline: true, state: .idle),
+            .timerFired(sessionID: "s", label: "l"), .emergencyStopAcknowledged(receipt),
+            .alert(LiveEvent.Alert(id: "a", severity: .danger, code: "c", text: "")), .preferencesChanged(version: 1),
+        ]
+        let types = bodies.map { LiveEvent(sequence: 1, at: 0, body: $0).type } + ["cooking.status"]
+        #expect(types.allSatisfy { page.contains("| `\($0)` |") })
+        #expect((GATTProfile.required.union([GATTProfile.service])).allSatisfy { page.contains("`\($0)`") })
+        #expect(page.contains("`\(RecipeSearch.tokenizer)`"))
     }
 }
