@@ -26,7 +26,8 @@ extension SimulatedCloud {
         guard self.challenges.count < Self.maximumChallenges else {
             throw Refusal(429, "too_many_requests", "too many codes", retryAfter: 60)
         }
-        let digits = String(generator.next() % 1_000_000)
+        let number: UInt64 = generator.next()
+        let digits = String(number % 1_000_000)
         let challenge = Challenge(
             id: Self.token("challenge", &generator), address: request.address,
             code: String(repeating: "0", count: 6 - digits.count) + digits,

@@ -118,7 +118,7 @@ package struct SimulatedCloud: Sendable {
             let refusal = Refusal(503, "unavailable", "the stream is not available")
             return self.record(request, refusal.response)
         }
-        do {
+        do throws(Refusal) {
             _ = try self.authorize(request, now)
             _ = self.record(request, SimulatedResponse(status: 101, content: .nothing))
             return nil
@@ -185,7 +185,8 @@ package struct SimulatedCloud: Sendable {
 
     /// 128 random bits.
     static func token(_ prefix: String, _ generator: inout any RandomNumberGenerator) -> String {
-        let digits = [generator.next(), generator.next()].map { number in
+        let numbers: [UInt64] = [generator.next(), generator.next()]
+        let digits = numbers.map { number in
             let text = String(number, radix: 16)
             return String(repeating: "0", count: 16 - text.count) + text
         }

@@ -93,13 +93,14 @@ extension APIRequest {
     }
 
     package static func rename(_ appliance: String, _ name: String) throws(ApplianceError) -> APIRequest {
-        try APIRequest(.patch, "/v1/appliances/\(self.checked(appliance, "appliance"))").with(
-            ApplianceRename(name: name))
+        let id = try self.checked(appliance, "appliance")
+        return try APIRequest(.patch, "/v1/appliances/\(id)").with(ApplianceRename(name: name))
     }
 
     /// The session of an appliance; answered with 204 if there is none.
     package static func session(of appliance: String) throws(ApplianceError) -> APIRequest {
-        APIRequest(.get, "/v1/appliances/\(try self.checked(appliance, "appliance"))/session")
+        let id = try self.checked(appliance, "appliance")
+        return APIRequest(.get, "/v1/appliances/\(id)/session")
     }
 
     package static func command(
@@ -143,12 +144,16 @@ extension APIRequest {
             try Bounds.text(query, 0...200, "query")
             target += "&q=\(self.encoded(query))"
         }
-        if let cursor { target += "&cursor=\(try self.checked(cursor, "cursor"))" }
+        if let cursor {
+            try Bounds.identifier(cursor, "cursor")
+            target += "&cursor=\(cursor)"
+        }
         return APIRequest(.get, target)
     }
 
     package static func recipe(_ id: String, language: Language) throws(ApplianceError) -> APIRequest {
-        APIRequest(.get, "/v1/recipes/\(try self.checked(id, "recipe"))?language=\(language.rawValue)")
+        let id = try self.checked(id, "recipe")
+        return APIRequest(.get, "/v1/recipes/\(id)?language=\(language.rawValue)")
     }
 
     package static func image(at path: String) throws(ApplianceError) -> APIRequest {
@@ -169,13 +174,14 @@ extension APIRequest {
 
     /// Stores a record; a second time it has no effect.
     package static func addHistory(_ record: HistoryRecord) throws(ApplianceError) -> APIRequest {
-        try APIRequest(.put, "/v1/history/\(self.checked(record.id, "history.id"))").with(
-            record, idempotencyKey: record.id)
+        let id = try self.checked(record.id, "history.id")
+        return try APIRequest(.put, "/v1/history/\(id)").with(record, idempotencyKey: id)
     }
 
     /// Rates a session; the rating with the latest time counts.
     package static func rate(_ session: String, _ rating: Rating) throws(ApplianceError) -> APIRequest {
-        try APIRequest(.put, "/v1/history/\(self.checked(session, "session"))/rating").with(rating)
+        let id = try self.checked(session, "session")
+        return try APIRequest(.put, "/v1/history/\(id)/rating").with(rating)
     }
 
     // MARK: Events

@@ -14,7 +14,7 @@ package struct FramePacer: Hashable, Sendable {
     /// - Parameter rate: pictures per second, limited to ``rates``.
     package init(rate: Int = 12) {
         let rate = max(Self.rates.lowerBound, min(Self.rates.upperBound, rate))
-        self.interval = .milliseconds(1_000) / rate
+        self.interval = Duration.milliseconds(1_000) / rate
     }
 
     /// Whether to pass on a picture that arrives now. After true, call ``finished()`` when the reader is ready.

@@ -15,7 +15,11 @@ package struct LocalTime: Hashable, Sendable, Codable, Comparable {
         guard (2000...2199).contains(year), (1...12).contains(month), (1...lengths[month - 1]).contains(day),
             (0...23).contains(hour), (0...59).contains(minute)
         else { throw ApplianceError(.malformed, "expected a date and a time such as 2026-11-23 19:30") }
-        (self.year, self.month, self.day, self.hour, self.minute) = (year, month, day, hour, minute)
+        self.year = year
+        self.month = month
+        self.day = day
+        self.hour = hour
+        self.minute = minute
     }
 
     /// Reads `2026-11-23 19:30`.
