@@ -129,6 +129,20 @@ import Testing
         }
     }
 
+    @Test func writesTheWholeMessageAgain() {
+        var machine = Self.ready()
+        var effects = machine.receive(.credentials(Self.credentials), at: .seconds(5))
+        guard case .write(let first)? = effects.first else {
+            Issue.record("expected a write")
+            return
+        }
+        effects = machine.advance(to: .seconds(10))
+        #expect(effects == [.write(first)])
+        let second = machine.advance(to: .seconds(15))
+        let failed = machine.advance(to: .seconds(20))
+        #expect(second == [.write(first)] && failed == [.disconnect, .fail(.connectionFailed)])
+    }
+
     @Test func failsAtEveryDeadline() {
         var scanning = ProvisioningMachine()
         _ = scanning.receive(.begin, at: .zero)

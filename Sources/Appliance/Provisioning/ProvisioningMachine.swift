@@ -94,6 +94,7 @@ package struct ProvisioningMachine: Hashable, Sendable {
     /// Devices that are offered; the weakest signals are left out.
     package static let maximumDevices = 16
     package static let maximumConnections = 3
+    /// Attempts to write one message.
     package static let maximumWrites = 3
     package static let maximumPassphrases = 3
 
@@ -105,7 +106,8 @@ package struct ProvisioningMachine: Hashable, Sendable {
         case waiting(address: String, attempt: Int)
         case discovering(address: String, attempt: Int)
         case awaitingCredentials(mtu: Int)
-        case writing(mtu: Int, chunks: [[UInt8]], attempt: Int)
+        /// `next` is the index of the chunk that is being written.
+        case writing(mtu: Int, chunks: [[UInt8]], next: Int, attempt: Int)
         case joining(mtu: Int)
         case done
         case failed(Failure)
@@ -249,42 +251,41 @@ package struct ProvisioningMachine: Hashable, Sendable {
             return []
         }
         self.messageNumber &+= 1
-        guard let chunks = try? GATTChunks.split(message, number: self.messageNumber, mtu: mtu),
-            let first = chunks.first
-        else { return [] }
+        guard let chunks = try? GATTChunks.split(message, number: self.messageNumber, mtu: mtu) else { return [] }
         self.passphrases += 1
-        self.phase = .writing(mtu: mtu, chunks: chunks, attempt: 1)
-        self.deadline = now + self.timing.write
-        return [.write(first)]
+        return self.write(mtu, chunks, 0, attempt: 1, now)
     }
 
-    private mutating func written(_ now: Duration) -> [Effect] {
-        guard case .writing(let mtu, let chunks, _) = self.phase else { return [] }
-        let rest = Array(chunks.dropFirst())
-        guard let next = rest.first else {
+    private mutating func write(
+        _ mtu: Int, _ chunks: [[UInt8]], _ next: Int, attempt: Int, _ now: Duration
+    ) -> [Effect] {
+        guard next < chunks.count else {
             self.phase = .joining(mtu: mtu)
             self.deadline = now + self.timing.join
             return []
         }
-        self.phase = .writing(mtu: mtu, chunks: rest, attempt: 1)
+        self.phase = .writing(mtu: mtu, chunks: chunks, next: next, attempt: attempt)
         self.deadline = now + self.timing.write
-        return [.write(next)]
+        return [.write(chunks[next])]
     }
 
-    /// Writes the chunk again; a chunk that arrived twice ends the message, and the appliance reports it.
+    private mutating func written(_ now: Duration) -> [Effect] {
+        guard case .writing(let mtu, let chunks, let next, let attempt) = self.phase else { return [] }
+        return self.write(mtu, chunks, next + 1, attempt: attempt, now)
+    }
+
+    /// Writes the message again from its beginning: the chunk may have arrived, and only its response was lost.
     private mutating func writeFailed(_ now: Duration) -> [Effect] {
-        guard case .writing(let mtu, let chunks, let attempt) = self.phase else { return [] }
-        guard attempt < Self.maximumWrites, let chunk = chunks.first else { return self.fail(.connectionFailed) }
-        self.phase = .writing(mtu: mtu, chunks: chunks, attempt: attempt + 1)
-        self.deadline = now + self.timing.write
-        return [.write(chunk)]
+        guard case .writing(let mtu, let chunks, _, let attempt) = self.phase else { return [] }
+        guard attempt < Self.maximumWrites else { return self.fail(.connectionFailed) }
+        return self.write(mtu, chunks, 0, attempt: attempt + 1, now)
     }
 
     private mutating func notified(_ chunk: [UInt8], _ now: Duration) -> [Effect] {
         let mtu: Int
         switch self.phase {
         // The status may overtake the response to the last write.
-        case .writing(let value, _, _), .joining(let value): mtu = value
+        case .writing(let value, _, _, _), .joining(let value): mtu = value
         default: return []
         }
         guard let message = self.reassembler.consume(chunk),
