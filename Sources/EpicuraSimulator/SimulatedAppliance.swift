@@ -5,6 +5,7 @@ package import Nostr
 package struct SimulatedAppliance: Hashable, Sendable {
     private struct Run: Hashable {
         let id: String
+        let commandID: String
         let recipe: Recipe
         let servings: Int
         let startedAt: UnixTime
@@ -52,7 +53,8 @@ package struct SimulatedAppliance: Hashable, Sendable {
             let done = run.recipe.steps.prefix(run.step).reduce(0) { $0 + $1.seconds } + Int(run.elapsed / 1_000)
             let isFinished = run.phase == .finished
             return CookingStatus(
-                sessionID: run.id, applianceID: self.id, recipeID: run.recipe.id, servings: run.servings,
+                sessionID: run.id, commandID: run.commandID, applianceID: self.id, recipeID: run.recipe.id,
+                servings: run.servings,
                 revision: run.revision, phase: run.phase, step: run.step, stepCount: run.recipe.steps.count,
                 stepRemainingSeconds: isFinished
                     ? 0 : max(0, run.recipe.steps[run.step].seconds - Int(run.elapsed / 1_000)),
@@ -91,7 +93,8 @@ package struct SimulatedAppliance: Hashable, Sendable {
             guard !self.isCooking else { return refused(APIProblem.Known.busy) }
             guard let recipe else { return refused("unknown_recipe") }
             self.run = Run(
-                id: sessionID, recipe: recipe, servings: command.servings ?? recipe.servings, startedAt: now,
+                id: sessionID, commandID: command.id, recipe: recipe, servings: command.servings ?? recipe.servings,
+                startedAt: now,
                 updatedAt: now)
             self.starts += 1
             let receipt = CommandReceipt(id: command.id, state: .accepted, sessionID: sessionID)

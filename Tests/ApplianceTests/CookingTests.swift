@@ -66,6 +66,18 @@ import Testing
         #expect(expired == [.report(.expired), .readStatus])
     }
 
+    @Test func ignoresSessionsOfOtherStarts() throws {
+        var session = try Self.session()
+        _ = try session.start(commandID: "c1", reach: Self.online, now: 100)
+        let other = session.receive(
+            Samples.status(revision: 9, phase: .finished, step: 2, remaining: 0, session: "s0", command: "c0"))
+        let early = session.receiveNoSession()
+        #expect(other.isEmpty && early.isEmpty && session.isActive)
+        _ = session.advance(to: 110, reach: Self.online)
+        let effects = session.receiveNoSession()
+        #expect(effects == [.report(.refused(reason: "not_started"))] && !session.isActive)
+    }
+
     @Test func reportsEachStepOnce() throws {
         var session = try Self.running()
         let statuses = [

@@ -19,10 +19,12 @@ enum Samples {
         tags: ["vegetarian"], imagePath: "/v1/recipes/dal/image")
 
     static func status(
-        revision: Int, phase: CookingPhase = .cooking, step: Int = 0, remaining: Int = 180, session: String = "s1"
+        revision: Int, phase: CookingPhase = .cooking, step: Int = 0, remaining: Int = 180, session: String = "s1",
+        command: String = "c1"
     ) -> CookingStatus {
         CookingStatus(
-            sessionID: session, applianceID: "a1", recipeID: "dal", servings: 2, revision: revision, phase: phase,
+            sessionID: session, commandID: command, applianceID: "a1", recipeID: "dal", servings: 2, revision: revision,
+            phase: phase,
             step: step, stepCount: 3, stepRemainingSeconds: 10, remainingSeconds: remaining, totalSeconds: 180,
             startedAt: 1_000, updatedAt: 1_100)
     }

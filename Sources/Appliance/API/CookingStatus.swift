@@ -11,6 +11,8 @@ package enum CookingPhase: String, Hashable, Sendable, Codable, CaseIterable {
 /// Complete state of a cooking session; a later one replaces an earlier one.
 package struct CookingStatus: APIValue {
     package var sessionID: String
+    /// The id of the start that created the session.
+    package var commandID: String
     package var applianceID: String
     package var recipeID: String
     package var servings: Int
@@ -30,11 +32,13 @@ package struct CookingStatus: APIValue {
     package var updatedAt: UnixTime
 
     package init(
-        sessionID: String, applianceID: String, recipeID: String, servings: Int, revision: Int, phase: CookingPhase,
+        sessionID: String, commandID: String, applianceID: String, recipeID: String, servings: Int, revision: Int,
+        phase: CookingPhase,
         step: Int, stepCount: Int, stepRemainingSeconds: Int, remainingSeconds: Int, totalSeconds: Int,
         startedAt: UnixTime, updatedAt: UnixTime
     ) {
         self.sessionID = sessionID
+        self.commandID = commandID
         self.applianceID = applianceID
         self.recipeID = recipeID
         self.servings = servings
@@ -51,6 +55,7 @@ package struct CookingStatus: APIValue {
 
     package func validate() throws(ApplianceError) {
         try Bounds.identifier(self.sessionID, "status.sessionID")
+        try Bounds.identifier(self.commandID, "status.commandID")
         try Bounds.identifier(self.applianceID, "status.applianceID")
         try Bounds.identifier(self.recipeID, "status.recipeID")
         try Bounds.number(self.servings, 1...100, "status.servings")

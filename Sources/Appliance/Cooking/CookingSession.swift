@@ -71,6 +71,8 @@ package struct CookingSession: Hashable, Sendable, Codable {
     package let recipe: Recipe
     package let servings: Int
     private var phase = Phase.idle
+    /// The id of the start; the status of the session that it created has it too.
+    private var startID: String?
     private var pending: Pending?
     package private(set) var status: CookingStatus?
     private var reportedStep: Int?
@@ -123,6 +125,7 @@ package struct CookingSession: Hashable, Sendable, Codable {
             expiresAt: now + Self.lifetime)
         try command.validate()
         self.phase = .starting
+        self.startID = commandID
         return self.send(command, route, now)
     }
 
@@ -191,7 +194,9 @@ package struct CookingSession: Hashable, Sendable, Codable {
         }
     }
 
-    /// The appliance has no session; ends a start whose outcome was not known.
+    /// The appliance has no session, or that of another start; ends a start whose outcome was not known.
+    ///
+    /// For the answer to ``Effect/readStatus`` only: an event of the live stream may be older than the start.
     package mutating func receiveNoSession() -> [Effect] {
         guard self.phase == .starting, self.pending == nil else { return [] }
         self.phase = .refused
@@ -210,7 +215,7 @@ package struct CookingSession: Hashable, Sendable, Codable {
     package mutating func receive(_ status: CookingStatus) -> [Effect] {
         guard status.applianceID == self.applianceID, (try? status.validate()) != nil else { return [] }
         var effects: [Effect] = []
-        if self.phase == .starting, status.recipeID == self.recipe.id {
+        if self.phase == .starting, status.commandID == self.startID {
             // The event may overtake the answer; the answer then finds the session running.
             if self.pending?.command.kind == .start { self.pending = nil }
             effects = self.begin(status.sessionID)
