@@ -3,7 +3,7 @@ import NIOHTTP1
 import NIOPosix
 import NIOWebSocket
 package import Nostr
-package import ServiceLifecycle
+import ServiceLifecycle
 import Synchronization
 
 /// Serves the simulated cloud and its appliances on one port: REST, the WebSocket of live events, and the camera.

@@ -11,7 +11,9 @@ struct Pikabot: AsyncParsableCommand {
         version: SoftwareVersion.current,
         subcommands: [Demo.self, New.self] + BotProgram.commands + [
             ProbeCommand.self, RelayCommand.self, Init.self, Login.self, Logout.self, Accounts.self, Identity.self,
-            PublishKeyPackage.self, Groups.self, Welcomes.self, AcceptWelcome.self, Invite.self, Disband.self,
+            PublishKeyPackage.self, Groups.self, Welcomes.self, AcceptWelcome.self, Invite.self, Create.self,
+            Members.self, Add.self, Remove.self, Leave.self, Rename.self, Describe.self, Admins.self, Relays.self,
+            Disband.self,
             Send.self, Messages.self, DownloadMedia.self, Listen.self, QR.self, Profile.self, UpdateProfile.self,
             UpdateGroupProfile.self, SendHypernote.self, HypernoteCatalogCommand.self, DaemonCommand.self,
             LoadCommand.self, ConvergenceNodeCommand.self, EpicuraSimulatorCommand.self,

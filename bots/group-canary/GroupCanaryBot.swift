@@ -36,6 +36,7 @@ package struct GroupCanaryBot: Bot {
             }
             OnInnerEvent(.kind(.canaryAnswer)) { try await sender.receive($0, $1) }
             OnInnerEvent(.kind(.chatMessage, .reaction, .hypernote)) { try await sender.notice($0, $1) }
+            OnOutcome(.action("create_group_chat")) { try await sender.receive($0, $1) }
             OnProbe(Self.module) { try await sender.answer($0, $1) }
         }
     }

@@ -21,6 +21,8 @@ package struct MJPEGParser: Sendable {
         package var tooLong = 0
         package var notPictures = 0
         package var badHeaders = 0
+
+        package init() {}
     }
 
     private enum State: Hashable {

@@ -8,6 +8,7 @@ package enum ProgramCommands {
     package static let known: Set<String> = [
         "publish_keypackage", "list_pending_welcomes", "accept_welcome", "list_groups", "init_group",
         "add_members", "list_members", "remove_members", "leave_group", "disband_group", "enable_disbanding",
+        "rename_group", "describe_group", "set_group_admins", "set_group_relays",
         "get_group_profile", "update_group_profile", "upload_group_profile_image", "send_message", "send_hypernote",
         "hypernote_catalog", "react", "submit_hypernote_action", "send_media", "send_media_batch", "send_typing",
         "get_messages", "invite_call", "accept_call", "reject_call", "end_call", "send_audio_file",

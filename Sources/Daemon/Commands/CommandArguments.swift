@@ -39,6 +39,16 @@ enum CommandArguments {
         return found
     }
 
+    /// Returns the treatment of peers that cannot be invited; to fail by default.
+    static func missingPeers(_ text: String?) throws(DaemonFailure) -> MissingPeers {
+        switch text {
+        case nil, "fail": .fail
+        case "skip": .proceedWithout
+        case let other?:
+            throw DaemonFailure(.badRequest, "on_missing: expected fail or skip, found \(other.prefix(64))")
+        }
+    }
+
     /// Returns the relays without duplicates, in order; skips blank texts.
     static func relays(_ texts: [String]) throws(DaemonFailure) -> [RelayURL] {
         var relays: [RelayURL] = []

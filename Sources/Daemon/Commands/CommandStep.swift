@@ -24,7 +24,8 @@ enum CommandStep {
     /// Waits until a relay has accepted a message; nil is a timeout.
     case waitForRelay(EventID, Next<AppState.Delivery?>)
     case readProfiles(chatID: ChatID, Next<[AppState.Profile]>)
-    case readMessages(chatID: ChatID, limit: Int, Next<Result<[StoredMessage], any Error>>)
+    case readMessages(
+        chatID: ChatID, before: StoredMessage.Position? = nil, limit: Int, Next<Result<[StoredMessage], any Error>>)
     case readFile(path: String, Next<Result<[UInt8], RegularFile.Failure>>)
     case readCallSession(callID: String, Next<CallSession?>)
     case openMedia(callID: String, Next<CallMediaSession?>)

@@ -38,8 +38,8 @@ extension DaemonEngine {
             case .readProfiles(let chatID, let next):
                 let known = await self.core.profiles(in: chatID)
                 step = try next(&self.machine, known)
-            case .readMessages(let chatID, let limit, let next):
-                let found = await self.core.newestMessages(in: chatID, limit: limit)
+            case .readMessages(let chatID, let before, let limit, let next):
+                let found = await self.core.newestMessages(in: chatID, before: before, limit: limit)
                 step = try next(&self.machine, found)
             case .readFile(let path, let next):
                 let found = RegularFile.content(path)

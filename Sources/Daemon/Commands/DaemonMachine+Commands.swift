@@ -35,9 +35,10 @@ extension DaemonMachine {
             let groups = self.state.chatList.filter(\.isListed)
             return .reply(CommandResult(result: ["groups": .array(groups.map { .object(DaemonGroup($0).json) })]))
         case .listMembers(let group): return .reply(.members(of: try self.group(group)))
-        case .getMessages(let group, let limit): return try self.readMessages(of: group, limit)
+        case .getMessages(let group, let limit, let before): return try self.readMessages(of: group, before, limit)
         case .hypernoteCatalog: return .reply(CommandResult(result: ["catalog": HypernoteCatalog.json]))
-        case .initGroup, .addMembers, .removeMembers, .leaveGroup, .disbandGroup, .enableDisbanding,
+        case .initGroup, .foundGroup, .renameGroup, .describeGroup, .setGroupAdmins, .setGroupRelays, .addMembers,
+            .removeMembers, .leaveGroup, .disbandGroup, .enableDisbanding,
             .updateGroupProfile, .getGroupProfile, .uploadGroupProfileImage:
             return try GroupCommands.begin(command, key: context.key, &self)
         case .sendMessage, .sendHypernote, .react, .submitHypernoteAction, .sendMedia, .sendMediaBatch, .sendTyping:
@@ -188,12 +189,19 @@ extension DaemonMachine {
 
     // MARK: Messages
 
-    private func readMessages(of reference: String, _ limit: Int) throws(DaemonFailure) -> CommandStep {
+    private func readMessages(
+        of reference: String, _ place: DaemonCommand.Place?, _ limit: Int
+    ) throws(DaemonFailure) -> CommandStep {
         guard (1...10_000).contains(limit) else {
             throw DaemonFailure(.mdkError, "limit must be between 1 and 10000, not \(limit)")
         }
         let chatID = try self.chat(reference)?.chatID ?? ChatID(rawValue: reference.lowercased())
-        return .readMessages(chatID: chatID, limit: limit) {
+        var before: StoredMessage.Position?
+        if let place {
+            before = StoredMessage.Position(
+                createdAt: UnixTime(place.createdAt), id: try CommandArguments.eventID(place.messageID))
+        }
+        return .readMessages(chatID: chatID, before: before, limit: limit) {
             (machine: inout DaemonMachine, found: Result<[StoredMessage], any Error>) throws(DaemonFailure)
                 -> CommandStep in
             switch found {

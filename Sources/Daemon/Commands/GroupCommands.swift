@@ -12,8 +12,29 @@ enum GroupCommands {
             return try self.initGroup(
                 try CommandArguments.publicKey(peer), name, try CommandArguments.groupProtocol(groupProtocol), key: key,
                 machine)
-        case .addMembers(let group, let peers):
-            return try self.add(try CommandArguments.publicKeys(peers), to: group, key: key, &machine)
+        case .foundGroup(let peers, let name, let onMissing, let groupProtocol):
+            let action = AppAction.createGroupChat(
+                name: name, peers: try CommandArguments.publicKeys(peers),
+                missing: try CommandArguments.missingPeers(onMissing),
+                groupProtocol: try CommandArguments.groupProtocol(groupProtocol))
+            return try self.found(action, key: key, machine)
+        case .addMembers(let group, let peers, let onMissing):
+            return try self.add(
+                try CommandArguments.publicKeys(peers), try CommandArguments.missingPeers(onMissing), to: group,
+                key: key, &machine)
+        case .renameGroup(let group, let name):
+            return try self.set(group, key: key, &machine) { .renameGroup(chatID: $0, name: name) }
+        case .describeGroup(let group, let description):
+            return try self.set(group, key: key, &machine) {
+                .setGroupDescription(chatID: $0, description: description)
+            }
+        case .setGroupAdmins(let group, let admins):
+            let admins = try CommandArguments.publicKeys(admins)
+            return try self.set(group, key: key, &machine) { .setGroupAdmins(chatID: $0, admins: admins) }
+        case .setGroupRelays(let group, let relays):
+            let relays = try CommandArguments.relays(relays)
+            guard !relays.isEmpty else { throw DaemonFailure(.badRelays, "relays list is empty") }
+            return try self.set(group, key: key, &machine) { .setGroupRelays(chatID: $0, relays: relays) }
         case .removeMembers(let group, let peers):
             return try self.remove(try CommandArguments.publicKeys(peers), from: group, key: key, &machine)
         case .leaveGroup(let group): return try self.leave(group, key: key, &machine)
@@ -63,24 +84,56 @@ enum GroupCommands {
         }
     }
 
+    /// Creates a group with several peers.
+    private static func found(
+        _ action: AppAction, key: String?, _ machine: DaemonMachine
+    ) throws(DaemonFailure) -> CommandStep {
+        try machine.requireRelays()
+        return .request(action, key: key, within: nil) {
+            (machine: inout DaemonMachine, outcome: ActionOutcome?) throws(DaemonFailure) -> CommandStep in
+            let group: DaemonGroup
+            var left: [PublicKey: InviteFailure] = [:]
+            switch outcome {
+            case .done(let chatID?): group = try machine.group(chatID)
+            case .partlyDone(let chatID, let peers):
+                group = try machine.group(chatID)
+                left = peers
+            default: throw DaemonFailure.membership(outcome)
+            }
+            var result = group.json
+            result["members"] = group.memberList
+            result["left_out"] = left.json
+            return try self.report(.created, of: group.chatID, &machine) {
+                (machine: inout DaemonMachine, events: [DaemonEvent]) throws(DaemonFailure) -> CommandStep in
+                .reply(CommandResult(before: events, result: result))
+            }
+        }
+    }
+
     private static func add(
-        _ peers: [PublicKey], to reference: String, key: String?, _ machine: inout DaemonMachine
+        _ peers: [PublicKey], _ missing: MissingPeers, to reference: String, key: String?,
+        _ machine: inout DaemonMachine
     ) throws(DaemonFailure) -> CommandStep {
         try machine.requireRelays()
         let chatID = try machine.group(reference).chatID
-        return self.change(chatID, .addGroupMembers(chatID: chatID, peers: peers), key: key, &machine) {
+        let action = AppAction.addGroupMembers(chatID: chatID, peers: peers, missing: missing)
+        return self.change(chatID, action, key: key, &machine) {
             (machine: inout DaemonMachine, outcome: ActionOutcome?) throws(DaemonFailure) -> CommandStep in
-            let undelivered: Int
+            var left: [PublicKey: InviteFailure] = [:]
             switch outcome {
-            case .done: undelivered = 0
-            case .partlyDone(_, let left): undelivered = left.count
+            case .done: break
+            case .partlyDone(_, let peers): left = peers
             default: throw DaemonFailure.membership(outcome)
+            }
+            let added = peers.filter { peer in
+                if case .keyPackage? = left[peer] { false } else { true }
             }
             let group = try self.group(chatID, after: "add_members", machine)
             return try self.report(.membersAdded, of: chatID, &machine) {
                 (machine: inout DaemonMachine, events: [DaemonEvent]) throws(DaemonFailure) -> CommandStep in
-                var fields = self.fields("added_pubkeys", peers, of: group)
-                fields["welcome_delivery_count"] = .integer(Int64(max(0, peers.count - undelivered)))
+                var fields = self.fields("added_pubkeys", added, of: group)
+                fields["welcome_delivery_count"] = .integer(Int64(max(0, peers.count - left.count)))
+                if missing == .proceedWithout || !left.isEmpty { fields["left_out"] = left.json }
                 return .reply(CommandResult(before: events, result: fields))
             }
         }
@@ -153,6 +206,23 @@ enum GroupCommands {
             (machine: inout DaemonMachine, outcome: ActionOutcome?) throws(DaemonFailure) -> CommandStep in
             guard case .done = outcome else { throw DaemonFailure.membership(outcome) }
             return .reply(CommandResult(result: ["nostr_group_id": .string(machine.nostrGroupID(of: chatID))]))
+        }
+    }
+
+    /// Changes a field of the group; the reply is the group after the change.
+    private static func set(
+        _ reference: String, key: String?, _ machine: inout DaemonMachine, _ action: (ChatID) -> AppAction
+    ) throws(DaemonFailure) -> CommandStep {
+        try machine.requireRelays()
+        let chatID = try machine.group(reference).chatID
+        return self.change(chatID, action(chatID), key: key, &machine) {
+            (machine: inout DaemonMachine, outcome: ActionOutcome?) throws(DaemonFailure) -> CommandStep in
+            guard case .done = outcome else { throw DaemonFailure.membership(outcome) }
+            let group = try self.group(chatID, after: "the change", machine)
+            var fields = group.json
+            fields["members"] = group.memberList
+            fields["relays"] = .array(group.relays.map { .string($0.string) })
+            return .reply(CommandResult(result: fields))
         }
     }
 
@@ -244,5 +314,12 @@ enum GroupCommands {
             (machine: inout DaemonMachine, known: [AppState.Profile]) throws(DaemonFailure) -> CommandStep in
             try next(&machine, [machine.update(kind, of: group, known)])
         }
+    }
+}
+
+extension [PublicKey: InviteFailure] {
+    /// The peers that were left out, with the reasons.
+    fileprivate var json: JSONValue {
+        .array(self.sorted { $0.key < $1.key }.map { $0.value.json(of: $0.key) })
     }
 }

@@ -40,8 +40,10 @@ extension AppCore: DaemonCore {
 extension DaemonCore {
     func dispatch(_ action: AppAction) { self.dispatch(action, request: nil) }
 
-    func newestMessages(in chatID: ChatID, limit: Int) async -> Result<[StoredMessage], any Error> {
-        do { return .success(try await self.messages(chatID: chatID, before: nil, limit: limit)) } catch {
+    func newestMessages(
+        in chatID: ChatID, before: StoredMessage.Position?, limit: Int
+    ) async -> Result<[StoredMessage], any Error> {
+        do { return .success(try await self.messages(chatID: chatID, before: before, limit: limit)) } catch {
             return .failure(error)
         }
     }

@@ -89,7 +89,8 @@ extension DaemonEngine {
         case .announce(let events): await self.announce(events, for: event)
         case .announceMessage(let message):
             await self.announce(await self.events(of: message, event.chatID), for: event)
-        case .announceUpdate(let kind): await self.announce(await self.updates(kind, event.chatID), for: event)
+        case .announceUpdate(let kind, let others):
+            await self.announce(await self.updates(kind, event.chatID) + others, for: event)
         case .dropMessage:
             self.logger.warning("dropped a message: its sender is not allowed")
             await self.announce([], for: event)

@@ -6,8 +6,8 @@ enum CoreEventReaction: Sendable {
     case announce([DaemonEvent])
     /// Announces the message with its attachments, and the change of the profile if it sets one.
     case announceMessage(MessageEvent)
-    /// Announces the change with the group's profile.
-    case announceUpdate(DaemonGroupUpdate.Kind)
+    /// Announces the change with the group's profile, and these events.
+    case announceUpdate(DaemonGroupUpdate.Kind, [DaemonEvent])
     /// The sender is not allowed.
     case dropMessage
     /// Announces nothing: clients learn of a call signal from the state changes that it causes. With a program, the
@@ -27,10 +27,12 @@ extension DaemonMachine {
             // sent `left`.
             return message.isTyping || self.hasLeft(event.chatID) ? .announce([]) : .announceMessage(message)
         case .commit(let commit):
+            let group = self.nostrGroupID(of: event.chatID)
+            let changes = self.hasLeft(event.chatID) ? [] : DaemonGroupChange.all(in: commit, of: group)
             switch self.memberships.receive(commit, in: event.chatID) {
-            case nil: return .announce([])
+            case nil: return .announce(changes.map(DaemonEvent.groupChanged))
             case .left: return .announce([.groupUpdated(self.leftUpdate(event.chatID))])
-            case let kind?: return .announceUpdate(kind)
+            case let kind?: return .announceUpdate(kind, changes.map(DaemonEvent.groupChanged))
             }
         case .call: return .receiveCall(refreshesState: self.settings.program != nil)
         case .withdrawn(let withdrawn):

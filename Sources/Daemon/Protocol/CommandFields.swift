@@ -41,6 +41,17 @@ struct CommandFields {
         return texts
     }
 
+    func has(_ name: String) -> Bool { self.object[name] != nil }
+
+    /// Returns the place of a message, an object with its `created_at` and `message_id`.
+    func place(_ name: String) throws(DaemonFailure) -> DaemonCommand.Place? {
+        guard let value = self.object[name], value != .null else { return nil }
+        guard let createdAt = value["created_at"]?.integer, let id = value["message_id"]?.string else {
+            throw Self.wrong(name, "an object with created_at and message_id, as get_messages returns them")
+        }
+        return DaemonCommand.Place(createdAt: createdAt, messageID: id)
+    }
+
     func table(_ name: String) throws(DaemonFailure) -> [String: String] {
         guard let field = self.object[name] else { return [:] }
         guard let members = field.object?.members else { throw Self.wrong(name, "an object whose values are strings") }

@@ -2,18 +2,21 @@ extension DaemonCommand {
     /// The command's reference to a group, unparsed; nil if it has none.
     package var groupReference: String? {
         switch self {
-        case .addMembers(let group, _), .listMembers(let group), .removeMembers(let group, _), .leaveGroup(let group),
-            .disbandGroup(let group), .enableDisbanding(let group),
+        case .addMembers(let group, _, _), .listMembers(let group), .removeMembers(let group, _),
+            .leaveGroup(let group),
+            .disbandGroup(let group), .enableDisbanding(let group), .renameGroup(let group, _),
+            .describeGroup(let group, _), .setGroupAdmins(let group, _), .setGroupRelays(let group, _),
             .updateGroupProfile(let group, _, _), .getGroupProfile(let group),
             .uploadGroupProfileImage(let group, _, _),
             .sendMessage(let group, _), .sendHypernote(let group, _, _, _), .react(let group, _, _),
             .submitHypernoteAction(let group, _, _, _), .sendMedia(let group, _, _, _),
-            .sendMediaBatch(let group, _, _, _), .sendTyping(let group), .getMessages(let group, _):
+            .sendMediaBatch(let group, _, _, _), .sendTyping(let group), .getMessages(let group, _, _):
             group
         case .inviteCall(let invitation): invitation.group
         case .publishKeyPackage, .setRelays, .listPendingWelcomes, .acceptWelcome, .listGroups, .hypernoteCatalog,
             .acceptCall, .rejectCall, .endCall, .sendAudioResponse, .sendAudioFile, .sendCallData, .initGroup,
-            .registerPushToken, .removePushToken, .setPushNotifications, .shutdown, .listAccounts, .logIn, .logOut,
+            .foundGroup, .registerPushToken, .removePushToken, .setPushNotifications, .shutdown, .listAccounts, .logIn,
+            .logOut,
             .hello, .acknowledge:
             nil
         }

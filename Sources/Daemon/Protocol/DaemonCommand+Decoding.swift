@@ -52,18 +52,30 @@ extension DaemonCommand {
 
     private static func groupCommand(_ name: String, _ fields: CommandFields) throws(DaemonFailure) -> Self? {
         switch name {
+        case "init_group" where fields.has("peer_pubkeys"):
+            return .foundGroup(
+                peers: try fields.texts("peer_pubkeys"), name: try fields.text("group_name"),
+                onMissing: try fields.optionalText("on_missing"), groupProtocol: try fields.optionalText("protocol"))
         case "init_group":
             return .initGroup(
                 peer: try fields.text("peer_pubkey"), name: try fields.text("group_name", default: "DM"),
                 groupProtocol: try fields.optionalText("protocol"))
         case "add_members", "remove_members", "list_members", "leave_group", "disband_group", "enable_disbanding",
-            "update_group_profile", "get_group_profile", "upload_group_profile_image":
+            "update_group_profile", "get_group_profile", "upload_group_profile_image", "rename_group",
+            "describe_group", "set_group_admins", "set_group_relays":
             break
         default: return nil
         }
         let group = try fields.text("nostr_group_id")
         switch name {
-        case "add_members": return .addMembers(group: group, peers: try fields.texts("peer_pubkeys"))
+        case "add_members":
+            return .addMembers(
+                group: group, peers: try fields.texts("peer_pubkeys"),
+                onMissing: try fields.optionalText("on_missing"))
+        case "rename_group": return .renameGroup(group: group, name: try fields.text("name"))
+        case "describe_group": return .describeGroup(group: group, description: try fields.text("description"))
+        case "set_group_admins": return .setGroupAdmins(group: group, admins: try fields.texts("admin_pubkeys"))
+        case "set_group_relays": return .setGroupRelays(group: group, relays: try fields.texts("relays"))
         case "remove_members": return .removeMembers(group: group, peers: try fields.texts("peer_pubkeys"))
         case "list_members": return .listMembers(group: group)
         case "leave_group": return .leaveGroup(group)
@@ -108,7 +120,7 @@ extension DaemonCommand {
         case "send_typing": return .sendTyping(group: try group())
         case "get_messages":
             let limit: UInt64 = try fields.number("limit", default: 50)
-            return .getMessages(group: try group(), limit: Int(clamping: limit))
+            return .getMessages(group: try group(), limit: Int(clamping: limit), before: try fields.place("before"))
         default: return nil
         }
     }

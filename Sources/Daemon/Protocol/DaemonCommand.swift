@@ -10,7 +10,7 @@ package enum DaemonCommand: Hashable, Sendable {
     /// The id of the gift wrap, or of the Welcome inside it.
     case acceptWelcome(id: String)
     case listGroups
-    case addMembers(group: String, peers: [String])
+    case addMembers(group: String, peers: [String], onMissing: String? = nil)
     case listMembers(group: String)
     case removeMembers(group: String, peers: [String])
     case leaveGroup(String)
@@ -33,9 +33,15 @@ package enum DaemonCommand: Hashable, Sendable {
     case sendAudioFile(call: String, path: String, sampleRate: UInt32, channels: UInt16)
     case sendCallData(call: String, payloadHex: String, track: String?)
     case initGroup(peer: String, name: String, groupProtocol: String? = nil)
+    /// `init_group` with several peers.
+    case foundGroup(peers: [String], name: String, onMissing: String? = nil, groupProtocol: String? = nil)
+    case renameGroup(group: String, name: String)
+    case describeGroup(group: String, description: String)
+    case setGroupAdmins(group: String, admins: [String])
+    case setGroupRelays(group: String, relays: [String])
     case disbandGroup(String)
     case enableDisbanding(String)
-    case getMessages(group: String, limit: Int)
+    case getMessages(group: String, limit: Int, before: Place? = nil)
     case registerPushToken(PushToken)
     case removePushToken
     case setPushNotifications(Bool)
@@ -53,6 +59,12 @@ package enum DaemonCommand: Hashable, Sendable {
         package var path: String
         package var mimeType: String?
         package var filename: String?
+    }
+
+    /// The place of a message in its group's history, as `get_messages` returns it.
+    package struct Place: Hashable, Sendable {
+        package var createdAt: Int64
+        package var messageID: String
     }
 
     package struct PushToken: Hashable, Sendable {

@@ -9,6 +9,7 @@ package enum DaemonEvent: Hashable, Sendable {
     case groupJoined(DaemonGroup)
     case groupCreated(DaemonGroup, peer: PublicKey)
     case groupUpdated(DaemonGroupUpdate)
+    case groupChanged(DaemonGroupChange)
     case messageReceived(DaemonMessage)
     case withdrawn(DaemonWithdrawal)
     case callInviteReceived(callID: String, from: PublicKey, nostrGroupID: String)
@@ -51,7 +52,7 @@ package enum DaemonEvent: Hashable, Sendable {
         switch json["type"]?.string {
         case "group_updated" where update?["kind"]?.string != DaemonGroupUpdate.Kind.left.rawValue:
             return update?["nostr_group_id"]?.string
-        case "message_received", "withdrawn", "group_joined", "group_created", "call_invite_received",
+        case "message_received", "withdrawn", "group_changed", "group_joined", "group_created", "call_invite_received",
             "call_session_started":
             return json["nostr_group_id"]?.string
         default: return nil
@@ -82,6 +83,7 @@ package enum DaemonEvent: Hashable, Sendable {
                 "member_count": .integer(Int64(group.members.count)), "protocol": group.protocolName,
             ]
         case .groupUpdated(let update): ["type": "group_updated", "update": .object(update.json)]
+        case .groupChanged(let change): change.json
         case .messageReceived(let message): message.json
         case .withdrawn(let withdrawal): withdrawal.json
         case .recorded(let object): object

@@ -17,6 +17,8 @@ package struct DaemonGroup: Hashable, Sendable {
     /// The members, sorted by key.
     package var members: [Member]
     package var generation: GroupGenerationFields
+    /// The relays of the group's events.
+    package var relays: [RelayURL] = []
 }
 
 extension DaemonGroup {
@@ -28,6 +30,7 @@ extension DaemonGroup {
         self.members = chat.members.map { Member(publicKey: $0.publicKey, isAdmin: $0.isAdmin) }
             .sorted { $0.publicKey.hex < $1.publicKey.hex }
         self.generation = GroupGenerationFields(chat)
+        self.relays = chat.relays
     }
 
     var json: JSONObject {

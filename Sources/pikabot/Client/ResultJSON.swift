@@ -18,6 +18,33 @@ enum ResultJSON {
         ["nostr_group_id": .string(chat.nostrGroupID), "mls_group_id": .string(chat.chatID.rawValue)]
     }
 
+    static func members(_ chat: AppState.ChatSummary) -> JSONObject {
+        let members = chat.members.sorted { $0.publicKey < $1.publicKey }
+        return [
+            "nostr_group_id": .string(chat.nostrGroupID),
+            "members": .array(
+                members.map { ["pubkey": .string($0.publicKey.hex), "is_admin": .bool($0.isAdmin)] }),
+            "member_count": .integer(Int64(chat.members.count)),
+        ]
+    }
+
+    /// The group after a change.
+    static func groupWithMembers(_ chat: AppState.ChatSummary) -> JSONObject {
+        var json = GroupGenerationFields(chat).json(after: [
+            "nostr_group_id": .string(chat.nostrGroupID), "mls_group_id": .string(chat.chatID.rawValue),
+            "name": .string(chat.name), "description": .string(chat.description),
+            "member_count": .integer(Int64(chat.members.count)),
+        ])
+        json["members"] = members(chat)["members"]
+        json["relays"] = .array(chat.relays.map { .string($0.string) })
+        return json
+    }
+
+    /// The peers that were left out of a group, with the reasons.
+    static func leftOut(_ left: [PublicKey: InviteFailure]) -> JSONValue {
+        .array(left.sorted { $0.key < $1.key }.map { $0.value.json(of: $0.key) })
+    }
+
     static func welcome(_ invite: AppState.InviteSummary) -> JSONValue {
         [
             "wrapper_event_id": .string(invite.wrapper.hex), "welcome_event_id": .string(invite.welcome.hex),

@@ -23,8 +23,8 @@ extension ClientCommand {
 
     func remoteRequest() throws -> JSONObject {
         throw CommandError(
-            "--remote works with groups, welcomes, accept-welcome, messages, send, send-hypernote, invite, disband and "
-                + "publish-kp; omit it here")
+            "--remote works with groups, welcomes, accept-welcome, messages, send, send-hypernote, invite, create, "
+                + "members, add, remove, leave, rename, describe, admins, relays, disband and publish-kp; omit it here")
     }
 
     func run() async throws {

@@ -6,21 +6,29 @@ extension CanarySender {
     /// Milliseconds between two attempts to create a group: peers may have to publish a key package first.
     private static let patience: Int64 = 15_000
 
-    /// Returns the group's chat; nil if the account is not a member. A group created earlier is found by its title, if it
-    /// has the protocol generation of the settings. Nothing can be sent to a chat with a ``halt``.
+    /// Returns the group's chat; nil if the account is not a member, or the chat is not of the protocol generation of the
+    /// settings. Nothing can be sent to a chat with a ``halt``.
     func chat(of group: GroupSettings, _ context: BotContext) async throws -> AppState.ChatSummary? {
         let chats = context.snapshot.chatList.filter { $0.isWatched && group.admits($0.generation) }
         if let chatID = try await chatID(of: group, context), let chat = chats.first(where: { $0.chatID == chatID }) {
             return chat
         }
-        guard group.chatID == nil else { return nil }
-        let everybody = Set(group.peers.map(\.account) + [context.account])
-        let own = chats.filter { chat in
-            chat.name == group.title && chat.isAdmin && everybody.isSubset(of: chat.members.map(\.publicKey))
+        return nil
+    }
+
+    /// Stores the chat of a group that was created.
+    func receive(_ outcome: OutcomeEvent, _ context: BotContext) async throws {
+        for group in settings.groups where try await context.text(CanaryKey.creation(group).text) == "\(outcome.action)"
+        {
+            switch outcome.result {
+            case .done, .partlyDone:
+                context.setText(context.chatID.rawValue, forKey: CanaryKey.chat(group).text)
+            case .failed(let error, _):
+                context.logger.info(
+                    "A canary group could not be created", metadata: ["target": "\(group.name)", "error": "\(error)"])
+            case .published, .delivered: break
+            }
         }
-        guard let chat = own.min(by: { $0.chatID < $1.chatID }) else { return nil }
-        context.setText(chat.chatID.rawValue, forKey: CanaryKey.chat(group).text)
-        return chat
     }
 
     /// Returns the group of a chat; nil if the chat is not a group of the settings.
@@ -51,8 +59,9 @@ extension CanarySender {
         }
         guard attempt != .none else { return .none }
         context.logger.info("Creating a canary group", metadata: ["target": "\(group.name)"])
-        context.createGroup(
+        let action = context.createGroup(
             group.title, with: group.peers.map(\.account), groupProtocol: group.groupProtocol)
+        context.setText("\(action)", forKey: CanaryKey.creation(group).text)
         return attempt
     }
 }

@@ -87,6 +87,7 @@ struct CanaryKey: Sendable {
     private init(_ kind: String, _ group: GroupSettings) { text = "\(kind)/\(group.name)" }
 
     static func chat(_ group: GroupSettings) -> CanaryKey { CanaryKey("chat", group) }
+    static func creation(_ group: GroupSettings) -> CanaryKey { CanaryKey("creation", group) }
     static func sent(_ group: GroupSettings) -> CanaryKey { CanaryKey("sent", group) }
     static func heard(_ group: GroupSettings) -> CanaryKey { CanaryKey("heard", group) }
     static func asked(_ group: GroupSettings) -> CanaryKey { CanaryKey("asked", group) }
