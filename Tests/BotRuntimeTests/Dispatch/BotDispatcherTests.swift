@@ -59,7 +59,7 @@ struct BotDispatcherTests {
             HandlerEffect(
                 id: "bot0/\(eventID(1).hex)/2", operation: .send(chatID: "c1", .reaction("👍", to: eventID(1)).marked(1))
             ),
-        ]
+        ].map(\.counted)
         // The same event gives the same ids in another process, even under another inbox row.
         for row in [7, 8] as [Int64] {
             let core = ScriptedCore()

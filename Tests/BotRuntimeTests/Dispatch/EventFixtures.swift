@@ -106,3 +106,12 @@ struct ListedBot: Bot {
         return bot
     }
 }
+
+extension HandlerEffect {
+    /// The effect as the dispatcher passes it on for a bot without an outcome handler.
+    var counted: HandlerEffect {
+        var effect = self
+        effect.tracking = .counted
+        return effect
+    }
+}
