@@ -92,7 +92,7 @@ extension RelayConnection.StateMachine {
     }
 
     private mutating func endOfStoredEvents(_ wireID: String) -> [Action] {
-        if routes[wireID] != nil { reconnection.answered() }
+        if routes[wireID] != nil { lifecycle.answered() }
         pages[wireID] = nil
         switch routes[wireID] {
         case .live(let id):
@@ -146,7 +146,7 @@ extension RelayConnection.StateMachine {
         case true: return resumeIfLoggedIn(now)
         case false: return loginFailed()
         case nil:
-            if accepted { reconnection.answered() }
+            if accepted { lifecycle.answered() }
             let answers = publications.answered(id, accepted: accepted, message: message, canLogIn: mayLogIn)
             let resolutions: [Action] = answers.map { .resolvePublish($0.number, $0.outcome) }
             return resolutions + (answers.isEmpty ? [] : idleIfUnused()) + resumeIfLoggedIn(now)

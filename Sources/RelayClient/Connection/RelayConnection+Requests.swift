@@ -76,16 +76,11 @@ extension RelayConnection.StateMachine {
 
     /// Shortens the back-off, because an event is queued.
     private mutating func connectSoon(now: Moment) -> [Action] {
-        guard phase == .waiting, let wait = reconnection.advanceAttempt(now: now.elapsed) else {
-            return connectIfIdle()
-        }
-        // The timer that was set for later finds a newer session and does nothing.
-        return wait == .zero ? connect() : [.schedule(.retry(session: session), after: wait)]
+        guard let steps = lifecycle.connectSoon(now: now.elapsed) else { return connectIfIdle() }
+        return actions(steps)
     }
 
-    private mutating func connectIfIdle() -> [Action] {
-        phase == .idle ? connect() : []
-    }
+    private mutating func connectIfIdle() -> [Action] { actions(lifecycle.connectIfIdle()) }
 }
 
 // MARK: Messages to the relay

@@ -4,20 +4,9 @@ import PikaCore
 extension RelayConnection {
     /// State machine of one relay connection: inputs return the actions to perform.
     ///
-    /// Sessions are numbered, one per connection attempt. Inputs for an earlier session are ignored.
+    /// ``ConnectionLifecycle`` decides when to connect, retry and ping; this machine keeps the requests.
     struct StateMachine {
-        enum Phase: Hashable {
-            /// Nothing to do, or not started yet.
-            case idle
-            case connecting
-            case connected
-            /// The session is being ended for this reason.
-            case ending(Disconnection)
-            case waiting
-            /// Like `ending`, but no session follows.
-            case closing
-            case finished
-        }
+        typealias Phase = ConnectionLifecycle.Phase
 
         enum Timer: Hashable, Sendable {
             case retry(session: Int)
@@ -53,17 +42,11 @@ extension RelayConnection {
         let configuration: TransportConfiguration
         /// Whether there is a signer for NIP-42.
         let canLogIn: Bool
-        var phase = Phase.idle
-        var session = 0
+        var lifecycle: ConnectionLifecycle
         /// Whether the configuration names the relay.
         var isNamed = false
         /// Whether the relay is in the pool's set; otherwise the connection serves single requests only.
         var isStanding = false
-        var reconnection: Reconnection
-        var connectedAt: Duration?
-        var heardAt = Duration.zero
-        var isHeld = false
-        var lastFailure: String?
         var lingerNumber = 0
         var scheduledDeadline: Duration?
         var state = RelayConnectionState.disconnected
@@ -82,8 +65,11 @@ extension RelayConnection {
             self.relay = relay
             self.configuration = configuration
             self.canLogIn = canLogIn
-            reconnection = Reconnection(configuration)
+            lifecycle = ConnectionLifecycle(configuration)
         }
+
+        var phase: Phase { lifecycle.phase }
+        var session: Int { lifecycle.session }
     }
 }
 
@@ -91,13 +77,8 @@ extension RelayConnection {
 
 extension RelayConnection.StateMachine {
     mutating func connected(session: Int, now: Moment) -> [Action] {
-        guard session == self.session, phase == .connecting else { return [] }
-        phase = .connected
-        connectedAt = now.elapsed
-        heardAt = now.elapsed
-        isHeld = false
-        let beat = min(configuration.pingInterval, configuration.deadPeerTimeout)
-        return report(.connected) + [.schedule(.heartbeat(session: session), after: beat)]
+        guard let steps = lifecycle.connected(session: session, now: now.elapsed) else { return [] }
+        return actions(steps)
             + subscriptions.keys.sorted().flatMap { open($0, now: now) }
             + sendUnsentRequests() + sendUnsent() + idleIfUnused()
     }
@@ -106,73 +87,51 @@ extension RelayConnection.StateMachine {
     mutating func disconnected(
         session: Int, _ cause: Disconnection, now: Moment, using generator: inout some RandomNumberGenerator
     ) -> [Action] {
-        guard session == self.session else { return [] }
-        switch phase {
-        case .idle, .waiting, .finished: return []
-        case .closing:
-            forgetSession()
-            return finish()
-        case .ending(let reason): return retry(after: reason, now: now, using: &generator)
-        case .connecting, .connected: return retry(after: cause, now: now, using: &generator)
-        }
-    }
-
-    private mutating func retry(
-        after cause: Disconnection, now: Moment, using generator: inout some RandomNumberGenerator
-    ) -> [Action] {
-        let connectedAt = connectedAt
+        let steps = lifecycle.disconnected(
+            session: session, cause, isNeeded: isNeeded, hasQueued: publications.count > 0, now: now.elapsed,
+            using: &generator)
+        guard let steps else { return [] }
         forgetSession()
-        lastFailure = cause.text
-        guard isNeeded else {
-            reconnection.ended(connectedAt: connectedAt, now: now.elapsed)
-            phase = .idle
-            return [.lost(cause), .becameIdle]
-        }
-        phase = .waiting
-        let delay = reconnection.failed(
-            connectedAt: connectedAt, isFlood: cause.reason == .flooded, hasEvents: publications.count > 0,
-            now: now.elapsed, using: &generator)
-        return [.lost(cause)] + report(.retrying(attempt: reconnection.failures, reason: cause.text))
-            + [.schedule(.retry(session: session), after: delay)]
+        return actions(steps)
     }
 
     /// Closes the connection permanently, and fails everything queued for the relay.
     mutating func stop() -> [Action] {
-        let resolutions = abandonAll("the connection was shut down")
-        switch phase {
-        case .idle, .waiting: return resolutions + finish()
-        case .connecting, .connected, .ending:
-            phase = .closing
-            return resolutions + [.disconnect(session: session, handshake: true)]
-        case .closing, .finished: return resolutions
-        }
+        abandonAll("the connection was shut down") + actions(lifecycle.stop())
     }
 
     /// Ends the session without a closing handshake; another session follows.
     mutating func drop(session: Int, _ reason: Disconnection) -> [Action] {
-        guard session == self.session, phase == .connected else { return [] }
-        phase = .ending(reason)
-        return [.disconnect(session: session, handshake: false)]
+        actions(lifecycle.drop(session: session, reason))
     }
 
-    mutating func connect() -> [Action] {
-        session += 1
-        phase = .connecting
-        return report(.connecting) + [.connect(session: session)]
-    }
+    mutating func connect() -> [Action] { actions(lifecycle.connect()) }
 
-    /// Ends the wait for the next attempt. The timer that was set for it finds a newer session and does nothing.
-    mutating func retryNow() -> [Action] {
-        phase == .waiting && isNeeded ? connect() : []
-    }
+    /// Ends the wait for the next attempt.
+    mutating func retryNow() -> [Action] { isNeeded ? actions(lifecycle.retryNow()) : [] }
 
-    private mutating func finish() -> [Action] {
-        phase = .finished
-        return report(.disconnected) + [.finish]
+    mutating func actions(_ steps: [ConnectionLifecycle.Step]) -> [Action] {
+        var actions: [Action] = []
+        for step in steps {
+            switch step {
+            case .connect(let session): actions.append(.connect(session: session))
+            case .disconnect(let session, let handshake):
+                actions.append(.disconnect(session: session, handshake: handshake))
+            case .ping: actions.append(.ping)
+            case .schedule(.retry(let session), let wait):
+                actions.append(.schedule(.retry(session: session), after: wait))
+            case .schedule(.heartbeat(let session), let wait):
+                actions.append(.schedule(.heartbeat(session: session), after: wait))
+            case .changed(let state): actions += report(state)
+            case .lost(let reason): actions.append(.lost(reason))
+            case .becameIdle: actions.append(.becameIdle)
+            case .finish: actions.append(.finish)
+            }
+        }
+        return actions
     }
 
     private mutating func forgetSession() {
-        connectedAt = nil
         routes = [:]
         pages = [:]
         surplus = 0
@@ -193,31 +152,25 @@ extension RelayConnection.StateMachine {
 
 extension RelayConnection.StateMachine {
     /// Notes that the relay sent something.
-    mutating func noteTraffic(now: Moment) {
-        heardAt = now.elapsed
-    }
+    mutating func noteTraffic(now: Moment) { lifecycle.noteTraffic(now: now.elapsed) }
 
     /// Notes that reading stops because the consumer lags: the relay's silence means nothing now.
-    mutating func readingHeld() {
-        isHeld = true
-    }
+    mutating func readingHeld() { lifecycle.readingHeld() }
 
     mutating func readingResumed(now: Moment) {
-        isHeld = false
-        heardAt = now.elapsed
+        lifecycle.readingResumed(now: now.elapsed)
         for wireID in pages.keys { pages[wireID]?.resetProgress() }
     }
 
     mutating func elapsed(_ timer: Timer, now: Moment) -> [Action] {
         switch timer {
         case .retry(let session):
-            guard session == self.session, phase == .waiting else { return [] }
-            if isNeeded { return connect() }
-            phase = .idle
-            return [.becameIdle]
+            return actions(lifecycle.elapsed(.retry(session: session), isNeeded: isNeeded, now: now.elapsed))
         case .heartbeat(let session):
-            guard session == self.session, phase == .connected else { return [] }
-            return heartbeat(now: now)
+            let steps = lifecycle.elapsed(.heartbeat(session: session), isNeeded: isNeeded, now: now.elapsed)
+            guard steps.contains(.ping) else { return actions(steps) }
+            surplus = 0
+            return abandonOverduePages(now: now) + actions(steps)
         case .deadline(let instant):
             if scheduledDeadline == instant { scheduledDeadline = nil }
             let isUsed = publications.count + fetches.count > 0
@@ -227,20 +180,9 @@ extension RelayConnection.StateMachine {
         }
     }
 
-    private mutating func heartbeat(now: Moment) -> [Action] {
-        let silence = isHeld ? .zero : now.elapsed - heardAt
-        guard silence < configuration.deadPeerTimeout else {
-            return drop(
-                session: session, Disconnection(.silent, "no data received for \(silence.components.seconds) s"))
-        }
-        surplus = 0
-        let wait = min(configuration.pingInterval, configuration.deadPeerTimeout - silence)
-        return abandonOverduePages(now: now) + [.ping, .schedule(.heartbeat(session: session), after: wait)]
-    }
-
     /// Fails pages that have made no progress for too long.
     private mutating func abandonOverduePages(now: Moment) -> [Action] {
-        guard !isHeld else { return [] }
+        guard !lifecycle.isHeld else { return [] }
         var overdue: [String] = []
         for wireID in pages.keys
         where pages[wireID]?.isOverdue(now: now.elapsed, timeout: configuration.pageTimeout) == true {
@@ -252,7 +194,7 @@ extension RelayConnection.StateMachine {
     }
 
     private mutating func expire(at now: Duration) -> [Action] {
-        let reason = lastFailure.map { "no connection: \($0)" } ?? "the connection attempt timed out"
+        let reason = lifecycle.lastFailure.map { "no connection: \($0)" } ?? "the connection attempt timed out"
         let unreachable = phase == .connected ? "timed out waiting for a response" : reason
         return publications.expire(at: now, unreachable: unreachable).map { .resolvePublish($0.number, $0.outcome) }
             + fetches.expire(at: now, unreachable: unreachable).flatMap { resolution, wireID -> [Action] in

@@ -40,9 +40,11 @@ package struct WebSocketConnector: Sendable {
     /// - Parameters:
     ///   - address: The relay's address; nil to use the system's resolver.
     ///   - share: Number of addresses that are tried one after the other; each gets its part of the timeout.
+    ///   - headers: Further headers of the upgrade request, such as `Authorization`.
     ///   - onDate: Receives the relay's time, if the upgrade response has a `Date` header.
     package func connect(
         to relay: RelayURL, at address: SocketAddress? = nil, sharing share: Int = 1,
+        headers: [(name: String, value: String)] = [],
         onDate: @escaping @Sendable (UnixTime) -> Void = { _ in }
     ) async throws -> WebSocketChannel {
         let limit = TimeAmount(
@@ -50,7 +52,7 @@ package struct WebSocketConnector: Sendable {
         let attempt = ConnectionAttempt()
         let prepare: @Sendable (any Channel) -> EventLoopFuture<EventLoopFuture<WebSocketChannel>> = { channel in
             attempt.began(channel, timeout: limit)
-            return channel.eventLoop.makeCompletedFuture { try configure(channel, relay, onDate) }
+            return channel.eventLoop.makeCompletedFuture { try configure(channel, relay, headers, onDate) }
         }
         return try await withTaskCancellationHandler {
             do {
@@ -76,7 +78,8 @@ package struct WebSocketConnector: Sendable {
     }
 
     private func configure(
-        _ channel: any Channel, _ relay: RelayURL, _ onDate: @escaping @Sendable (UnixTime) -> Void
+        _ channel: any Channel, _ relay: RelayURL, _ headers: [(name: String, value: String)],
+        _ onDate: @escaping @Sendable (UnixTime) -> Void
     ) throws -> EventLoopFuture<WebSocketChannel> {
         if relay.isSecure {
             // Server name indication is for names only; an IP address is compared with the certificate itself.
@@ -86,6 +89,7 @@ package struct WebSocketConnector: Sendable {
         }
         var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: relay.path)
         head.headers.add(name: "Host", value: relay.authority)
+        for header in headers { head.headers.add(name: header.name, value: header.value) }
         let upgrade = NIOTypedHTTPClientUpgradeConfiguration(
             upgradeRequestHead: head, upgraders: [upgrader(onDate)],
             notUpgradingCompletionHandler: { channel in
