@@ -47,4 +47,20 @@ extension ErrorCode where Failure == BotError {
     public static var probeRefused: Self { Self("probe_refused") }
     /// A file that a setting names could not be read, or is too long.
     public static var noFile: Self { Self("no_file") }
+    /// The bot's durable storage failed, or is not available.
+    public static var storageFailed: Self { Self("storage_failed") }
+    /// The vault does not accept the name or the size of a secret.
+    public static var vaultRefused: Self { Self("vault_refused") }
+    /// A queue or another limit of a service is exhausted.
+    public static var limitReached: Self { Self("limit_reached") }
+    /// The service refused the token and its renewal: the user must sign in again.
+    public static var signedOut: Self { Self("signed_out") }
+    /// The service refuses requests even with a renewed token.
+    public static var unauthorized: Self { Self("unauthorized") }
+    /// A statement is malformed or not permitted, or violates a constraint.
+    public static var invalidStatement: Self { Self("invalid_statement") }
+    /// A statement exceeded its time, rows or bytes.
+    public static var statementTooLong: Self { Self("statement_too_long") }
+    /// The database file has reached its limit.
+    public static var databaseFull: Self { Self("database_full") }
 }

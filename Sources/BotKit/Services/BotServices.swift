@@ -19,6 +19,16 @@ public struct BotServices: Sendable {
     public var chats: any BotChats
     /// Exports metrics of the bot.
     public var metrics: any BotMetrics
+    /// Opens WebSocket connections.
+    public var connections: any BotConnections
+    /// Opens the bots' database files.
+    package var databases: any BotDatabases
+    /// Durable, sealed records, on which vault, token pipelines and outboxes are built.
+    package var records: any SealedRecords
+    /// Objects that live as long as the runtime, shared by all handlers.
+    package var resources: BotResources
+    /// The bot that the services belong to; empty outside a handler.
+    package var bot = ""
     /// The clock for delays and deadlines inside a handler.
     public var clock: any CoreClock
     /// Services that only bots of this package use, by key.
@@ -29,8 +39,12 @@ public struct BotServices: Sendable {
         http: any BotHTTP = NoBotServices(), programs: any BotPrograms = NoBotServices(),
         secrets: any BotSecrets = NoBotServices(), files: any BotFiles = NoBotServices(),
         chats: any BotChats = NoBotServices(), metrics: any BotMetrics = NoBotServices(),
-        clock: any CoreClock = SystemClock()
+        connections: any BotConnections = NoBotServices(), clock: any CoreClock = SystemClock()
     ) {
+        self.connections = connections
+        databases = NoBotServices()
+        records = NoBotServices()
+        resources = BotResources()
         self.http = http
         self.programs = programs
         self.secrets = secrets
@@ -53,78 +67,6 @@ package protocol BotServiceKey {
     associatedtype Service: Sendable
     /// The implementation to use if the service was not set.
     static var missing: Service { get }
-}
-
-/// HTTP requests of bots.
-public protocol BotHTTP: Sendable {
-    /// Sends a request and reads the whole response, even one with an error status. Redirects are returned, not
-    /// followed. Throws `BotError.Code.requestFailed` if there is no complete response within the limits.
-    func send(_ request: BotHTTPRequest) async throws(BotError) -> BotHTTPResponse
-}
-
-/// An HTTP request of a bot.
-public struct BotHTTPRequest: Sendable, Hashable {
-    /// The method in upper case, such as `POST`.
-    public var method: String
-    /// An `http://` or `https://` URL with a host and without a user name.
-    public var url: String
-    /// The headers in order; a name may occur several times.
-    public var headers: [(name: String, value: String)]
-    /// The body; empty for none.
-    public var body: [UInt8]
-    /// The deadline from the start to the last byte of the response.
-    public var timeout: Duration
-    /// The limit of the response's body in bytes; a longer one is an error.
-    public var maximumBytes: Int
-    /// Whether the host may be this machine or in a private network. Set it only if an operator has named the host,
-    /// since the request could otherwise reach services that trust this machine.
-    public var reachesPrivateAddresses: Bool
-
-    /// Creates a request. By default it is a POST with a deadline of ten seconds and a limit of 1 MiB.
-    public init(
-        method: String = "POST", url: String, headers: [(name: String, value: String)] = [], body: [UInt8] = [],
-        timeout: Duration = .seconds(10), maximumBytes: Int = 1 << 20, reachesPrivateAddresses: Bool = false
-    ) {
-        self.method = method
-        self.url = url
-        self.headers = headers
-        self.body = body
-        self.timeout = timeout
-        self.maximumBytes = maximumBytes
-        self.reachesPrivateAddresses = reachesPrivateAddresses
-    }
-
-    /// Compares all fields.
-    public static func == (left: Self, right: Self) -> Bool {
-        left.method == right.method && left.url == right.url && left.body == right.body
-            && left.timeout == right.timeout && left.maximumBytes == right.maximumBytes
-            && left.reachesPrivateAddresses == right.reachesPrivateAddresses
-            && left.headers.elementsEqual(right.headers) { $0 == $1 }
-    }
-
-    /// Hashes method, URL and body.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(method)
-        hasher.combine(url)
-        hasher.combine(body)
-    }
-}
-
-/// A complete HTTP response.
-public struct BotHTTPResponse: Sendable, Hashable {
-    /// The status code, such as 200.
-    public var status: Int
-    /// The whole body.
-    public var body: [UInt8]
-    /// The delay of a `Retry-After` header, if it is given in seconds.
-    public var retryAfter: Duration?
-
-    /// Creates a response, for tests.
-    public init(status: Int, body: [UInt8], retryAfter: Duration? = nil) {
-        self.status = status
-        self.body = body
-        self.retryAfter = retryAfter
-    }
 }
 
 /// Programs that bots run.
