@@ -56,10 +56,17 @@ public final class BotContext: Sendable {
         self.scope = scope
         self.nowMilliseconds = nowMilliseconds
         self.logger = logger
+        var services = services
+        services.bot = bot
         self.services = services
         self.readValue = readValue
         self.readMedia = readMedia
     }
+
+    /// An idempotency key for a request of this handler: the same when the handler runs again for this trigger.
+    ///
+    /// - Parameter name: Distinguishes several requests of one handler.
+    public func idempotencyKey(_ name: String = "request") -> String { "\(bot)/\(inputID)/\(name)" }
 
     /// The time when the handler started.
     public var now: UnixTime { UnixTime(milliseconds: nowMilliseconds) }
