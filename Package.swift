@@ -58,6 +58,7 @@ var targets: [Target] = [
         ["Errors", "NetworkAddresses", "Nostr", "PikaCore", logging, metrics, lifecycle, nioSSL] + nio),
     library("BlossomClient", ["Errors", "NetworkAddresses", "PikaCore", "Nostr", httpClient, logging] + nio),
     library("Storage", ["Errors", "ProcessSupport", "PikaCore", "MLS", "Nostr", "CSodium", grdb]),
+    library("BotStorage", ["Errors", "BotKit", "PikaCore", "Storage", grdb]),
     library("EmbeddedRelay", ["Errors", "Nostr", crypto, grdb, logging, lifecycle] + nio),
     library("BotKit", ["Errors", "PikaCore", "Marmot", "Nostr", logging]),
     library("ProbeReports", ["BotKit", "Nostr"]),
@@ -73,16 +74,16 @@ var targets: [Target] = [
     library(
         "BotRuntime",
         [
-            "BotConfiguration", "BotKit", "BotDispatch", "BlossomClient", "Diagnosis", "Errors", "ExternalBots",
-            "NetworkAddresses", "ProbeReports", "ProcessSupport", "Telemetry", "PikaCore", "Marmot", "Nostr",
+            "BotConfiguration", "BotKit", "BotDispatch", "BotStorage", "BlossomClient", "Diagnosis", "Errors",
+            "ExternalBots", "NetworkAddresses", "ProbeReports", "ProcessSupport", "Telemetry", "PikaCore", "Marmot", "Nostr",
             "RelayClient", "Storage",
             lifecycle, unixSignals, logging, metrics, httpClient, subprocess, systemPackage,
         ] + nio),
     library(
         "BotTesting",
         [
-            "BotKit", "BotDispatch", "CallMedia", "Errors", "PikaCore", "Marmot", "MLS", "Nostr", "EmbeddedRelay",
-            logging,
+            "BotKit", "BotDispatch", "BotStorage", "CallMedia", "Errors", "PikaCore", "Marmot", "MLS", "Nostr",
+            "EmbeddedRelay", "Storage", logging,
         ]),
     library(
         "Supervisor",
@@ -168,6 +169,7 @@ var targets: [Target] = [
         ["Errors", "BlossomClient", "NetworkAddresses", "EmbeddedRelay", "PikaCore", "Nostr", crypto, logging] + nio),
     tests("EmbeddedRelayTests", ["Errors", "EmbeddedRelay", "Nostr", crypto, lifecycle, logging, grdb] + nio),
     tests("StorageTests", ["Storage", "Errors", "PikaCore", "Marmot", "MLS", "Nostr", grdb]),
+    tests("BotStorageTests", ["BotStorage", "BotKit", "BotTesting", "Errors", "PikaCore", "Nostr", "Storage"]),
     tests("TelemetryTests", ["Errors", "Telemetry", lifecycle, logging, metrics] + nio),
     tests(
         "ExternalBotsTests",
@@ -191,7 +193,7 @@ var targets: [Target] = [
     tests(
         "BotRuntimeTests",
         [
-            "BotRuntime", "BotConfiguration", "ExternalBots", "BotKit", "BotDispatch", "BotTesting", "CallMedia",
+            "BotRuntime", "BotConfiguration", "ExternalBots", "BotKit", "BotDispatch", "BotStorage", "BotTesting", "CallMedia",
             "EchoBot", "Errors", "Telemetry", "EmbeddedRelay", "NetworkAddresses", "ProbeReports", "RelayClient",
             "PikaCore", "Nostr", "ProcessSupport", lifecycle, logging, metrics,
         ] + nio),

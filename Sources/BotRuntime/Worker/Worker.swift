@@ -2,6 +2,7 @@ import BlossomClient
 package import BotConfiguration
 import BotDispatch
 import BotKit
+import BotStorage
 import Errors
 import ExternalBots
 package import Logging
@@ -120,7 +121,15 @@ package struct Worker: Service {
         var dispatching = BotDispatcher.Configuration(accountName: account.name)
         dispatching.admission = admission
         dispatching.parallelChats = options.parallelChats
+        let databases = StoredDatabases(
+            folder: absolute(directory), limits: configuration.databases.limits,
+            sealer: { [store] in store.valueSealer(file: $0) })
         dispatching.services = botServices(core, held.key, pool, clock)
+        dispatching.services.records = StoredRecords(store)
+        dispatching.services.databases = databases
+        let resources = BotResourceService(
+            resources: dispatching.services.resources, databases: databases, backup: configuration.databases.backup,
+            clock: clock, logger: logger)
         dispatching.inFlightStorage = StoredInFlightStorage(try store.openJournalPage(), logger: logger)
         let dispatcher = BotDispatcher(
             bots: bots, core: core, clock: clock, configuration: dispatching, logger: logger, observe: lines.observe)
@@ -140,7 +149,7 @@ package struct Worker: Service {
         ]
         services += programServices(of: core, coreConfiguration, admission, clock)
         services += [
-            .init(service: dispatcher),
+            .init(service: resources), .init(service: dispatcher),
             .init(service: StatusService(core: core, lines: lines)), .init(service: health),
         ]
         if let canaries = canaries(pool, canaryResults, clock) { services.append(.init(service: canaries)) }
@@ -218,7 +227,8 @@ extension Worker {
         var services = BotServices(
             http: HTTPRequests(), programs: LocalPrograms(folder: folder, path: path),
             secrets: ConfiguredSecrets(folder: folder, environment: environment), files: FolderFiles(folder: folder),
-            chats: CoreChats(core), metrics: MetricsFacade(), clock: clock)
+            chats: CoreChats(core), metrics: MetricsFacade(), connections: MessageConnections(logger: logger),
+            clock: clock)
         services.relayProbes = AccountRelayProbes(
             key: key, pool: pool, relays: relays, folder: folder, clock: clock)
         services.keyPackageProbes = KeyPackageProber(

@@ -21,6 +21,7 @@ struct Place {
         case media = "media.content"
         case journalPage = "crash_page.content"
         case cachedFile = "media_cache.content"
+        case botValue = "bot_database.value"
     }
 
     let column: Column
