@@ -16,6 +16,7 @@ extension Configuration {
         for account in accounts { lines += account.redactedLines.map { "  " + $0 } }
         let servers = yamlList(media.servers.map(\.description))
         lines.append("media: { servers: \(servers), cache: \(sizeText(media.cacheBytes)) }")
+        lines.append("databases: \(databases.configurationText)")
         lines.append("supervisor: \(supervisor.redactedDescription)")
         lines.append("observe: \(observe.redactedDescription)")
         return lines.joined(separator: "\n") + "\n"

@@ -20,6 +20,7 @@ package struct Configuration: Hashable, Sendable {
     package var stateDirectory: String
     package var accounts: [AccountConfiguration]
     package var media = MediaConfiguration()
+    package var databases = DatabaseConfiguration()
     package var supervisor = SupervisionConfiguration()
     package var observe = ObservationConfiguration()
 }
@@ -30,6 +31,16 @@ package struct MediaConfiguration: Hashable, Sendable {
     package var servers: [MediaURL] = []
     /// The bytes of each account's cache of downloaded files; nil for no cache.
     package var cacheBytes: Int? = MediaCacheLimits.standard.bytes
+}
+
+/// The limits of the bots' database files, and the age of their copies.
+package struct DatabaseConfiguration: Hashable, Sendable {
+    /// The bytes of each file; nil if bots may have none.
+    package var bytes: Int? = 256 << 20
+    /// The time of each transaction or query.
+    package var timeout: Duration = .seconds(5)
+    /// The age at which a file's copy is renewed; nil for no copies.
+    package var backup: Duration? = .seconds(86_400)
 }
 
 /// One account: a Nostr key, its invite policy, and the bots that run as the account.

@@ -50,6 +50,7 @@ let wholeConfiguration = """
           - { use: echo }
           - { command: [./bin/scribe], name: echo_2 }
     media: { servers: [https://media.example, "http://127.0.0.1:3334"], cache: 2GiB }
+    databases: { size: 1GiB, timeout: 10s, backup: 6h }
     supervisor: { restart: { strategy: rest_for_one, intensity: 3, period: 2m, backoff: 250ms..5s }, drain: 1m,
       patience: 45s, control: run/control.sock }
     observe: { listen: "[::1]:9464", hosts: [bots.example], canary: { every: 2m, budget: 5s }, logs: json,
@@ -98,6 +99,9 @@ struct ConfigurationTests {
             configuration.accounts[1].selfUpdate == SelfUpdatePolicy(afterJoining: nil, every: .seconds(129_600)))
         #expect(configuration.media.servers.map(\.description) == ["https://media.example", "http://127.0.0.1:3334"])
         #expect(configuration.media.cacheBytes == 2 << 30)
+        #expect(configuration.databases.bytes == 1 << 30)
+        #expect(configuration.databases.timeout == .seconds(10))
+        #expect(configuration.databases.backup == .seconds(21_600))
         #expect(
             configuration.supervisor
                 == SupervisionConfiguration(
@@ -300,6 +304,7 @@ struct ConfigurationTests {
                         environment: {}
                         restart: permanent
                 media: { servers: ["https://media.example", "http://127.0.0.1:3334"], cache: 2GiB }
+                databases: { size: 1GiB, timeout: 10s, backup: 6h }
                 supervisor: { restart: { strategy: rest_for_one, intensity: 3, period: 2m, backoff: 250ms..5s }, \
                 drain: 1m, patience: 45s, control: /etc/pikabot/run/control.sock }
                 observe: { listen: "[::1]:9464", hosts: [bots.example], canary: { every: 2m, budget: 5s }, \

@@ -19,6 +19,8 @@ enum ConfigurationSchema {
                 "media", .mapping(media), .meaning("bots cannot send files"),
                 "Servers for message attachments, and the cache of received ones."),
             SchemaKey(
+                "databases", .mapping(databases), .meaning("its defaults"), "Limits and copies of bots' databases."),
+            SchemaKey(
                 "supervisor", .mapping(supervisor), .meaning("its defaults"),
                 "How workers are monitored, restarted and stopped."),
             SchemaKey(
@@ -59,6 +61,21 @@ enum ConfigurationSchema {
                 "Size of each account's cache of downloaded files, in its directory of the state directory. The "
                     + "files are sealed; the least recently used ones are deleted first. With `never`, files are "
                     + "downloaded each time, and those in the cache are deleted."),
+        ])
+
+    static let databases = SchemaMapping(
+        "databases", "Databases",
+        [
+            SchemaKey(
+                "size", .text(.sizeOrNever), .standard("256MiB"), example: "1GiB", effect: .restartsWorker,
+                "Size limit of each database file of a bot, in `bots` of the account's directory. With `never`, bots "
+                    + "cannot open databases."),
+            SchemaKey(
+                "timeout", .text(.duration), .standard("5s"), example: "10s", effect: .restartsWorker,
+                "Time limit of each transaction or query; at most 1m."),
+            SchemaKey(
+                "backup", .text(.hoursOrNever), .standard("1d"), example: "6h", effect: .restartsWorker,
+                "Age at which the copy of an open database file is renewed."),
         ])
 
     static let supervisor = SchemaMapping(

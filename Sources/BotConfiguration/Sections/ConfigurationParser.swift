@@ -20,6 +20,7 @@ struct ConfigurationParser {
         let state = fields.optional("state").map(stateDirectory) ?? resolved("state")
         let accounts = fields.required("accounts").flatMap(accounts)
         let media = fields.optional("media").map(media) ?? MediaConfiguration()
+        let databases = fields.optional("databases").map(databases) ?? DatabaseConfiguration()
         var supervisor = SupervisionConfiguration()
         if let value = fields.optional("supervisor") { read(value, into: &supervisor) }
         var observe = ObservationConfiguration()
@@ -28,7 +29,7 @@ struct ConfigurationParser {
         return Configuration(
             folder: folder, relays: relays, allowsPrivateAddresses: allowsPrivate, stateDirectory: state,
             accounts: accounts, media: media,
-            supervisor: supervisor, observe: observe)
+            databases: databases, supervisor: supervisor, observe: observe)
     }
 
     /// Resolves a path of the file against its folder.

@@ -1,3 +1,4 @@
+import BotConfiguration
 import BotKit
 import BotStorage
 import Logging
@@ -42,5 +43,12 @@ struct BotResourceService: Service {
             let next = clock.monotonicMilliseconds.clampedAdding(Self.checks)
             do { try await clock.sleep(untilMonotonicMilliseconds: next) } catch { return }
         }
+    }
+}
+
+extension DatabaseLimits {
+    init(_ configuration: DatabaseConfiguration) {
+        self.init(bytes: configuration.bytes ?? 0, timeout: configuration.timeout)
+        if configuration.bytes == nil { files = 0 }
     }
 }

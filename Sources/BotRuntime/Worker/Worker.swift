@@ -122,7 +122,7 @@ package struct Worker: Service {
         dispatching.admission = admission
         dispatching.parallelChats = options.parallelChats
         let databases = StoredDatabases(
-            folder: absolute(directory), limits: configuration.databases.limits,
+            folder: absolute(directory), limits: DatabaseLimits(configuration.databases),
             sealer: { [store] in store.valueSealer(file: $0) })
         dispatching.services = botServices(core, held.key, pool, clock)
         dispatching.services.records = StoredRecords(store)
