@@ -1,6 +1,8 @@
 package import BotDispatch
 import BotKit
+import BotStorage
 import PikaCore
+import Storage
 import Synchronization
 
 /// The bots of a ``GroupLab`` account, with their labels and policies.
@@ -31,6 +33,9 @@ package struct LabBots: Sendable {
     /// The services outside the chats; the lab provides the chats and the clock.
     package var services: BotServices
 
+    /// The folder of the bots' database files; nil for none. The test removes it.
+    package var databaseFolder: String?
+
     /// Creates the bots of an account; by default without operators.
     package init(_ entries: [Entry], operators: Set<PublicKey> = [], services: BotServices = BotServices()) {
         self.entries = entries
@@ -46,6 +51,17 @@ extension LabMember {
         configuration.services = bots.services
         configuration.services.chats = CoreChats(core)
         configuration.services.clock = self.lab.clock
+        // Records are in the member's store, so that a crash of the member loses what was not committed.
+        configuration.services.records = StoredRecords(self.store)
+        let resources = BotResources()
+        configuration.services.resources = resources
+        let databases = bots.databaseFolder.map { folder in
+            // On the lab's thread, so that the lab knows when nothing is left to do.
+            StoredDatabases(folder: folder, limits: DatabaseLimits(timeout: nil)) { [key = Self.databaseKey] in
+                ValueSealer(key, file: $0)
+            }
+        }
+        if let databases { configuration.services.databases = databases }
         configuration.admission = Admission(operators: bots.operators)
         configuration.executor = self.lab.executor
         configuration.inFlightStorage = self.inFlightStorage.withLock { $0 }
@@ -54,9 +70,18 @@ extension LabMember {
             logger: self.lab.log.logger(self.name)
         ) { if case .received(let event) = $0 { self.recordEvent(event) } }
         self.dispatcher.withLock { $0 = dispatcher }
-        // The store throws after a crash of the member, which is expected.
-        try? await dispatcher.run()
+        await withDiscardingTaskGroup { group in
+            group.addTask { await resources.background.run() }
+            // The store throws after a crash of the member, which is expected.
+            try? await dispatcher.run()
+            resources.background.finish()
+            group.cancelAll()
+        }
+        await databases?.close()
     }
+
+    /// Seals the database files of all members; labs keep no secrets.
+    private static let databaseKey = SealingKey.random()
 
     /// The admission of the current run's bots, or of the last run's.
     package var admission: Admission? { self.dispatcher.withLock { $0 }?.configuration.admission }
