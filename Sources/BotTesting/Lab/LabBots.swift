@@ -52,7 +52,7 @@ extension LabMember {
         configuration.services.chats = CoreChats(core)
         configuration.services.clock = self.lab.clock
         // Records are in the member's store, so that a crash of the member loses what was not committed.
-        configuration.services.records = StoredRecords(self.store)
+        if let store = self.lastStore.withLock({ $0 }) { configuration.services.records = StoredRecords(store) }
         let resources = BotResources()
         configuration.services.resources = resources
         let databases = bots.databaseFolder.map { folder in

@@ -127,10 +127,10 @@ public final class LabMember: Sendable {
                 })
         #endif
         let updates = core.updates()
+        self.lastStore.withLock { $0 = store }
         let task = Task(executorPreference: self.lab.executor) {
             await self.live(core, updates: updates, run: runs - 1)
         }
-        self.lastStore.withLock { $0 = store }
         self.life.withLock { $0 = Life(core: core, store: store, transport: transport, task: task) }
     }
 
