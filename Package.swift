@@ -75,7 +75,8 @@ var targets: [Target] = [
         "BotRuntime",
         [
             "BotConfiguration", "BotKit", "BotDispatch", "BotStorage", "BlossomClient", "Diagnosis", "Errors",
-            "ExternalBots", "NetworkAddresses", "ProbeReports", "ProcessSupport", "Telemetry", "PikaCore", "Marmot", "Nostr",
+            "ExternalBots", "NetworkAddresses", "ProbeReports", "ProcessSupport", "Telemetry", "PikaCore", "Marmot",
+            "Nostr",
             "RelayClient", "Storage",
             lifecycle, unixSignals, logging, metrics, httpClient, subprocess, systemPackage,
         ] + nio),
@@ -193,7 +194,8 @@ var targets: [Target] = [
     tests(
         "BotRuntimeTests",
         [
-            "BotRuntime", "BotConfiguration", "ExternalBots", "BotKit", "BotDispatch", "BotStorage", "BotTesting", "CallMedia",
+            "BotRuntime", "BotConfiguration", "ExternalBots", "BotKit", "BotDispatch", "BotStorage", "BotTesting",
+            "CallMedia",
             "EchoBot", "Errors", "Telemetry", "EmbeddedRelay", "NetworkAddresses", "ProbeReports", "RelayClient",
             "PikaCore", "Nostr", "ProcessSupport", lifecycle, logging, metrics,
         ] + nio),

@@ -47,7 +47,7 @@ public final class LabMember: Sendable {
     private let work: Work
     private let life = Mutex<Life?>(nil)
     /// The store of the last run, kept after its end.
-    private let lastStore = Mutex<MemoryCoreStore?>(nil)
+    let lastStore = Mutex<MemoryCoreStore?>(nil)
     let record = Mutex(Record())
     /// Its bots, kept after a crash; nil if it has none.
     let bots: Mutex<LabBots?>

@@ -4,7 +4,8 @@ import Synchronization
 /// HTTP for tests: a function answers each request, and all requests are recorded.
 public final class ScriptedHTTP: BotHTTP {
     /// Answers a request; throws for a request without an answer.
-    public typealias Script = @Sendable (_ request: BotHTTPRequest, _ number: Int) async throws(BotError) ->
+    public typealias Script =
+        @Sendable (_ request: BotHTTPRequest, _ number: Int) async throws(BotError) ->
         BotHTTPResponse
 
     private let script: Script

@@ -76,7 +76,7 @@ struct OutboxMachineTests {
     }
 
     /// Random runs: at most one request of an order key is in flight, in order, and all of them end.
-    @Test(arguments: 0..<50) func keepsOrderInRandomRuns(seed: UInt64) {
+    @Test(arguments: UInt64(0)..<50) func keepsOrderInRandomRuns(seed: UInt64) {
         var generator = SeededGenerator(seed: seed, stream: "outbox")
         var machine = OutboxMachine(limits: OutboxLimits())
         var now: Int64 = 0

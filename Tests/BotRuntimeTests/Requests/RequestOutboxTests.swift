@@ -1,4 +1,6 @@
 import BotTesting
+import Errors
+import LiveTesting
 import Synchronization
 import Testing
 
@@ -28,7 +30,8 @@ private final class OrderService: Sendable {
     }
 
     /// Runs an outbox until it reports an outcome.
-    private func outcome(_ records: MemoryRecords, adding request: OutboxRequest? = nil) async throws -> OutboxOutcome? {
+    private func outcome(_ records: MemoryRecords, adding request: OutboxRequest? = nil) async throws -> OutboxOutcome?
+    {
         let service = service
         let (outcomes, outcome) = AsyncStream.makeStream(of: OutboxOutcome.self)
         let outbox = RequestOutbox(

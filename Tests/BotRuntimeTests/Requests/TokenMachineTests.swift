@@ -41,7 +41,7 @@ struct TokenMachineTests {
     }
 
     /// Random inputs: a request waits only while a renewal runs, and every waiting request is released.
-    @Test(arguments: 0..<50) func releasesEveryWaitingRequest(seed: UInt64) {
+    @Test(arguments: UInt64(0)..<50) func releasesEveryWaitingRequest(seed: UInt64) {
         var generator = SeededGenerator(seed: seed, stream: "tokens")
         var machine = TokenMachine(isSignedIn: true, maximumWaiting: 8)
         var waiting: Set<Int> = []

@@ -1,4 +1,6 @@
 import BotTesting
+import Errors
+import LiveTesting
 import Synchronization
 import Testing
 
@@ -101,7 +103,7 @@ private final class TokenService: Sendable {
             do {
                 _ = try await pipeline.send(request)
                 Issue.record("expected a failure")
-            } catch let error as BotError {
+            } catch {
                 #expect(error.code == .signedOut)
             }
             let isSignedIn = try await pipeline.isSignedIn()

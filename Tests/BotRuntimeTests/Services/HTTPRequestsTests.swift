@@ -35,6 +35,34 @@ import Testing
         }
     }
 
+    @Test func streamsLongResponses() async throws {
+        try await HTTPServer.run { (server) async throws in
+            let sizes = Mutex<[Int]>([])
+            let head = Mutex<BotHTTPHead?>(nil)
+            try await http.stream(
+                BotHTTPRequest(
+                    method: "GET", url: "\(server.url)/endless", maximumBytes: 1_000_000,
+                    reachesPrivateAddresses: true)
+            ) { part in
+                switch part {
+                case .head(let new): head.withLock { $0 = new }
+                case .body(let bytes): sizes.withLock { $0.append(bytes.count) }
+                }
+            }
+            let status = head.withLock { $0?.status }
+            #expect(status == 200)
+            let total = sizes.withLock { $0.reduce(0, +) }
+            #expect(total == 1_000_000)
+        }
+    }
+
+    @Test func refusesMalformedHeaders() async throws {
+        for header in [("X-Key", "a\r\nB: c"), ("X Key", "a"), ("", "a"), ("Ключ", "a")] {
+            let failure = await failure { try await send("http://127.0.0.1:1/", headers: [header]) }
+            #expect(failure.contains("malformed"))
+        }
+    }
+
     @Test func returnsRedirectsAsResponses() async throws {
         try await HTTPServer.run { (server) async throws in
             #expect(try await send("\(server.url)/redirect").status == 302)
