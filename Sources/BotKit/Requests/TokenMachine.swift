@@ -81,7 +81,7 @@ struct TokenMachine: Hashable, Sendable {
         switch renewal {
         case .stored:
             // The number of renewals of one process; far from overflow.
-            generation += 1
+            generation &+= 1
             stage = .ready
             decision = .send(generation: generation)
         case .refused:
@@ -96,7 +96,7 @@ struct TokenMachine: Hashable, Sendable {
     }
 
     /// Makes a renewal that runs meaningless, because a sign-in or sign-out is being stored.
-    mutating func supersede() { generation += 1 }
+    mutating func supersede() { generation &+= 1 }
 
     /// Starts over with the tokens of a new sign-in.
     mutating func signedIn() -> [(request: Int, decision: Decision)] {
