@@ -102,6 +102,9 @@ var targets: [Target] = [
         exclude: ["README.md"],
         swiftSettings: settings),
     .target(
+        name: "NotesBot", dependencies: ["BotKit"], path: "bots/notes", exclude: ["README.md"],
+        swiftSettings: settings),
+    .target(
         name: "GroupCanaryBot", dependencies: ["BotKit"], path: "bots/group-canary", exclude: ["README.md"],
         swiftSettings: settings),
     .target(
@@ -136,8 +139,7 @@ var targets: [Target] = [
         dependencies: [
             "BotProgram", "BotConfiguration", "BotRuntime", "BotKit", "BlossomClient", "ConvergenceNode", "Daemon",
             "EchoBot", "EpicuraSimulator", "GroupCanaryBot", "Load", "LoadReport", "KeyPackageProbeBot",
-            "NetworkAddresses", "ProbeReports",
-            "RelayProbeBot",
+            "NetworkAddresses", "NotesBot", "ProbeReports", "RelayProbeBot",
             "ProcessSupport", "ResponderBot", "Supervisor", "Telemetry", "EmbeddedRelay", "RelayClient", "Storage",
             "PikaCore", "Marmot", "MLS", "Nostr", arguments, lifecycle, unixSignals, logging,
         ],
@@ -196,7 +198,8 @@ var targets: [Target] = [
         [
             "BotRuntime", "BotConfiguration", "ExternalBots", "BotKit", "BotDispatch", "BotStorage", "BotTesting",
             "CallMedia",
-            "EchoBot", "Errors", "Telemetry", "EmbeddedRelay", "NetworkAddresses", "ProbeReports", "RelayClient",
+            "EchoBot", "NotesBot", "Errors", "Telemetry", "EmbeddedRelay", "NetworkAddresses", "ProbeReports",
+            "RelayClient",
             "PikaCore", "Nostr", "ProcessSupport", lifecycle, logging, metrics,
         ] + nio),
     tests(

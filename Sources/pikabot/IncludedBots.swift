@@ -2,11 +2,13 @@ import BotConfiguration
 import EchoBot
 import GroupCanaryBot
 import KeyPackageProbeBot
+import NotesBot
 import RelayProbeBot
 import ResponderBot
 
 extension BotRegistry {
     /// The bots that a configuration file of this program may name with `use:`.
     static let included = BotRegistry(
-        EchoBot.self, GroupCanaryBot.self, KeyPackageProbeBot.self, RelayProbeBot.self, ResponderBot.self)
+        EchoBot.self, GroupCanaryBot.self, KeyPackageProbeBot.self, NotesBot.self, RelayProbeBot.self,
+        ResponderBot.self)
 }

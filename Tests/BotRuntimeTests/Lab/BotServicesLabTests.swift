@@ -2,6 +2,7 @@ import BotTesting
 import Errors
 import Foundation
 import LiveTesting
+import NotesBot
 import Testing
 
 @testable import BotKit
@@ -25,7 +26,8 @@ private struct ShopBot: Bot {
             try context.services.connect(
                 "events", BotConnectionRequest(url: "wss://shop.example/events"),
                 BotConnectionHandlers(
-                    onConnect: { [.text("subscribe orders")] }, onMessage: { message in await orders.receive(message) }))
+                    onConnect: { [.text("subscribe orders")] }, onMessage: { message in await orders.receive(message) })
+            )
         }
         OnMessage { message, context in
             let (word, text) = Self.split(message.content)
@@ -83,6 +85,24 @@ struct BotServicesLabTests {
     private func say(_ text: String, _ alice: LabMember, in chat: ChatID, _ lab: GroupLab) async throws {
         alice.begin(.sendMessage(chatID: chat, OutgoingMessage(content: text)))
         try await lab.advance(by: .seconds(5))
+    }
+
+    @Test func findsNotesOfTheChat() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("lab-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let lab = try GroupLab(seed: 42)
+        let alice = try await lab.member("alice")
+        var bots = LabBots([LabBots.Entry(try NotesBot(settings: .object([:])), label: "notes")])
+        bots.databaseFolder = folder
+        let bot = try await lab.bots("notes", bots)
+        let chat = try await alice.create("lab", inviting: [bot])
+        try await lab.advance(by: .seconds(10))
+        for text in ["/note buy rice and \"dal\"", "/note call Ravi", "/find rice", "/find OR", "/find \"dal\""] {
+            try await say(text, alice, in: chat, lab)
+        }
+        let heard = alice.heard(in: chat, from: bot)
+        #expect(heard.count == 5)
+        #expect(heard.prefix(4) == ["kept", "kept", "buy rice and \"dal\"", "nothing found"])
     }
 
     @Test func botsUseAllServices() async throws {
