@@ -3,6 +3,7 @@ import BotKit
 import BotStorage
 import Logging
 import Nostr
+import PikaCore
 import ServiceLifecycle
 
 /// Runs what bots keep open between handlers: connections, outboxes, renewals of tokens, and copies of databases.

@@ -1,4 +1,5 @@
 package import BotKit
+import Errors
 package import Logging
 import Nostr
 import PikaCore

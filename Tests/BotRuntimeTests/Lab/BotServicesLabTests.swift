@@ -108,7 +108,7 @@ struct BotServicesLabTests {
     @Test func botsUseAllServices() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("lab-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let http = ScriptedHTTP { request, number throws(BotError) in
+        let http = ScriptedHTTP { _, number in
             BotHTTPResponse(status: number == 1 ? 503 : 201, body: [])
         }
         let connections = ScriptedConnections()

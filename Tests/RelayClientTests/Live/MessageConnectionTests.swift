@@ -21,10 +21,12 @@ import Testing
         let (messages, message) = AsyncStream.makeStream(of: WebSocketMessage.self)
         var configuration = TransportConfiguration()
         configuration.backoff.base = .milliseconds(50)
-        let connection = try MessageConnection(
-            .init(RelayURL.known("ws://127.0.0.1:\(server.port)/events"), reachesPrivateAddresses: isPrivate),
+        let connection = try MessageConnection<PlainMessages>(
+            MessageConnection<PlainMessages>.Endpoint(
+                RelayURL.known("ws://127.0.0.1:\(server.port)/events"), reachesPrivateAddresses: isPrivate),
             codec: PlainMessages(), queue: (count: 4, bytes: 100), configuration: configuration,
-            consumer: .init(onConnect: { [.text("subscribe")] }, onMessage: { message.yield($0) }),
+            consumer: MessageConnection<PlainMessages>.Consumer(
+                onConnect: { [.text("subscribe")] }, onMessage: { message.yield($0) }),
             logger: Logger(label: "test"))
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask { await connection.run() }
