@@ -120,7 +120,7 @@ public actor TokenPipeline {
                     guard generation == machine?.generation else { return }
                     // The tokens are useless even if their removal fails.
                     tokens = nil
-                    try? await vault.apply([accessName: .some(nil), refreshName: .some(nil)])
+                    try? await vault.apply([accessName: nil, refreshName: nil])
                     return resume(machine?.renewed(.refused) ?? [])
                 }
             } catch {

@@ -36,7 +36,7 @@ public actor BotVault {
 
     /// Removes a secret; does nothing if it is absent. Throws `BotError.Code.storageFailed`.
     public func remove(_ name: String) async throws(BotError) {
-        try await apply([name: .some(nil)])
+        try await apply([name: nil])
     }
 
     /// Stores and removes several secrets in one transaction.
