@@ -115,7 +115,7 @@ struct BotServicesLabTests {
         let lab = try GroupLab(seed: 41)
         let alice = try await lab.member("alice")
         var bots = LabBots(
-            [LabBots.Entry(try ShopBot(settings: .object([:])), label: "shop")],
+            [LabBots.Entry(ShopBot(settings: .object([:])), label: "shop")],
             services: BotServices(http: http, connections: connections))
         bots.databaseFolder = folder
         let bot = try await lab.bots("shop", bots)

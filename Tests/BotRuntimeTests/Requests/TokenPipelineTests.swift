@@ -104,7 +104,7 @@ private final class TokenService: Sendable {
                 _ = try await pipeline.send(request)
                 Issue.record("expected a failure")
             } catch {
-                #expect(error.code == .signedOut)
+                #expect((error as? BotError)?.code == .signedOut)
             }
             let isSignedIn = try await pipeline.isSignedIn()
             #expect(!isSignedIn)
