@@ -5,12 +5,6 @@ extension JournalEntry {
 
     /// The outcome in words, and how to change it if it was not intended.
     var explanation: Explanation {
-        let (sentence, advice) = reasonExplanation
-        guard let rule = LostBranchRule(of: self) else { return (sentence, advice) }
-        return ("\(sentence); the chosen branch won because \(rule.words)", advice)
-    }
-
-    private var reasonExplanation: Explanation {
         switch knownReason {
         case .core(let reason): reason.explanation
         case .ignored(let reason): reason.explanation

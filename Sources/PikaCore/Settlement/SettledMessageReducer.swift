@@ -86,7 +86,7 @@ extension CoreModel {
         case .collected: "it is decided together with the other messages of its pass"
         case .deferred(.losingBranch), .invalidated(.losingBranch):
             if let rule = turn.report?.rules[message] {
-                "another branch won by \(rule.rawValue)"
+                "\(rule.rawValue): \(rule.explanation)"
             } else {
                 "it is on another branch than the selected one"
             }

@@ -171,26 +171,6 @@ struct EventExplanationTests {
         #expect(part?.sentence.contains("subscribe") == false && part?.advice.isEmpty == false)
     }
 
-    @Test(arguments: LostBranchRule.allCases, ["losing_branch", "non_selected_eligible_branch"])
-    func lostBranchIsExplainedByItsRule(rule: LostBranchRule, reason: String) {
-        let journal = EventJournal()
-        for (id, fate) in [(9, CoreNotice.Fate.waiting), (10, .refused)] {
-            journal.note(
-                CoreNotice(
-                    event: eventID(id), fate: fate, reason: reason, detail: "another branch won by \(rule.rawValue)",
-                    at: 1))
-            let sentence = explain(eventID(id).hex, journal)?.parts.first?.sentence
-            #expect(sentence?.hasSuffix("the chosen branch won because \(rule.words)") == true)
-        }
-    }
-
-    @Test func onlyLostBranchesHaveRules() {
-        let other = CoreNotice(event: eventID(9), fate: .refused, reason: "bad_tags", detail: "tip_digest", at: 1)
-        #expect(LostBranchRule(of: JournalEntry(other)) == nil)
-        let unnamed = CoreNotice(event: eventID(9), fate: .waiting, reason: "losing_branch", detail: "lost", at: 1)
-        #expect(LostBranchRule(of: JournalEntry(unnamed)) == nil)
-    }
-
     @Test(arguments: HandlingReason.allCases)
     func everyOutcomeIsRecognizedByItsCode(reason: HandlingReason) {
         #expect(entry(1, reason).knownReason == .handling(reason))

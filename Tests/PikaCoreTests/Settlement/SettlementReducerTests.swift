@@ -192,7 +192,9 @@ import Testing
         world.advance(seconds: 12)
         let notices = world[2].notices.filter { $0.reason == "non_selected_eligible_branch" }
         #expect(notices.count == 1)
-        #expect(notices.first?.detail.contains("tip_committer") == true)
+        #expect(
+            notices.first?.detail
+                == "tip_committer: the public key of the last committer on the chosen branch is lower")
     }
 
     @Test func reportNamesRuleOfItsOwnBranch() throws {

@@ -66,6 +66,18 @@ public enum BranchRule: String, Sendable, Hashable, CaseIterable {
     case committer = "tip_committer"
     /// The lower digest of the last commit.
     case digest = "tip_digest"
+
+    /// One sentence about why the chosen branch won.
+    package var explanation: String {
+        switch self {
+        case .depth: "the chosen branch has more commits (messages of two members in one epoch count as one)"
+        case .quorum: "at least two members wrote in one epoch of the chosen branch"
+        case .witnesses: "more members wrote on the chosen branch"
+        case .priority: "only an admin can make the last commit of the chosen branch"
+        case .committer: "the public key of the last committer on the chosen branch is lower"
+        case .digest: "the hash of the last commit on the chosen branch is lower"
+        }
+    }
 }
 
 /// Score of a branch.
