@@ -21,7 +21,7 @@ extension CoreModel {
             return step.refuse(
                 code: error.code.description, error.message, carrier.id, chatID: self.chatID(of: groupID))
         }
-        if let name = Self.ignoredContent(of: payload.event) {
+        if let name = Self.ignoredContent(of: payload.event.kind) {
             return step.refuse(
                 .ignoredKind, "kind \(payload.event.kind): \(name)", carrier.id, inner: payload.id,
                 chatID: self.chatID(of: groupID))
@@ -33,14 +33,14 @@ extension CoreModel {
             at: BranchPlace(point: delivery.point.id, expiresAt: message.expiresAt), &step)
     }
 
-    /// Names the content of an inner event that clients ignore: rows that each client writes for itself, records of
-    /// features that this one lacks, and templates for signatures. Returns nil for all others.
-    private static func ignoredContent(of event: UnsignedEvent) -> String? {
-        switch try? AppContent(event) {
-        case .agentEvent?: "an agent's activity or operation"
-        case .systemRow?: "a system row"
-        case .push?: "a push record"
-        case .template?: "a template for a signature"
+    /// Names the content of an inner event of a kind that clients ignore: rows that each client writes for itself,
+    /// records of features that this one lacks, and templates for signatures. Returns nil for all other kinds.
+    private static func ignoredContent(of kind: Kind) -> String? {
+        switch kind {
+        case .agentActivity, .agentOperation: "an agent's activity or operation"
+        case .groupSystem: "a system row"
+        case .pushTokenRequest, .pushTokenList, .pushTokenRemoval: "a push record"
+        case .accountProof, .pushTokenProof: "a template for a signature"
         default: nil
         }
     }
