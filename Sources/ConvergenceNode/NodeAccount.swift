@@ -17,6 +17,13 @@ package protocol NodeAccount: Sendable {
     func perform(_ action: AppAction) async throws -> ActionOutcome
     /// Returns all messages of a chat's history, own and received.
     func messages(in chatID: ChatID) async throws -> [NodeMessage]
+    /// Waits, without a deadline, until a condition on the account's state holds, and returns that state. Throws the
+    /// condition's errors, and `CancellationError` if the account ends first.
+    func awaitState(_ condition: @Sendable (AppState) throws -> Bool) async throws -> AppState
+    /// Runs a body, which must respond to cancellation, and returns its result; returns nil if it exceeds the limit.
+    func within<Value: Sendable>(
+        _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value?
 }
 
 /// A message of a chat's history.
@@ -43,20 +50,53 @@ final class NodeRecorder: Sendable {
         var withdrawn: [ChatID: Set<EventID>] = [:]
     }
 
-    private let record = Mutex(Record())
+    private struct State {
+        var record = Record()
+        var waiters: [Int: AsyncStream<Void>.Continuation] = [:]
+        var lastWaiter = 0
+    }
 
-    var current: Record { self.record.withLock { $0 } }
+    private let state = Mutex(State())
+
+    var current: Record { self.state.withLock { $0.record } }
 
     func note(_ event: CoreEvent) {
-        self.record.withLock { record in
-            record.events += 1
-            switch event.content {
-            case .commit(let commit) where commit.isOwn: record.commits[event.chatID, default: []].append(commit.id)
-            case .withdrawn(let withdrawn) where withdrawn.isRestored:
-                record.withdrawn[event.chatID]?.remove(withdrawn.id)
-            case .withdrawn(let withdrawn): record.withdrawn[event.chatID, default: []].insert(withdrawn.id)
-            default: break
-            }
+        let waiters = self.state.withLock { state in
+            state.record.note(event)
+            return Array(state.waiters.values)
+        }
+        for waiter in waiters { waiter.yield() }
+    }
+
+    /// Waits until a chat has more own commits than `count`; returns those after the first `count`. Throws
+    /// `CancellationError`.
+    func commits(of chatID: ChatID, beyond count: Int) async throws -> [EventID] {
+        let (changes, changed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        // Registered before the first check, so that no event is missed between the two.
+        let number = self.state.withLock { state in
+            state.lastWaiter += 1
+            state.waiters[state.lastWaiter] = changed
+            return state.lastWaiter
+        }
+        defer { self.state.withLock { _ = $0.waiters.removeValue(forKey: number) } }
+        changed.yield()
+        for await _ in changes {
+            let commits = (self.current.commits[chatID] ?? []).dropFirst(count)
+            if !commits.isEmpty { return Array(commits) }
+        }
+        throw CancellationError()
+    }
+}
+
+extension NodeRecorder.Record {
+    fileprivate mutating func note(_ event: CoreEvent) {
+        self.events += 1
+        switch event.content {
+        case .commit(let commit) where commit.isOwn: self.commits[event.chatID, default: []].append(commit.id)
+        case .withdrawn(let withdrawn) where withdrawn.isRestored:
+            self.withdrawn[event.chatID]?.remove(withdrawn.id)
+        case .withdrawn(let withdrawn): self.withdrawn[event.chatID, default: []].insert(withdrawn.id)
+        default: break
         }
     }
 }

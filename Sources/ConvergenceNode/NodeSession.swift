@@ -10,7 +10,8 @@ struct NodeSession {
     /// Maximum time to wait for an action. It continues afterwards: a departure may wait for further commits of the
     /// group.
     private static let longestAction = Duration.seconds(30)
-    private static let interval = Duration.milliseconds(50)
+    /// Maximum time to wait for the report of an action's commit.
+    private static let longestReport = Duration.seconds(1)
 
     private struct Publications {
         var attempts = 0
@@ -157,33 +158,25 @@ struct NodeSession {
     /// Performs an action; throws a failure if it exceeds its deadline.
     private func outcome(of action: AppAction) async throws -> ActionOutcome {
         let account = self.account
-        return try await withThrowingTaskGroup(of: ActionOutcome?.self) { group in
-            group.addTask { try await account.perform(action) }
-            group.addTask {
-                try await Task.sleep(for: Self.longestAction)
-                return nil
-            }
-            defer { group.cancelAll() }
-            guard let first = try await group.next(), let outcome = first else {
-                throw NodeFailure(
-                    "account_worker_response_timed_out", .resource,
-                    "the action has not ended within \(Self.longestAction); it continues")
-            }
-            return outcome
+        let outcome = try await account.within(Self.longestAction) { try await account.perform(action) }
+        guard let outcome else {
+            throw NodeFailure(
+                "account_worker_response_timed_out", .resource,
+                "the action has not ended within \(Self.longestAction); it continues")
         }
+        return outcome
     }
 
     /// Performs a change of a group; returns the ids of its commits.
     private mutating func change(_ action: AppAction, in chat: ChatID) async throws -> [String] {
         let before = self.recorder.current.commits[chat]?.count ?? 0
         _ = try await self.publish(action)
-        // The commit is reported beside the outcome, so it may follow a moment later.
-        for _ in 0..<20 {
-            let commits = (self.recorder.current.commits[chat] ?? []).dropFirst(before)
-            if !commits.isEmpty { return commits.map(\.hex) }
-            try await Task.sleep(for: Self.interval)
+        // The commit is reported separately from the outcome, so it may follow a moment later.
+        let recorder = self.recorder
+        let commits = try await self.account.within(Self.longestReport) {
+            try await recorder.commits(of: chat, beyond: before)
         }
-        return []
+        return (commits ?? []).map(\.hex)
     }
 
     private mutating func create(
@@ -249,35 +242,35 @@ struct NodeSession {
 
     /// Waits until every relay was read or has failed; throws if none was read in time.
     private func read() async throws {
-        let end = ContinuousClock.now + Self.longestReading
-        while true {
-            let relays = await self.account.state.relays
-            let isPending = relays.contains { relay in
-                if case .retrying = relay.connection { return false }
-                return !relay.isCaughtUp
+        let account = self.account
+        let reached = try await account.within(Self.longestReading) {
+            try await account.awaitState { state in
+                state.relays.allSatisfy { relay in
+                    if case .retrying = relay.connection { return true }
+                    return relay.isCaughtUp
+                }
             }
-            guard isPending, ContinuousClock.now < end else {
-                if relays.isEmpty || relays.contains(where: \.isCaughtUp) { return }
-                let names = relays.map(\.url.string).joined(separator: ", ")
-                throw AppCoreError(.noRelay, "no relay was read; tried \(names)")
-            }
-            try await Task.sleep(for: Self.interval)
         }
+        let relays: [AppState.RelayStatus]
+        if let reached { relays = reached.relays } else { relays = await account.state.relays }
+        if relays.isEmpty || relays.contains(where: \.isCaughtUp) { return }
+        let names = relays.map(\.url.string).joined(separator: ", ")
+        throw AppCoreError(.noRelay, "no relay was read; tried \(names)")
     }
 
     private func settle(_ chat: ChatID) async throws {
-        let invites = await self.account.state.invites
+        let account = self.account
+        let invites = await account.state.invites
         if let invite = invites.first(where: { $0.group?.chatID == chat }) {
-            _ = try await self.account.perform(.acceptInvite(wrapper: invite.wrapper))
+            _ = try await account.perform(.acceptInvite(wrapper: invite.wrapper))
         }
-        let end = ContinuousClock.now + Self.longestSettlement
-        while ContinuousClock.now < end {
-            let state = await self.account.state
-            switch try state.chat(named: chat.rawValue)?.convergence {
-            case .syncing, .resolving: break
-            default: if !state.readingChats.contains(chat) { return }
+        _ = try await account.within(Self.longestSettlement) {
+            try await account.awaitState { state in
+                switch try state.chat(named: chat.rawValue)?.convergence {
+                case .syncing, .resolving: return false
+                default: return !state.readingChats.contains(chat)
+                }
             }
-            try await Task.sleep(for: Self.interval)
         }
     }
 

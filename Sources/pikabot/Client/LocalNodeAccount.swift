@@ -7,8 +7,8 @@ import PikaCore
 
 /// The account of a convergence node: its identity and state are in one folder.
 struct LocalNodeAccount: NodeAccount {
-    /// How long the start waits for the relays to have the key package and the list that leads to it; the core goes on
-    /// trying.
+    /// How long the start waits for the relays to have the key package and the list that leads to it; the core keeps
+    /// trying afterwards.
     private static let publication = Duration.seconds(20)
     private static let pageSize = 500
 
@@ -41,14 +41,9 @@ struct LocalNodeAccount: NodeAccount {
     }
 
     private func publishKeyPackage() async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                _ = try await self.local.publishKeyPackage { $0.isStored && $0.isSecondStored && $0.isAnswered }
-                try await self.awaitRelayList()
-            }
-            group.addTask { try await Task.sleep(for: Self.publication) }
-            defer { group.cancelAll() }
-            _ = try await group.next()
+        _ = try await self.within(Self.publication) {
+            _ = try await self.local.publishKeyPackage { $0.isStored && $0.isSecondStored && $0.isAnswered }
+            try await self.awaitRelayList()
         }
     }
 
@@ -63,6 +58,19 @@ struct LocalNodeAccount: NodeAccount {
     }
 
     func perform(_ action: AppAction) async throws -> ActionOutcome { try await self.local.perform(action) }
+
+    func awaitState(_ condition: @Sendable (AppState) throws -> Bool) async throws -> AppState {
+        for await case .fullState(let state) in self.local.core.updates() {
+            if try condition(state) { return state }
+        }
+        throw CancellationError()
+    }
+
+    func within<Value: Sendable>(
+        _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value? {
+        do { return try await withDeadline(limit, body) } catch is DeadlineExceeded { return nil }
+    }
 
     func messages(in chatID: ChatID) async throws -> [NodeMessage] {
         var messages: [NodeMessage] = []
