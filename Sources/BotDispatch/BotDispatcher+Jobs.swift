@@ -93,7 +93,7 @@ extension BotDispatcher {
         return scope
     }
 
-    /// Returns whether so many of the bot's handlers hang that its triggers must wait.
+    /// Returns whether a bot's triggers must wait, because the maximum number of its handlers hang.
     func isStuck(_ bot: InstalledBot) -> Bool { hanging.count(of: bot.label) >= Self.maximumHanging }
 
     private static let maximumHanging = 16

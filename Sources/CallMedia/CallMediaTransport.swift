@@ -12,7 +12,7 @@ package protocol CallMediaConnection: Sendable {
     /// Announces the broadcast of the path, unless already announced, and opens one of its tracks for writing.
     func publish(_ address: CallTrackAddress) async throws -> any CallTrackWriter
 
-    /// Returns once the broadcast is announced, however long that takes; cancel the task to give up. Groups arrive in
+    /// Returns once the broadcast is announced, without a deadline; cancel the task to stop waiting. Groups arrive in
     /// the network's order; the stream ends with the broadcast.
     func subscribe(_ address: CallTrackAddress) async throws -> AsyncThrowingStream<CallMediaGroup, any Error>
 

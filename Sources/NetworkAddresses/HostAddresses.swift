@@ -21,7 +21,7 @@ package struct HostAddress: Hashable, Sendable {
 
 /// Resolves host names by the system's resolver.
 package enum HostAddresses {
-    /// Returns the addresses without duplicates in the system's order of preference; none if the name is unknown.
+    /// Returns the addresses without duplicates in the system's order of preference; empty if the name is unknown.
     /// Returns early when the task is cancelled, and drops the resolver's answer, which may take long.
     package static func of(_ host: String) async -> [HostAddress] {
         let (answers, answer) = AsyncStream.makeStream(of: [HostAddress].self)

@@ -39,7 +39,7 @@ package struct TransportConfiguration: Hashable, Sendable {
     package var pageBytes = 64 << 20
     /// Bytes of unrequested or repeated events that a relay may send between two pings. More ends the connection.
     package var surplusBytes = 16 << 20
-    /// Smallest cap that a relay is assumed to have on one answer (typically some 500). An answer with at least this
+    /// Minimum cap that a relay is assumed to have on one answer (typically some 500). An answer with at least this
     /// many events may have been truncated, and is followed by a request for older ones.
     package var smallestCap = 50
     /// Event ids remembered per subscription, so that each event is delivered once.

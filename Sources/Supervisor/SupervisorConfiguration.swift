@@ -21,7 +21,7 @@ package struct SupervisorConfiguration: Hashable, Sendable {
     /// Deadline for a running worker's answer to a health check, after which it is killed and restarted; nil disables
     /// health checks.
     package var patience: Duration?
-    /// The longest interval between two health checks.
+    /// Maximum interval between two health checks.
     package var longestPause: Duration
     /// Whether a supervisor without workers keeps running until it gets some, and counts as ready meanwhile.
     package var waitsForWorkers: Bool

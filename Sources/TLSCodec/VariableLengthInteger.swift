@@ -1,6 +1,6 @@
 /// Length header of RFC 9420 §2.1.2: one, two or four bytes, as stated by the two top bits; always the shortest form.
 public enum VariableLengthInteger {
-    /// The largest length that a header can express, in bytes.
+    /// Maximum length that a header can express, in bytes.
     public static let maximum = (1 << 30) - 1
 
     /// Returns the length in bytes of the header of a vector of `length` bytes: 1, 2 or 4.

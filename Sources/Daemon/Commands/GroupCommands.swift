@@ -304,7 +304,7 @@ enum GroupCommands {
         }
     }
 
-    /// Passes on the event for a change of a group by this command; none if this account is no longer a member.
+    /// Passes on the event for a change of a group by this command, or no event if this account is no longer a member.
     private static func report(
         _ kind: DaemonGroupUpdate.Kind, of chatID: ChatID, _ machine: inout DaemonMachine,
         then next: @escaping CommandStep.Next<[DaemonEvent]>

@@ -115,7 +115,7 @@ extension DaemonEngine {
         return message.kind == .metadata ? [received] + (await self.updates(.profileUpdated, chatID)) : [received]
     }
 
-    /// Returns the event for a change of a group; none if this account is no longer a member.
+    /// Returns the event for a change of a group; empty if this account is no longer a member.
     private func updates(_ kind: DaemonGroupUpdate.Kind, _ chatID: ChatID) async -> [DaemonEvent] {
         guard let group = self.machine.groupIfKnown(chatID) else { return [] }
         let profiles = await self.core.profiles(in: group.chatID)

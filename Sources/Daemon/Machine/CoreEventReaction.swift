@@ -48,7 +48,7 @@ extension DaemonMachine {
         }
     }
 
-    /// Returns the event for a group that this account has joined; none if it is no longer a member.
+    /// Returns the event for a group that this account has joined; empty if it is no longer a member.
     func joinEvents(_ join: CoreEvent) -> [DaemonEvent] {
         self.groupIfKnown(join.chatID).map { [.groupJoined($0)] } ?? []
     }

@@ -5,7 +5,7 @@ import PikaCore
 
 /// Remarks on a key package that this software accepts but others may refuse, and on wrong claims of its event.
 extension ExaminedKeyPackage {
-    /// The longest lifetime that OpenMLS accepts: 84 days, and an hour for clocks that are behind.
+    /// Maximum lifetime that OpenMLS accepts: 84 days, and an hour for clocks that are behind.
     private static let longestLifetime = KeyPackageEvents.lifetime + KeyPackageEvents.backdating
 
     var remarks: [String] {

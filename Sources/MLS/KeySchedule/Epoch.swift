@@ -13,9 +13,9 @@ public struct Epoch: RawRepresentable, Hashable, Comparable, Sendable {
 
     /// The epoch in which a group is created.
     public static let first = Epoch(rawValue: 0)
-    /// The highest epoch that can be represented; nothing follows it.
+    /// Maximum epoch that can be represented; no epoch follows it.
     public static let max = Epoch(rawValue: .max)
-    /// The highest epoch at which this implementation joins a group; no real group reaches it.
+    /// Maximum epoch at which this implementation joins a group; no real group reaches it.
     public static let highestJoinable = Epoch(rawValue: 1 << 62)
 
     /// The epoch after this one; nil after the last.

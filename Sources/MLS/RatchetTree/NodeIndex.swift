@@ -87,7 +87,7 @@ struct TreeShape: Hashable, Sendable {
     /// Number of leaves including blank ones; a power of two.
     let leafCount: Int
 
-    /// Leaf count of the largest tree that is read: its encoding would be near the size limit of a vector.
+    /// Maximum leaf count of a tree that is decoded: its encoding would be near the size limit of a vector.
     static let maximumLeafCount = 1 << 22
 
     /// Returns whether a tree can have this many leaves: a power of two, and not too large.

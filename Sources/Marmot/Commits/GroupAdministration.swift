@@ -33,7 +33,7 @@ enum GroupAdministration {
         }
     }
 
-    /// Returns whether the commit is a pure self-update, or holds nothing but SelfRemoves.
+    /// Returns whether the commit is a pure self-update, or contains only SelfRemoves.
     private static func isAllowedForNonAdmins(_ changes: CommitChanges) -> Bool {
         if !changes.proposals.isEmpty, changes.proposals.allSatisfy({ $0.proposal == .selfRemove }) { return true }
         return changes.proposals.allSatisfy { proposed in

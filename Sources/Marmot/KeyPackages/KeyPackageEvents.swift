@@ -4,7 +4,7 @@ import TLSCodec
 
 /// Key packages as Nostr events of kind 30443 and 443 (MIP-00).
 public enum KeyPackageEvents {
-    /// Lifetime of a key package in seconds: 84 days, the longest that peers accept.
+    /// Lifetime of a key package in seconds: 84 days, the maximum that peers accept.
     public static let lifetime: UInt64 = 7_257_600
     /// Seconds by which its validity starts before now, to tolerate slow clocks.
     public static let backdating: UInt64 = 3600

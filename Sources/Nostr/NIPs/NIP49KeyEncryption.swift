@@ -3,7 +3,7 @@
 /// scrypt derives a key from the password, and XChaCha20-Poly1305 encrypts the secret key with it. Time and memory
 /// depend on ``EncryptedKey/logN``: 64 MiB at 16, doubled by every increment.
 public enum NIP49 {
-    /// Highest accepted cost: 4 GiB of memory, the highest that the NIP lists.
+    /// Maximum accepted cost: 4 GiB of memory, the highest that the NIP lists.
     public static let maximumLogN: UInt8 = 22
     /// Default cost for encrypting keys: 64 MiB of memory, a tenth of a second.
     public static let standardLogN: UInt8 = 16

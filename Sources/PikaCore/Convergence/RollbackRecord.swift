@@ -91,7 +91,7 @@ struct RollbackRecord: Sendable, Hashable {
 
     /// Returns the end of the back-off, in Unix milliseconds; nil if this account's commits need not wait.
     func waitsUntil(nowMilliseconds: Int64) -> Int64? {
-        // If the clock was set back, the wait is still bounded by the longest one.
+        // If the clock was set back, the wait is still at most the maximum delay.
         let end = min(self.quietUntil, nowMilliseconds + Self.maximumDelay)
         return end > nowMilliseconds ? end : nil
     }

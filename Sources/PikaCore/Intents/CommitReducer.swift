@@ -149,7 +149,7 @@ extension CoreModel {
         self.retryWaiting(of: groupID, &step)
     }
 
-    /// Stops publishing a commit that was given up for others, so that its intent is considered again.
+    /// Stops publishing a commit that was abandoned for others, so that its intent is considered again.
     mutating func loseCommit(_ event: EventID, of groupID: GroupID, _ step: inout CoreStep) {
         self.groups.markChanged(groupID)
         self.dropRow(Self.commitRow(event), &step)

@@ -107,7 +107,7 @@ struct Intents: Sendable {
         return true
     }
 
-    /// Requeues the intents of a group whose commits were given up for others that turned out to be invalid.
+    /// Requeues the intents of a group whose commits were abandoned for others that turned out to be invalid.
     mutating func requeueLost(in groupID: GroupID, _ step: inout CoreStep) {
         for var intent in self.all(in: groupID) {
             guard case .lost(let event) = intent.phase else { continue }
@@ -185,7 +185,7 @@ struct Intents: Sendable {
         self.renewals.awaitsQuiet(groupID, nowMilliseconds: nowMilliseconds)
     }
 
-    /// Postpones the renewal after joining until so many milliseconds have passed after a commit.
+    /// Postpones the renewal after joining until `quiet` milliseconds have passed after a commit.
     mutating func awaitQuiet(
         in groupID: GroupID, _ quiet: Int64, _ policy: SelfUpdatePolicy, _ step: inout CoreStep
     ) {

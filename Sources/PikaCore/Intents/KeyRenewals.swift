@@ -45,7 +45,7 @@ struct KeyRenewals: Sendable {
         return age.quietUntil.map { nowMilliseconds < $0 } ?? false
     }
 
-    /// Postpones the renewal after joining until so many milliseconds have passed after a commit.
+    /// Postpones the renewal after joining until `quiet` milliseconds have passed after a commit.
     mutating func awaitQuiet(
         _ groupID: GroupID, _ quiet: Int64, _ policy: SelfUpdatePolicy, _ step: inout CoreStep
     ) {

@@ -18,7 +18,7 @@ extension CoreStep {
         if let event { self.observe(.refused, code: code, detail, event, inner: inner, chatID: chatID) }
     }
 
-    /// Reports that an event waits or was given up.
+    /// Reports that an event waits or was abandoned.
     mutating func observe(
         _ fate: CoreNotice.Fate, _ reason: CoreReason, _ detail: String, _ event: EventID, inner: EventID? = nil,
         chatID: ChatID? = nil

@@ -95,7 +95,7 @@ package enum CoreReason: String, Sendable, Hashable, CaseIterable {
     /// Another copy of this account created it.
     case otherCopy = "other_copy"
 
-    // MARK: Given up
+    // MARK: Abandoned
 
     /// No handler finished it within the retention time.
     case tooOld = "too_old"

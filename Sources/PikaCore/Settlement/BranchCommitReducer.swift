@@ -117,7 +117,7 @@ extension CoreModel {
         self.apply(effects, turn, &step)
     }
 
-    /// Gives up the pending commit, which every relay refused. If a relay has it after all, it competes like any other
+    /// Abandons the pending commit, which every relay refused. If a relay has it after all, it competes like any other
     /// commit when its echo arrives.
     mutating func dropRefusedSettlingCommit(_ row: OutboxRow, reason: String, _ step: inout CoreStep) {
         guard let groupID = row.groupID, self.groups[second: groupID]?.pending?.event.id == row.event.id else { return }
@@ -134,7 +134,7 @@ extension CoreModel {
         self.followSettlement(of: groupID, &step)
     }
 
-    /// Gives up an unanswered commit once the relays were read and have others for its epoch, which wait for it.
+    /// Abandons an unanswered commit once the relays were read and have others for its epoch, which wait for it.
     mutating func yieldSettlingCommit(of groupID: GroupID, _ step: inout CoreStep) {
         guard let event = self.groups[second: groupID]?.pending?.event.id,
             self.groups[second: groupID]?.convergence.status == .resolving

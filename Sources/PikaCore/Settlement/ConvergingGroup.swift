@@ -300,7 +300,7 @@ extension ConvergingGroup {
         return (effects, self.popWelcomes())
     }
 
-    /// Gives up publishing the pending commit. If a relay has it after all, it takes part in a pass when it comes back,
+    /// Abandons the pending commit. If a relay has it after all, it takes part in a pass when it comes back,
     /// and its invitations become due if it wins.
     mutating func abandonOwnCommit(now: Int64) {
         _ = self.following {

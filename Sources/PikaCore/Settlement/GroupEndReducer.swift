@@ -16,7 +16,7 @@ extension CoreModel {
             self.state.toast = error.message
             step.effects.append(.note(.unrecoverable(chatID: ChatID(groupID), reason: failure.name)))
             if self.intents.hasOpen(.leave, in: groupID) {
-                // Nobody can learn of it, but this account is out.
+                // No other member can be informed, but this account has left.
                 self.changeChat(groupID) { $0.end = .left }
                 self.concludeIntents(of: groupID, &step) { $0 == .leave }
             }
@@ -63,7 +63,8 @@ extension CoreModel {
         if case .unrecoverable? = self.groups[second: groupID]?.convergence.halt { true } else { false }
     }
 
-    /// Leaves a group that cannot go on. The other members are not told: this account cannot send in their epoch.
+    /// Leaves a group that cannot continue. The other members are not informed, because this account cannot send in
+    /// their epoch.
     mutating func dismiss(_ groupID: GroupID, _ request: RequestID?, _ step: inout CoreStep) {
         self.changeChat(groupID) { $0.end = .left }
         self.refreshChat(groupID)

@@ -50,7 +50,7 @@ extension CoreModel {
     }
 
     /// Reads the events of branches that became known although the history stays: they may have another public id, or be
-    /// on other relays, and the branch wins if its members go on there.
+    /// on other relays, and the branch wins if its members continue there.
     private mutating func followRoutes(since turn: SettlementTurn, _ step: inout CoreStep) {
         guard self.hasOtherRoutes(than: turn), let group = self.groups[turn.groupID], group.isActive else { return }
         self.index(group, &step)
@@ -172,7 +172,7 @@ extension CoreModel {
         return self.groups[second: groupID]?.convergence.version != turn.version
     }
 
-    /// Resumes after a restart: passes go on with their remaining time, and messages that waited for them are sent.
+    /// Resumes after a restart: passes continue with their remaining time, and messages that waited for them are sent.
     mutating func startSettlement(_ step: inout CoreStep) {
         for groupID in self.groups.keys.sorted() where self.groups[second: groupID] != nil {
             self.settlement.withdrawals.resume(groupID, isStart: true, &step)

@@ -68,7 +68,7 @@ extension AppState {
         /// The protocol generation of the group, which never changes.
         public internal(set) var generation: GroupGeneration = .v1
         /// Whether members agree on the history of a group of the second generation; nil in the first one, and once a group
-        /// that could not go on was left.
+        /// that could not continue was left.
         public internal(set) var convergence: ChatConvergence?
         /// The reason why nothing can be sent; nil while this account is a member with valid keys.
         public internal(set) var endReason: ChatEnd?

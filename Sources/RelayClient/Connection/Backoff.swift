@@ -4,9 +4,9 @@
 package struct Backoff: Hashable, Sendable {
     /// The wait before the second attempt, before jitter.
     package var base: Duration
-    /// The longest wait for a relay that has not worked recently, before jitter.
+    /// Maximum wait for a relay that has not worked recently, before jitter.
     package var cap: Duration
-    /// The longest wait for a relay that has worked within ``provenFor``, before jitter.
+    /// Maximum wait for a relay that has worked within ``provenFor``, before jitter.
     package var provenCap: Duration
     /// The time for which a relay counts as proven after it last worked.
     package var provenFor: Duration

@@ -6,7 +6,7 @@
 struct Reconnection: Hashable {
     static let maximumResets = 10
     static let resetPeriod = Duration.seconds(600)
-    /// The longest wait while an event is queued.
+    /// Maximum wait while an event is queued.
     static let longestWaitWithEvents = Duration.seconds(2)
     /// Number of failures that flooding counts as.
     static let floodPenalty = 5

@@ -2,7 +2,7 @@ import Foundation
 
 /// Client of a service manager's notification socket: systemd's sd_notify(3) protocol, datagrams on a Unix socket.
 package struct NotifySocket: Sendable, Hashable {
-    /// The longest interval between two `WATCHDOG=1`; nil if none is expected of this process.
+    /// Maximum interval between two `WATCHDOG=1`; nil if this process need not send any.
     package let watchdog: Duration?
     private let name: [UInt8]
 

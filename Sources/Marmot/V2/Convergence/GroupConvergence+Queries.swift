@@ -89,7 +89,7 @@ extension GroupConvergence {
         self.mayCommit && !self.schedule.isTurn && self.epochsUntilSafeDeparture == 0
     }
 
-    /// Whether nothing but a losing commit within reach delays this member's departure: more commits of the group end that.
+    /// Whether only a losing commit within reach delays this member's departure: more commits of the group end that.
     package var awaitsSafeDeparture: Bool {
         self.mayCommit && !self.schedule.isTurn && self.epochsUntilSafeDeparture > 0
     }

@@ -328,7 +328,7 @@ package struct GroupConvergence<State: BranchState>: Sendable {
         return effects
     }
 
-    /// Gives up publishing this member's own commit. If a relay has it after all, it takes part in a pass when its echo
+    /// Abandons this member's own pending commit. If a relay has it after all, it takes part in a pass when its echo
     /// arrives.
     package mutating func abandonOwnCommit(now: Int64) {
         self.schedule.observe(now)

@@ -18,7 +18,7 @@ public struct AccountProof: Hashable, Sendable {
     public static let cipherSuite: UInt16 = 0x0001
     /// Ed25519, the signature scheme of ``cipherSuite``, in the numbering of TLS.
     public static let signatureScheme: UInt16 = 0x0807
-    /// The highest time that JSON numbers express exactly.
+    /// Maximum Unix time, in seconds: JSON numbers are exact up to it.
     public static let latestTime: UInt64 = (1 << 53) - 1
 
     /// The account, which is the identity of the leaf's credential.

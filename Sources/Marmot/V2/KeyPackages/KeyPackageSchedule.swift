@@ -7,7 +7,7 @@ public enum KeyPackageSchedule {
     public static let validity: UInt64 = 7_257_600
     /// Seconds by which a lifetime starts before now, to tolerate slow clocks.
     public static let backdating: UInt64 = 3600
-    /// Longest lifetime in seconds that inviters accept.
+    /// Maximum lifetime in seconds that inviters accept.
     public static let longestLifetime: UInt64 = 7_261_200
     /// Maximum seconds by which an event's time may be ahead of the inviter's clock.
     public static let maximumFuture: Int64 = 300
