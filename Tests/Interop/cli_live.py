@@ -255,6 +255,42 @@ async def with_mdk(stage, relay, version):
     check("hello" in [line.get("content") for line in heard], f"{heard}")
 
 
+async def groups_with_mdk(stage, relay, version):
+    """Every change of a group by a command, as an MDK member sees it; peers without a key package are named."""
+    guest, carol = await stage.member("guest", relay, version), await stage.member("carol", relay, version)
+    alice = await CommandLine(stage, relay, "alice").init()
+    stranger = Keys.generate().public_key().to_hex()
+    await alice.fails("no key package", "create", "--name", "Team", "--peer", guest.pubkey, stranger)
+    made = await alice.run(
+        "create", "--name", "Team", "--peer", guest.pubkey, stranger, "--on-missing", "skip", "--protocol", "v1")
+    group = made["nostr_group_id"]
+    check([(left["peer"], left["error"], left["verdict"]) for left in made["left_out"]]
+          == [(stranger, "no_key_package", "missing")], f"{made}")
+    await guest.until("the group", lambda: group in guest.groups)
+    shown = has(await alice.run("members", "--group", group), ["nostr_group_id", "members", "member_count"])
+    check({(member["pubkey"], member["is_admin"]) for member in shown["members"]}
+          == {(alice.pubkey, True), (guest.pubkey, False)}, f"{shown}")
+    grown = await alice.run("add", "--group", group, "--peer", carol.pubkey, "--peer", stranger, "--on-missing", "skip")
+    check(grown["member_count"] == 3 and [left["peer"] for left in grown["left_out"]] == [stranger], f"{grown}")
+    await carol.until("the group", lambda: group in carol.groups)
+    await alice.run("rename", "--group", group, "--name", "Crew")
+    await guest.until_state(group, name="Crew")
+    await alice.run("describe", "--group", group, "--description", "zażółć")
+    await guest.until_state(group, description="zażółć")
+    await alice.run("admins", "--group", group, "--set", alice.npub, guest.pubkey)
+    await guest.until_state(group, admin_pubkeys=sorted([alice.pubkey, guest.pubkey]))
+    shown = has(await alice.run("relays", "--group", group), ["nostr_group_id", "mls_group_id", "relays"])
+    check([url.rstrip("/") for url in shown["relays"]] == [relay.url], f"{shown}")
+    smaller = await alice.run("remove", "--group", group, "--peer", carol.pubkey)
+    check(smaller["member_count"] == 2, f"{smaller}")
+    await guest.until_state(group, members=sorted([alice.pubkey, guest.pubkey]))
+    await alice.run("admins", "--group", group, "--set", guest.pubkey)
+    await guest.until_state(group, admin_pubkeys=[guest.pubkey])
+    await alice.fails("only an admin", "rename", "--group", group, "--name", "Mine")
+    await alice.run("leave", "--group", group)
+    await alice.fails("no longer in the group", "members", "--group", group)
+
+
 async def profiles(stage, relay):
     alice, bob = await pair(stage, relay)
     members = ["pubkey", "npub", "name", "about", "picture_url"]
@@ -512,6 +548,8 @@ SCENARIOS = {
     "a slow clock with an MDK 0.7 member": lambda stage: on_local_relay(stage, not_yet_valid, "0.7.0"),
     "hostile texts with an MDK 0.8 member": lambda stage: on_local_relay(stage, hostile_texts, "0.8.0"),
     "hostile texts with an MDK 0.7 member": lambda stage: on_local_relay(stage, hostile_texts, "0.7.0"),
+    "groups with an MDK 0.8 member": lambda stage: on_local_relay(stage, groups_with_mdk, "0.8.0"),
+    "groups with an MDK 0.7 member": lambda stage: on_local_relay(stage, groups_with_mdk, "0.7.0"),
     "profiles, pikabot relay": lambda stage: on_blossom_relay(stage, profiles),
     "through the daemon": lambda stage: on_blossom_relay(stage, through_the_daemon),
     "usage errors": lambda stage: on_blossom_relay(stage, usage_errors),

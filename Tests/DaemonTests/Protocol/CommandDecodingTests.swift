@@ -78,6 +78,32 @@ import Testing
                 #"{"cmd":"init_group","peer_pubkey":"p","group_name":"n","protocol":"v2"}"#,
                 .initGroup(peer: "p", name: "n", groupProtocol: "v2")
             ),
+            (
+                #"{"cmd":"init_group","peer_pubkeys":["p","q"],"group_name":"n","on_missing":"skip"}"#,
+                .foundGroup(peers: ["p", "q"], name: "n", onMissing: "skip")
+            ),
+            (
+                #"{"cmd":"add_members",\#(group),"peer_pubkeys":["p"],"on_missing":"skip"}"#,
+                .addMembers(group: "g", peers: ["p"], onMissing: "skip")
+            ),
+            (#"{"cmd":"rename_group",\#(group),"name":"n"}"#, .renameGroup(group: "g", name: "n")),
+            (
+                #"{"cmd":"describe_group",\#(group),"description":"d"}"#,
+                .describeGroup(group: "g", description: "d")
+            ),
+            (
+                #"{"cmd":"set_group_admins",\#(group),"admin_pubkeys":["p"]}"#,
+                .setGroupAdmins(group: "g", admins: ["p"])
+            ),
+            (
+                #"{"cmd":"set_group_relays",\#(group),"relays":["ws://a"]}"#,
+                .setGroupRelays(group: "g", relays: ["ws://a"])
+            ),
+            (
+                #"{"cmd":"get_messages",\#(group),"before":{"created_at":5,"message_id":"m"}}"#,
+                .getMessages(
+                    group: "g", limit: 50, before: DaemonCommand.Place(createdAt: 5, messageID: "m"))
+            ),
             (#"{"cmd":"disband_group",\#(group)}"#, .disbandGroup("g")),
             (#"{"cmd":"enable_disbanding",\#(group)}"#, .enableDisbanding("g")),
             (#"{"cmd":"get_messages",\#(group),"limit":7}"#, .getMessages(group: "g", limit: 7)),

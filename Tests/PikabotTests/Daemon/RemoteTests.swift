@@ -30,6 +30,34 @@ import Testing
             try request(Pikabot.Invite.self, "invite", "--peer", hex, "--protocol", "v2")
                 == #"{"cmd":"init_group","peer_pubkey":"\#(hex)","group_name":"DM","protocol":"v2"}"#)
         #expect(
+            try request(
+                Pikabot.Create.self, "create", "--name", "n", "--peer", hex, hex, "--on-missing", "skip")
+                == #"{"cmd":"init_group","peer_pubkeys":["\#(hex)"],"on_missing":"skip","group_name":"n"}"#)
+        #expect(
+            try request(Pikabot.Add.self, "add", "--group", "ab", "--peer", hex)
+                == #"{"cmd":"add_members","peer_pubkeys":["\#(hex)"],"on_missing":"fail","nostr_group_id":"ab"}"#)
+        #expect(
+            try request(Pikabot.Remove.self, "remove", "--group", "ab", "--peer", hex)
+                == #"{"cmd":"remove_members","nostr_group_id":"ab","peer_pubkeys":["\#(hex)"]}"#)
+        #expect(
+            try request(Pikabot.Rename.self, "rename", "--group", "ab", "--name", "n")
+                == #"{"cmd":"rename_group","nostr_group_id":"ab","name":"n"}"#)
+        #expect(
+            try request(Pikabot.Describe.self, "describe", "--group", "ab", "--description", "d")
+                == #"{"cmd":"describe_group","nostr_group_id":"ab","description":"d"}"#)
+        #expect(
+            try request(Pikabot.Admins.self, "admins", "--group", "ab", "--set", hex)
+                == #"{"cmd":"set_group_admins","nostr_group_id":"ab","admin_pubkeys":["\#(hex)"]}"#)
+        #expect(
+            try request(Pikabot.Relays.self, "relays", "--group", "ab", "--set", "ws://a.example")
+                == #"{"cmd":"set_group_relays","nostr_group_id":"ab","relays":["ws://a.example"]}"#)
+        #expect(
+            try request(Pikabot.Leave.self, "leave", "--group", "ab")
+                == #"{"cmd":"leave_group","nostr_group_id":"ab"}"#)
+        #expect(
+            try request(Pikabot.Members.self, "members", "--group", "ab")
+                == #"{"cmd":"list_members","nostr_group_id":"ab"}"#)
+        #expect(
             try request(Pikabot.Disband.self, "disband", "--group", "ab")
                 == #"{"cmd":"disband_group","nostr_group_id":"ab"}"#)
         #expect(
