@@ -184,11 +184,7 @@ package actor AppCore {
             try await self.store.commit(step.changes)
         }
         self.newestInboxID = model.inbox.lastID
-        if let state = model.published.publish() {
-            self.state = state
-            self.hub.publish(state)
-        }
-        self.runner.rev = self.state.rev
+        if let state = model.published.publish({ self.hub.publish($0) }) { self.state = state }
         return step.effects
     }
 }

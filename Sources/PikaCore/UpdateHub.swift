@@ -1,3 +1,4 @@
+import Nostr
 import Synchronization
 
 /// Distributes snapshots and outcomes to any number of readers.
@@ -5,24 +6,49 @@ import Synchronization
 /// A slow reader gets the newest snapshot and the outcomes since, up to ``maximumOutcomes``. Beyond that the oldest
 /// deliveries are dropped first, since snapshots show them too. If only outcomes of actions are left to drop, the
 /// reader's stream ends after those that it has queued.
+///
+/// One counter numbers the updates of all readers. A snapshot gets its number when it is published, an outcome when a
+/// reader receives it. A waiting snapshot is received before waiting outcomes, so the numbers that a reader receives
+/// strictly increase, and each outcome follows a state that shows its result.
 final class UpdateHub: Sendable {
     static let maximumOutcomes = 4_096
 
+    /// An update besides the snapshots, without its number.
+    enum Outcome: Sendable {
+        case finished(RequestID, ActionOutcome)
+        case delivery(ChatID, EventID, AppState.Delivery)
+
+        func update(rev: UInt64) -> AppUpdate {
+            switch self {
+            case .finished(let request, let outcome): .finished(rev: rev, request: request, outcome: outcome)
+            case .delivery(let chatID, let messageID, let delivery):
+                .delivery(rev: rev, chatID: chatID, messageID: messageID, delivery)
+            }
+        }
+    }
+
     private struct State {
+        /// The number of the last update.
+        var rev: UInt64 = 0
         var newest: AppState?
         var readers: [UInt64: Reader] = [:]
         var nextReader: UInt64 = 0
         var isClosed = false
+
+        mutating func nextRev() -> UInt64 {
+            self.rev += 1  // checked: 2^64 updates are never made
+            return self.rev
+        }
     }
 
     private struct Reader {
         var hasNewState: Bool
-        var outcomes: [AppUpdate] = []
+        var outcomes: [Outcome] = []
         var waiter: CheckedContinuation<AppUpdate?, Never>?
         /// Whether outcomes were dropped; the stream ends after the queued ones.
         var hasLost = false
 
-        mutating func add(_ outcome: AppUpdate) {
+        mutating func add(_ outcome: Outcome) {
             guard !self.hasLost else { return }
             self.outcomes.append(outcome)
             guard self.outcomes.count > UpdateHub.maximumOutcomes else { return }
@@ -38,14 +64,19 @@ final class UpdateHub: Sendable {
 
     private let state = Mutex(State())
 
-    func publish(_ snapshot: AppState) {
+    /// Publishes a snapshot; returns it with its number.
+    @discardableResult
+    func publish(_ snapshot: AppState) -> AppState {
+        var snapshot = snapshot
         self.update { state in
+            snapshot.rev = state.nextRev()
             state.newest = snapshot
             for id in state.readers.keys { state.readers[id]?.hasNewState = true }
         }
+        return snapshot
     }
 
-    func publish(_ outcome: AppUpdate) {
+    func publish(_ outcome: Outcome) {
         self.update { state in
             for id in state.readers.keys { state.readers[id]?.add(outcome) }
         }
@@ -105,7 +136,7 @@ final class UpdateHub: Sendable {
         }
     }
 
-    /// Returns a reader's next update. A snapshot comes before the outcomes that refer to it.
+    /// Returns a reader's next update. A snapshot comes before the outcomes that refer to it, which are numbered here.
     private static func nextUpdate(_ state: inout State, _ id: UInt64) -> AppUpdate? {
         guard var reader = state.readers[id] else { return nil }
         defer { state.readers[id] = reader }
@@ -114,7 +145,8 @@ final class UpdateHub: Sendable {
             reader.hasNewState = false
             return .fullState(newest)
         }
-        return reader.outcomes.isEmpty ? nil : reader.outcomes.removeFirst()
+        if reader.outcomes.isEmpty { return nil }
+        return reader.outcomes.removeFirst().update(rev: state.nextRev())
     }
 
     private func update(_ change: (inout State) -> Void) {

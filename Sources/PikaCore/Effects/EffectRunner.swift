@@ -21,7 +21,6 @@ final class EffectRunner: Sendable {
     private let signer: (any RemoteSigner)?
     private let notes: NoteRecorder
     private let calls = Atomic<Int>(0)
-    private let currentRev = Atomic<UInt64>(0)
 
     init(_ ports: CorePorts, _ outputs: Outputs, files: MediaReader, signer: (any RemoteSigner)?) {
         self.ports = ports
@@ -32,12 +31,6 @@ final class EffectRunner: Sendable {
     }
 
     var mailbox: Mailbox { self.outputs.mailbox }
-
-    /// The rev of the newest snapshot, which outcomes refer to.
-    var rev: UInt64 {
-        get { self.currentRev.load(ordering: .relaxed) }
-        set { self.currentRev.store(newValue, ordering: .relaxed) }
-    }
 
     /// Transport and store calls in flight; waiting for the clock does not count.
     var callCount: Int { self.calls.load(ordering: .sequentiallyConsistent) }
@@ -113,11 +106,11 @@ final class EffectRunner: Sendable {
     }
 
     private func finish(_ request: RequestID, _ outcome: ActionOutcome) {
-        self.outputs.hub.publish(AppUpdate.finished(rev: self.rev, request: request, outcome: outcome))
+        self.outputs.hub.publish(.finished(request, outcome))
     }
 
     private func report(_ delivery: AppState.Delivery, of messageID: EventID, in chatID: ChatID) {
-        self.outputs.hub.publish(.delivery(rev: self.rev, chatID: chatID, messageID: messageID, delivery))
+        self.outputs.hub.publish(.delivery(chatID, messageID, delivery))
     }
 
     // MARK: Clock, calls and key

@@ -2,7 +2,7 @@ public import Nostr
 
 /// The whole state that a reader may see: one value, replaced at every change, which never contains a secret.
 public struct AppState: Sendable, Hashable {
-    /// Rises by one with every change.
+    /// Rises with every change, and with every other update that readers receive in between (``AppUpdate/rev``).
     public internal(set) var rev: UInt64 = 0
     /// The screens that are open.
     public internal(set) var router = Router()
@@ -159,16 +159,20 @@ public struct AppState: Sendable, Hashable {
     }
 }
 
-/// An update to a reader of the core. Applying the newest is always enough: drop any whose `rev` is not above the last.
+/// An update to a reader of the core.
+///
+/// The ``rev`` of a stream's updates strictly increases: each update has its own, also if several leave in one batch, or
+/// if snapshots were merged for a slow reader. A reader that drops every update whose `rev` is not above the last one
+/// therefore loses nothing. Applying the newest state is always enough.
 public enum AppUpdate: Sendable, Hashable {
     /// The whole state after a change.
     case fullState(AppState)
-    /// A dispatched action ended; `rev` is that of the state that shows its result.
+    /// A dispatched action ended; the reader has received the state that shows its result before.
     case finished(rev: UInt64, request: RequestID, outcome: ActionOutcome)
     /// The delivery of a message of this account: the first relay has it, or all relays have refused it permanently.
     case delivery(rev: UInt64, chatID: ChatID, messageID: EventID, AppState.Delivery)
 
-    /// The revision of the state that the update belongs to.
+    /// The number of the update, above those of all updates that the reader received before.
     public var rev: UInt64 {
         switch self {
         case .fullState(let state): state.rev

@@ -3,10 +3,12 @@ struct PublishedState: Sendable {
     var state = AppState() { didSet { self.isChanged = true } }
     private(set) var isChanged = true
 
-    /// Returns the state with its next revision number; nil if it did not change since the last call.
-    mutating func publish() -> AppState? {
+    /// Publishes the state if it changed since the last call; nil otherwise.
+    ///
+    /// - Parameter number: returns the state with the revision number under which readers receive it.
+    mutating func publish(_ number: (AppState) -> AppState) -> AppState? {
         guard self.isChanged else { return nil }
-        self.state.rev += 1
+        self.state = number(self.state)
         self.isChanged = false
         return self.state
     }

@@ -92,19 +92,16 @@ import Testing
         let hub = UpdateHub()
         var reader = hub.updates().makeAsyncIterator()
         for rev in 1...5 {
-            var state = AppState()
-            state.rev = UInt64(rev)
-            hub.publish(state)
-            hub.publish(
-                .finished(rev: UInt64(rev), request: RequestID(rawValue: "\(rev)"), outcome: .done(chatID: nil)))
+            hub.publish(AppState())
+            hub.publish(self.outcome(rev))
         }
         #expect(await reader.next()?.rev == 5)
         for rev in 1...5 {
-            guard case .finished(_, let request, _)? = await reader.next() else {
+            guard case .finished(let number, let request, _)? = await reader.next() else {
                 Issue.record("expected an outcome")
                 return
             }
-            #expect(request.rawValue == "\(rev)")
+            #expect(request.rawValue == "\(rev)" && number == UInt64(5 + rev))
         }
         var late = hub.updates().makeAsyncIterator()
         #expect(await late.next()?.rev == 5)
@@ -113,13 +110,65 @@ import Testing
         #expect(await late.next() == nil)
     }
 
-    private func delivery(_ number: Int) throws -> AppUpdate {
-        .delivery(
-            rev: UInt64(number), chatID: "c", messageID: try EventID(bytes: [UInt8](repeating: 1, count: 32)), .sent)
+    private func delivery(_ number: Int) throws -> UpdateHub.Outcome {
+        var bytes = [UInt8](repeating: 0, count: 32)
+        withUnsafeBytes(of: UInt64(number).bigEndian) { bytes.replaceSubrange(24..., with: $0) }
+        return .delivery("c", try EventID(bytes: bytes), .sent)
     }
 
-    private func outcome(_ number: Int) -> AppUpdate {
-        .finished(rev: UInt64(number), request: RequestID(rawValue: "\(number)"), outcome: .done(chatID: nil))
+    private func outcome(_ number: Int) -> UpdateHub.Outcome {
+        .finished(RequestID(rawValue: "\(number)"), .done(chatID: nil))
+    }
+
+    /// Random sequences of snapshots, outcomes and deliveries, with readers of random speed: a reader that drops what is
+    /// not newer drops nothing, misses no outcome, and ends with the newest state.
+    @Test(arguments: 0..<40) func revisionsStrictlyIncreaseForEveryReader(seed: UInt64) async throws {
+        var random = SplitMix64(seed: seed)
+        let hub = UpdateHub()
+        var readers = (0..<3).map { _ in hub.updates().makeAsyncIterator() }
+        var last = [UInt64](repeating: 0, count: readers.count)
+        var states = last
+        var outcomes = [Set<String>](repeating: [], count: readers.count)
+        var waiting = [0, 0, 0]
+        var published: Set<String> = []
+        var newest: UInt64 = 0
+        // Whether each reader has received the newest snapshot.
+        var isCurrent = [true, true, true]
+        for number in 0..<200 {
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0:
+                newest = hub.publish(AppState()).rev
+                isCurrent = [false, false, false]
+            case 1:
+                hub.publish(self.outcome(number))
+                published.insert("\(number)")
+                for reader in readers.indices { waiting[reader] += 1 }
+            default:
+                hub.publish(try self.delivery(number))
+                for reader in readers.indices { waiting[reader] += 1 }
+            }
+            for reader in readers.indices {
+                var reads = number == 199 ? 1000 : Int.random(in: 0...(2 * reader), using: &random)
+                while reads > 0, !isCurrent[reader] || waiting[reader] > 0 {
+                    reads -= 1
+                    let next = await readers[reader].next()
+                    let update = try #require(next)
+                    #expect(update.rev > last[reader], "a reader that drops what is not newer must lose nothing")
+                    last[reader] = update.rev
+                    switch update {
+                    case .fullState(let state):
+                        states[reader] = state.rev
+                        isCurrent[reader] = true
+                    case .finished(let rev, let request, _):
+                        #expect(rev > states[reader] && isCurrent[reader], "a state must precede its outcomes")
+                        outcomes[reader].insert(request.rawValue)
+                        waiting[reader] -= 1
+                    case .delivery: waiting[reader] -= 1
+                    }
+                }
+            }
+        }
+        for reader in readers.indices { #expect(outcomes[reader] == published && states[reader] == newest) }
     }
 
     @Test func slowReadersLoseDeliveriesBeforeOutcomes() async throws {
@@ -127,9 +176,13 @@ import Testing
         var reader = hub.updates().makeAsyncIterator()
         for number in 0..<UpdateHub.maximumOutcomes { hub.publish(try self.delivery(number)) }
         for number in 0..<10 { hub.publish(self.outcome(number)) }
-        #expect(await reader.next()?.rev == 10)
+        let first = await reader.next()
+        #expect(try first == self.delivery(10).update(rev: 1))
         for _ in 11..<UpdateHub.maximumOutcomes { _ = await reader.next() }
-        for number in 0..<10 { #expect(await reader.next() == self.outcome(number)) }
+        for number in 0..<10 {
+            let rev = UInt64(UpdateHub.maximumOutcomes - 10 + number + 1)
+            #expect(await reader.next() == self.outcome(number).update(rev: rev))
+        }
     }
 
     @Test func endsReadersWithTooManyUnreadOutcomes() async {

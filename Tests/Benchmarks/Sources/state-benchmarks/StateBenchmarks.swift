@@ -48,6 +48,8 @@ private struct Reader {
     private let core: AppCore
     private var updates: AsyncStream<AppUpdate>.Iterator
     private var newest = AppState()
+    /// The number of snapshots received.
+    private var received = 0
     private var requests = 0
 
     init(core: AppCore, updates: AsyncStream<AppUpdate>) {
@@ -84,7 +86,7 @@ private struct Reader {
         for number in 0..<50 { try await self.perform(action(number)) }
         let clock = ContinuousClock()
         var times: [Double] = []
-        let rev = self.newest.rev
+        let before = self.received
         let bytes = allocated_bytes()
         let start = clock.now
         for number in 50..<50 + count {
@@ -95,14 +97,14 @@ private struct Reader {
         let seconds = (clock.now - start) / .seconds(1)
         let allocated = Double(allocated_bytes() - bytes)
         // Deliveries make snapshots of their own.
-        let snapshots = Double(self.newest.rev - rev)
+        let snapshots = Double(self.received - before)
         Self.print(chats, name, times, rate: snapshots / seconds, kilobytes: allocated / snapshots / 1000)
     }
 
     /// Dispatches all actions at once and measures the time until each outcome is reported.
     private mutating func burst(_ chats: Int, _ count: Int, _ action: (Int) -> AppAction) async throws {
         let clock = ContinuousClock()
-        let rev = self.newest.rev
+        let before = self.received
         let bytes = allocated_bytes()
         let start = clock.now
         for number in 0..<count {
@@ -113,7 +115,7 @@ private struct Reader {
             if try await self.next() != nil { times.append((clock.now - start) / .microseconds(1)) }
         }
         let seconds = (clock.now - start) / .seconds(1)
-        let snapshots = Double(self.newest.rev - rev)
+        let snapshots = Double(self.received - before)
         Self.print(
             chats, "\(count) messages at once, into all chats", times, rate: snapshots / seconds,
             kilobytes: Double(allocated_bytes() - bytes) / snapshots / 1000)
@@ -139,6 +141,7 @@ private struct Reader {
         switch update {
         case .fullState(let state):
             self.newest = state
+            self.received += 1
             return nil
         case .finished(_, let request, let outcome): return (request, outcome)
         case .delivery: return nil
