@@ -11,6 +11,8 @@ struct ChatRecord: Sendable, Hashable {
     var isArchived = false
     /// The reason why this account is no longer a member.
     var end: AppState.ChatEnd?
+    /// The times of this account's messages.
+    var times = OwnMessageTimes()
 }
 
 /// The stored form: JSON, version 1.
@@ -22,6 +24,8 @@ extension ChatRecord {
         if let lastMessageExpiresAt { fields["expires"] = .integer(lastMessageExpiresAt.seconds) }
         if let firstUnread { fields["first_unread"] = .string(firstUnread.hex) }
         if self.isArchived { fields["archived"] = true }
+        if let last = self.times.last { fields["own_at"] = .integer(last.seconds) }
+        if let sealed = self.times.sealed { fields["own_sealed"] = .integer(sealed.seconds) }
         switch self.end {
         case .removed(let admin):
             fields["end"] = "removed"
@@ -42,6 +46,9 @@ extension ChatRecord {
         self.lastMessageAt = json["at"]?.integer.map(UnixTime.init(_:))
         self.lastMessageExpiresAt = json["expires"]?.integer.map(UnixTime.init(_:))
         self.isArchived = json["archived"]?.bool ?? false
+        self.times = OwnMessageTimes(
+            last: json["own_at"]?.integer.map(UnixTime.init(_:)),
+            sealed: json["own_sealed"]?.integer.map(UnixTime.init(_:)))
         if let id = json["first_unread"]?.string {
             guard let id = try? EventID(hex: id) else { return nil }
             self.firstUnread = id

@@ -21,9 +21,10 @@ extension CoreModel {
         self.inbound.noteClock(of: relay, offset: offset, among: self.allRelays, &step)
     }
 
-    /// Compares the clock with the time of a message that arrived live.
-    mutating func compareClock(with message: ReceivedMessage, _ step: inout CoreStep) {
+    /// Compares the clock with the times of a message that arrived live, and of the event that carried it: either may run
+    /// ahead of the sender's clock in a burst, so the earlier one counts.
+    mutating func compareClock(with message: ReceivedMessage, sentAt: UnixTime, _ step: inout CoreStep) {
         guard message.rumor.pubkey != self.account.publicKey, self.catchUp.isIdle else { return }
-        self.inbound.noteMessage(lead: message.rumor.createdAt.seconds(since: step.now), &step)
+        self.inbound.noteMessage(lead: min(message.rumor.createdAt, sentAt).seconds(since: step.now), &step)
     }
 }

@@ -75,7 +75,7 @@ extension CoreModel {
         switch change {
         case .message(let message):
             self.groups.markChanged(groupID)
-            self.compareClock(with: message, &step)
+            self.compareClock(with: message, sentAt: event.createdAt, &step)
             let role = self.role(of: message.rumor.pubkey, inEpoch: message.epoch, of: groupID)
             self.receiveMessage(message, role, of: groupID, &step)
         case .commit(let report):
@@ -136,7 +136,7 @@ extension CoreModel {
         self.show(stored, delivery: isOwn ? .sent : .received, &step)
         if message.rumor.kind == .chatMessage { self.stopTyping(message.rumor.pubkey, in: groupID) }
         // Sent by another device of this account.
-        if isOwn { return }
+        if isOwn { return self.changeChat(groupID) { $0.times.follow(time) } }
         if message.rumor.kind == .callSignal {
             self.receiveCallSignal(message, role, of: groupID, &step)
         } else {

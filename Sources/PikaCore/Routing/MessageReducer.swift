@@ -17,7 +17,7 @@ extension CoreModel {
             pubkey: self.account.publicKey, createdAt: max(step.now, notBefore), kind: message.kind, tags: message.tags,
             content: message.content)
         if rumor.isTypingNotice { return try self.sendTyping(rumor, groupID, rowID: rowID, &step) }
-        self.makeUnique(&rumor, in: groupID)
+        try self.assignTime(to: &rumor, in: groupID, notBefore: notBefore, step)
         guard !self.mustWait(in: groupID) else {
             try self.hold(
                 HeldMessage(rumor: rumor, purpose: purpose, rowID: rowID, request: request), to: groupID, &step)
@@ -26,13 +26,23 @@ extension CoreModel {
         return try self.sendSealed(rumor, to: groupID, rowID: rowID, purpose: purpose, &step)
     }
 
-    /// Gives an inner event an id that is new in its group: receivers identify a message by it, so the same text sent twice
-    /// within a second needs two times.
-    func makeUnique(_ rumor: inout UnsignedEvent, in groupID: GroupID) {
+    /// Gives an inner event a time after those of this account's earlier messages in the chat, and an id that is new in its
+    /// group: receivers identify a message by it. Throws if the burst is too far ahead of the clock for a new id.
+    mutating func assignTime(
+        to rumor: inout UnsignedEvent, in groupID: GroupID, notBefore: UnixTime = 0, _ step: CoreStep
+    ) throws(AppCoreError) {
+        let times = self.chats[groupID]?.times ?? OwnMessageTimes()
+        rumor.createdAt = times.next(now: step.now, notBefore: notBefore)
         while self.inbound.seen.contains(self.messageKey(self.innerID(of: rumor, in: groupID), in: groupID)) {
-            // checked: the time starts at most `maximumLead` ahead of the clock, and repeats within a second are few.
+            guard rumor.createdAt.seconds(since: step.now) < MessageTime.maximumLead else {
+                throw AppCoreError(
+                    .busy, "the same message was sent too often within a few minutes; send it again in a second")
+            }
+            // checked: UnixTime clamps, and the time is at most `maximumLead` ahead of the clock.
             rumor.createdAt += 1
         }
+        let time = rumor.createdAt
+        self.changeChat(groupID) { $0.times.assign(time) }
     }
 
     /// Encrypts, stores and queues an inner event, whose id is new.
@@ -47,6 +57,7 @@ extension CoreModel {
         let event = sealed.event
         let id = self.innerID(of: rumor, in: groupID)
         self.remember(self.messageKey(id, in: groupID), &step)
+        self.changeChat(groupID) { $0.times.seal(rumor.createdAt) }
         self.delivery.noteSealed(id, in: groupID)
         let stored = StoredMessage(
             groupID: groupID, rumor: rumor, id: id, wrapper: event.id, epoch: sealed.epoch, isOwn: true,

@@ -74,11 +74,10 @@ extension CoreModel {
         while !self.settlement.held.isEmpty(of: groupID), !self.holdsMessages(of: groupID) {
             guard let held = self.settlement.held.popFirst(of: groupID, &step) else { return }
             var rumor = held.rumor
-            if rumor.createdAt < step.now - HeldMessages.maximumAge {
-                rumor.createdAt = step.now
-                self.makeUnique(&rumor, in: groupID)
-            }
             do {
+                if (self.chats[groupID]?.times ?? OwnMessageTimes()).isStale(rumor.createdAt, now: step.now) {
+                    try self.assignTime(to: &rumor, in: groupID, step)
+                }
                 let outcome = try self.sendSealed(
                     rumor, to: groupID, rowID: held.rowID, purpose: held.purpose, &step)
                 self.finish(held.request, outcome, &step)

@@ -27,7 +27,7 @@ extension CoreModel {
                 chatID: self.chatID(of: groupID))
         }
         let received = ReceivedMessage(message, payload, in: carrier.id)
-        if turn.received?.message == delivery.id { self.compareClock(with: received, &step) }
+        if turn.received?.message == delivery.id { self.compareClock(with: received, sentAt: carrier.createdAt, &step) }
         self.receiveMessage(
             received, message.isAdmin ? .admin : .member, of: groupID,
             at: BranchPlace(point: delivery.point.id, expiresAt: message.expiresAt), &step)
