@@ -15,10 +15,10 @@ extension BotContext {
         change(chatID) { .removeGroupMembers(chatID: $0, peers: peers) }
     }
 
-    /// Removes the account from the group.
+    /// Removes the account from the group. The only admin names a `successor`, a member that becomes an admin first.
     @discardableResult
-    public func leave(_ chatID: ChatID? = nil) -> ActionID {
-        change(chatID) { .leaveGroup(chatID: $0) }
+    public func leave(_ chatID: ChatID? = nil, successor: PublicKey? = nil) -> ActionID {
+        change(chatID) { .leaveGroup(chatID: $0, successor: successor) }
     }
 
     /// Changes the group's name, at most 255 bytes of UTF-8; 256 in groups of the second generation.

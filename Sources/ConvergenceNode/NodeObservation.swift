@@ -26,7 +26,7 @@ struct NodeObservation {
     private static func hash(_ value: JSONValue) -> String { Hex.encode(SHA256Derivation.digest(value.json())) }
 
     private var protocolState: JSONObject {
-        let members = self.chat.members
+        let members = self.chat.allMembers
         var state: JSONObject = [
             "epoch": .integer(Int64(clamping: self.chat.epoch)),
             "member_identities": Self.texts(members.map { self.label($0.publicKey) }.sorted()),
@@ -45,7 +45,7 @@ struct NodeObservation {
             "visible_plaintexts": Self.texts(visible.filter { $0.kind == .chatMessage }.map(\.content)),
             "invalidated_message_ids": Self.texts(self.withdrawn.map(\.hex).sorted()),
             "pending_confirmation": .bool(self.isPending),
-            "stored_member_count": .integer(Int64(self.chat.members.count)),
+            "stored_member_count": .integer(Int64(self.chat.allMembers.count)),
             "runtime_events_observed": .integer(Int64(self.eventCount)),
         ]
     }

@@ -195,7 +195,7 @@ struct NodeSession {
     /// Makes exactly these members admins; this account gives up its own role last. Returns the ids of the commits.
     private mutating func setAdmins(_ accounts: [String], in chat: ChatID) async throws -> [String] {
         let targets = Set(try Self.keys(accounts))
-        let members = try await self.summary(of: chat).members
+        let members = try await self.summary(of: chat).allMembers
         guard !targets.isEmpty, targets.isSubset(of: members.map(\.publicKey)) else {
             throw NodeFailure.request("invalid_admin_set", "expected at least one admin, and only members")
         }

@@ -81,10 +81,11 @@ public enum AppAction: Sendable, Hashable {
     case setDisappearingMessages(chatID: ChatID, seconds: UInt64?)
     /// Renews this account's keys in the group.
     case updateGroupKeys(chatID: ChatID)
-    /// Leaves the group; an admin gives up that role first. Done when a relay has this account's proposal: from then on
-    /// the chat shows as ``AppState/ChatEnd/left``, nothing can be sent, and the proposal is repeated until another
+    /// Leaves the group; an admin gives up that role first. The only admin names a `successor`, a member that becomes an
+    /// admin before. Done when a relay has this account's proposal: from then on the chat shows as
+    /// ``AppState/ChatEnd/left``, it is no longer busy, nothing can be sent, and the proposal is repeated until another
     /// member commits it.
-    case leaveGroup(chatID: ChatID)
+    case leaveGroup(chatID: ChatID, successor: PublicKey? = nil)
     /// Encrypts and uploads a picture for the group, then commits it; nil removes the group's picture.
     case setGroupImage(chatID: ChatID, OutgoingImage?)
     /// Accepts a pending invitation that the policy did not accept automatically.

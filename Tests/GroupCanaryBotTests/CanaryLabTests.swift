@@ -14,7 +14,7 @@ struct CanaryLabTests {
         let sender = try await stage.sender(peers: ["bob"])
         try await stage.lab.advance(by: .seconds(125))
         let chat = try await stage.chat(of: mirror)
-        #expect(chat?.name == "canary main" && chat?.members.count == 2)
+        #expect(chat?.name == "canary main" && chat?.allMembers.count == 2)
         // The first run founds the group; each of the eleven later ones sends.
         #expect(stage.metrics.answers("in_order") == 11)
         #expect(stage.metrics.roundTrips.count == 11 && stage.metrics.roundTrips.allSatisfy { $0 >= 0 && $0 < 5 })

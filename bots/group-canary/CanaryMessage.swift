@@ -56,6 +56,6 @@ struct GroupView: Codable, Sendable, Hashable {
     }
 
     init(_ chat: AppState.ChatSummary) {
-        self.init(epoch: chat.epoch, members: chat.members.map(\.publicKey))
+        self.init(epoch: chat.epoch, members: chat.allMembers.map(\.publicKey))
     }
 }

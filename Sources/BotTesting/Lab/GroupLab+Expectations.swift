@@ -30,7 +30,7 @@ extension GroupLab {
             }
             let isSame =
                 chat.epoch == expected.epoch && chat.name == expected.name
-                && Set(chat.members) == Set(expected.members)
+                && self.memberships(chat) == self.memberships(expected)
             guard isSame else {
                 throw self.error(
                     .unmet,
@@ -43,10 +43,15 @@ extension GroupLab {
         return first?.epoch ?? 0
     }
 
+    /// The keys of a chat's members, each with whether it is an admin.
+    private func memberships(_ chat: AppState.ChatSummary) -> [PublicKey: Bool] {
+        Dictionary(chat.allMembers.map { ($0.publicKey, $0.isAdmin) }) { first, _ in first }
+    }
+
     private func shareChat(_ one: LabMember, _ other: LabMember, _ chatID: ChatID?) async throws -> Bool {
         if one.hasCrashed { return false }
         return try await one.state().chatList.contains { chat in
-            chatID ?? chat.chatID == chat.chatID && chat.members.contains { $0.publicKey == other.publicKey }
+            chatID ?? chat.chatID == chat.chatID && chat.allMembers.contains { $0.publicKey == other.publicKey }
         }
     }
 }

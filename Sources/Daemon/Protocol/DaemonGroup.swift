@@ -14,7 +14,7 @@ package struct DaemonGroup: Hashable, Sendable {
     package var nostrGroupID: String
     package var name: String
     package var description: String
-    /// The members, sorted by key.
+    /// All members with this account, sorted by key.
     package var members: [Member]
     package var generation: GroupGenerationFields
     /// The relays of the group's events.
@@ -27,7 +27,7 @@ extension DaemonGroup {
         self.nostrGroupID = chat.nostrGroupID
         self.name = chat.name
         self.description = chat.description
-        self.members = chat.members.map { Member(publicKey: $0.publicKey, isAdmin: $0.isAdmin) }
+        self.members = chat.allMembers.map { Member(publicKey: $0.publicKey, isAdmin: $0.isAdmin) }
             .sorted { $0.publicKey.hex < $1.publicKey.hex }
         self.generation = GroupGenerationFields(chat)
         self.relays = chat.relays

@@ -52,6 +52,6 @@ extension Fleet {
         guard let core = agents[member].core,
             let chat = await core.state.chatList.first(where: { $0.chatID == chatID }), chat.isActive
         else { return nil }
-        return GroupView(epoch: chat.epoch, name: chat.name, members: Set(chat.members.map(\.publicKey.hex)))
+        return GroupView(epoch: chat.epoch, name: chat.name, members: Set(chat.allMembers.map(\.publicKey.hex)))
     }
 }

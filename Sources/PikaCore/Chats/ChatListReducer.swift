@@ -53,7 +53,9 @@ extension CoreModel {
     private func summary(of group: AccountGroup) -> AppState.ChatSummary {
         let data = group.data
         let members = group.members.map {
-            AppState.Member(publicKey: $0, name: self.name(of: $0, inGroup: group.groupID), isAdmin: data.isAdmin($0))
+            AppState.Member(
+                publicKey: $0, name: self.name(of: $0, inGroup: group.groupID),
+                picture: self.picture(of: $0, inGroup: group.groupID), isAdmin: data.isAdmin($0))
         }
         let isGroup = members.count > 2 || (!data.name.isEmpty && data.name != "DM" && members.count > 1)
         let names = self.title(name: data.name, isGroup: isGroup, members: members)
@@ -65,7 +67,7 @@ extension CoreModel {
         var summary = AppState.ChatSummary(
             chatID: ChatID(group.groupID), routingIDs: self.groups.routes.ids(of: group.groupID).map(\.hex),
             name: data.name, description: data.description, relays: data.relays, isGroup: isGroup,
-            members: isMember ? members : [], isAdmin: isMember && group.isAdmin,
+            members: [], isAdmin: isMember && group.isAdmin,
             epoch: group.epoch.rawValue,
             isActive: isMember, unreadCount: 0, imageHash: data.image.map { Hex.encode($0.hash) },
             needsInvitation: isOvertaken, displayName: names.title, subtitle: isMember ? names.subtitle : nil,
@@ -79,6 +81,8 @@ extension CoreModel {
             if isDismissed { summary.convergence = nil } else { summary.endReason = .overtaken }
         }
         if let hash = group.picture.image?.hash { summary.imageHash = hash.hex }
+        if isMember { summary.show(members, account: self.account.publicKey) }
+        summary.proposals = self.waitingProposals(of: group)
         summary.apply(record)
         return summary
     }
@@ -115,6 +119,16 @@ extension CoreModel {
 }
 
 extension AppState.ChatSummary {
+    /// Sets the members of a group that this account belongs to.
+    ///
+    /// - Parameter all: all members, in the order of their leaves.
+    fileprivate mutating func show(_ all: [AppState.Member], account: PublicKey) {
+        self.members = all.filter { $0.publicKey != account }
+        guard let position = all.firstIndex(where: { $0.publicKey == account }) else { return }
+        self.me = all[position]
+        self.ownPosition = position
+    }
+
     fileprivate mutating func apply(_ record: ChatRecord) {
         self.lastMessage = record.lastMessage
         self.lastMessageAt = record.lastMessageAt

@@ -20,6 +20,29 @@ extension CoreModel {
         self.fillCurrentChat(&step)
     }
 
+    /// Shows a chat that this account has created. The screens that led to it are closed, so that the list is below it.
+    mutating func showCreatedChat(of groupID: GroupID, _ step: inout CoreStep) {
+        self.state.router.stack = [.chat(chatID: ChatID(groupID))]
+        self.fillCurrentChat(&step)
+    }
+
+    /// Closes the screens of a chat that this account has left or was removed from; the list is shown if one of them was
+    /// on top.
+    mutating func closeScreens(of groupID: GroupID, _ step: inout CoreStep) {
+        let stack = self.state.router.stack
+        let others = stack.filter { !self.shows($0, groupID) }
+        guard others.count < stack.count else { return }
+        self.state.router.stack = stack.last.map { self.shows($0, groupID) } == true ? [] : others
+        self.fillCurrentChat(&step)
+    }
+
+    private func shows(_ screen: AppState.Screen, _ groupID: GroupID) -> Bool {
+        switch self.resolved(screen) {
+        case .chat(let chatID), .groupInfo(let chatID): chatID == ChatID(groupID)
+        case .chatList, .newChat, .newGroupChat: false
+        }
+    }
+
     /// Updates the open chat from the top screen; a chat that is already open stays as it is.
     mutating func fillCurrentChat(_ step: inout CoreStep) {
         guard case .chat(let chatID) = self.state.router.top else {
@@ -72,6 +95,10 @@ extension CoreModel {
         view.title = chat.displayName
         view.isGroup = chat.isGroup
         view.isAdmin = chat.isAdmin
+        view.groupName = chat.groupName
+        view.members = chat.members
+        view.me = chat.me
+        view.proposals = chat.proposals
         view.endReason = chat.endReason
         if !chat.isActive {
             view.messages = []

@@ -88,6 +88,7 @@ extension CoreModel {
             self.groups.markChanged(groupID)
             step.effects.append(.note(.commit(result: "proposal_\(proposal.effect.rawValue)")))
             if proposal.effect == .commitDue { self.awaitDepartures(of: groupID, &step) }
+            self.refreshChat(groupID)
             return true
         case .ownEcho:
             self.settleMessage(event.id, &step)
@@ -176,6 +177,7 @@ extension CoreModel {
         }
         self.refreshChat(groupID)
         self.showTyping(in: groupID)
+        if report.removedSelf { self.closeScreens(of: groupID, &step) }
         self.deliver(.commit(CommitEvent(report)), of: groupID, &step)
         self.followCall(in: groupID, report, &step)
         if report.rolledBackFrom != nil { self.keepAbandoned(of: groupID, at: report.epochBefore, &step) }

@@ -11,14 +11,39 @@ extension CoreModel {
         guard let group = self.groups[groupID], group.isActive else {
             return self.conclude(intent, .done(chatID: nil), &step)
         }
-        if group.isAdmin, group.members.count > 1 { return try self.commit(.selfDemote, for: intent, &step) }
+        if group.isAdmin, group.members.count > 1 {
+            if let admins = try self.adminsForDeparture(intent) {
+                var data = group.data
+                data.admins = admins
+                return try self.commit(.update(data), for: intent, &step)
+            }
+            return try self.commit(.selfDemote, for: intent, &step)
+        }
         guard let event = try self.groups[first: groupID]?.leave(now: step.now, using: &step.random) else { return }
         self.groups.markChanged(groupID)
         var intent = intent
         intent.phase = .proposed(event.id, epoch: group.epoch)
         self.put(intent, &step)
+        self.refreshChat(groupID)
         self.enqueue(
             id: Self.proposalRow(event.id), event, to: self.relays(of: group), .proposal, groupID: groupID, &step)
+    }
+
+    /// Throws if an account cannot become an admin in place of this one.
+    func requireSuccessor(_ account: PublicKey, in groupID: GroupID) throws(AppCoreError) {
+        guard account != self.account.publicKey, self.groups[groupID]?.members.contains(account) == true else {
+            throw AppCoreError(
+                .notAllowed, "the successor must be another member of the group: \(account.npub) is none")
+        }
+    }
+
+    /// Returns the admins with the successor of this account; nil if it has none, or if the successor is an admin already.
+    func adminsForDeparture(_ intent: GroupIntent) throws(AppCoreError) -> [PublicKey]? {
+        guard let successor = intent.successor, let admins = self.groups[intent.groupID]?.data.admins,
+            !admins.contains(successor)
+        else { return nil }
+        try self.requireSuccessor(successor, in: intent.groupID)
+        return admins + [successor]
     }
 
     static func proposalRow(_ event: EventID) -> String { "proposal/\(event.hex)" }
@@ -40,6 +65,7 @@ extension CoreModel {
         self.changeChat(groupID) { $0.end = .left }
         self.refreshChat(groupID)
         self.showTyping(in: groupID)
+        self.closeScreens(of: groupID, &step)
         self.finish(intent.request, .done(chatID: self.chatID(of: groupID)), &step)
         intent.request = nil
         self.put(intent, &step)
@@ -53,6 +79,7 @@ extension CoreModel {
             return step.effects.append(.note(.sendFailed(reason: "departure: \(reason)")))
         }
         self.abandon(intent, AppCoreError(.refused, "every relay refused the departure: \(reason)"), &step)
+        self.refreshChat(intent.groupID)
     }
 
     // MARK: Departures of others

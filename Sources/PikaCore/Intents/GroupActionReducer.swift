@@ -32,7 +32,12 @@ extension CoreModel {
         }
         var missing = MissingPeers.fail
         if case .addGroupMembers(_, _, let choice) = action { missing = choice }
-        self.addIntent(goal, groupID, missing: missing, request, &step)
+        var successor: PublicKey?
+        if case .leaveGroup(_, let member?) = action {
+            try self.requireSuccessor(member, in: groupID)
+            successor = member
+        }
+        self.addIntent(goal, groupID, missing: missing, successor: successor, request, &step)
     }
 
     /// Returns the change that an action requests, and its chat; nil for other actions.
@@ -51,7 +56,7 @@ extension CoreModel {
         case .selfDemote(let chatID): (chatID, .selfDemote)
         case .upgradeGroup(let chatID): (chatID, .upgrade)
         case .updateGroupKeys(let chatID): (chatID, .selfUpdate(isAutomatic: false))
-        case .leaveGroup(let chatID): (chatID, .leave)
+        case .leaveGroup(let chatID, _): (chatID, .leave)
         case .disbandGroup(let chatID): (chatID, .disband)
         case .enableDisbanding(let chatID): (chatID, .enableDisbanding)
         default: nil

@@ -9,6 +9,7 @@ extension GroupIntent {
             "v": 1, "group": .string(self.groupID.hex), "goal": self.goal.json,
         ]
         if self.missing == .proceedWithout { fields["go_on_without"] = .bool(true) }
+        if let successor { fields["successor"] = .string(successor.hex) }
         if let request = self.request?.stored { fields[request.name] = request.value }
         if self.losses > 0 { fields["losses"] = .integer(Int64(self.losses)) }
         if let formerCommit { fields["former"] = .string(formerCommit.hex) }
@@ -35,6 +36,10 @@ extension GroupIntent {
         self.init(
             number: name.key.reduce(0) { $0 << 8 | Int($1) }, groupID: groupID, goal: goal,
             missing: json["go_on_without"]?.bool == true ? .proceedWithout : .fail)
+        if let successor = json["successor"]?.string {
+            guard let key = try? PublicKey(hex: successor) else { return nil }
+            self.successor = key
+        }
         self.request = RequestID(stored: json)
         if let losses = json["losses"]?.integer {
             guard let losses = Int(exactly: losses), (0...Intents.maximumLosses).contains(losses) else { return nil }

@@ -55,6 +55,8 @@ struct GroupIntent: Sendable {
     var goal: Goal
     /// The treatment of peers that have no usable key package.
     var missing = MissingPeers.fail
+    /// The member that becomes an admin before this account leaves.
+    var successor: PublicKey?
     var phase = Phase.queued
     /// The caller's request, in this run of the process; stored only if it is idempotent.
     var request: RequestID?

@@ -6,10 +6,10 @@ import Nostr
 extension CoreModel {
     /// Creates an intent for a change; it is durable from here on.
     mutating func addIntent(
-        _ goal: GroupIntent.Goal, _ groupID: GroupID, missing: MissingPeers = .fail, _ request: RequestID?,
-        _ step: inout CoreStep
+        _ goal: GroupIntent.Goal, _ groupID: GroupID, missing: MissingPeers = .fail, successor: PublicKey? = nil,
+        _ request: RequestID?, _ step: inout CoreStep
     ) {
-        self.intents.add(goal, in: groupID, missing: missing, request, &step)
+        self.intents.add(goal, in: groupID, missing: missing, successor: successor, request, &step)
         self.refreshBusy()
     }
 
@@ -92,6 +92,7 @@ extension CoreModel {
             }
             // The account's signer may still have to prove this device's key.
             guard let groupID = try self.found(name, invitees, isDirect: isDirect, &step) else { return }
+            self.showCreatedChat(of: groupID, &step)
             self.finishInviting(intent.request, into: groupID, left: intent.left, &step)
             var intent = intent
             intent.request = nil
@@ -179,7 +180,7 @@ extension CoreModel {
     mutating func settle(_ commit: EventID, epoch: Epoch, _ step: inout CoreStep) {
         guard var intent = self.intents.intent(of: commit) else { return }
         guard intent.goal != .leave else {
-            // This account was an admin until now; the departure itself comes next.
+            // The successor is an admin now, or this account no longer is; the next step follows.
             intent.phase = .queued
             return self.put(intent, &step)
         }

@@ -66,12 +66,14 @@ struct Intents: Sendable {
 
     /// Creates an intent, durably; its group becomes due.
     mutating func add(
-        _ goal: GroupIntent.Goal, in groupID: GroupID, missing: MissingPeers, _ request: RequestID?,
-        _ step: inout CoreStep
+        _ goal: GroupIntent.Goal, in groupID: GroupID, missing: MissingPeers, successor: PublicKey? = nil,
+        _ request: RequestID?, _ step: inout CoreStep
     ) {
         self.lastNumber += 1
         self.put(
-            GroupIntent(number: self.lastNumber, groupID: groupID, goal: goal, missing: missing, request: request),
+            GroupIntent(
+                number: self.lastNumber, groupID: groupID, goal: goal, missing: missing, successor: successor,
+                request: request),
             &step)
         self.due.insert(groupID)
     }

@@ -177,6 +177,9 @@ struct CoreModel: Sendable {
         for intent in self.intents.all where intent.isOpen {
             if intent.groupID == .notYetCreated {
                 busy.creatingChat = true
+            } else if intent.goal == .leave, self.hasLeft(intent.groupID) {
+                // A relay has the departure. The intent only repeats it until another member commits it.
+                continue
             } else if self.groups[intent.groupID] != nil {
                 busy.changingChats.insert(ChatID(intent.groupID))
             }

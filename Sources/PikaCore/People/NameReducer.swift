@@ -16,6 +16,15 @@ extension CoreModel {
         self.people.groups[groupID][key]?.shown.ownName ?? self.people.profiles[key]?.shown.ownName
     }
 
+    /// Returns the address of a member's picture in the group, else of its public one; nil if neither is known, or if the
+    /// one in the group is encrypted.
+    func picture(of key: PublicKey, inGroup groupID: GroupID) -> String? {
+        if let profile = self.people.groups[groupID][key], let picture = profile.shown.picture {
+            return profile.picture == nil ? picture : nil
+        }
+        return self.people.profiles[key]?.shown.picture
+    }
+
     func profile(of key: PublicKey) -> AppState.Profile {
         self.people.profiles[key]?.shown ?? AppState.Profile(publicKey: key)
     }
@@ -39,8 +48,11 @@ extension CoreModel {
     }
 
     private func groups(naming keys: Set<PublicKey>) -> [GroupID] {
-        self.state.chatList.lazy.filter { chat in chat.members.contains { keys.contains($0.publicKey) } }
-            .compactMap { $0.chatID.groupID }
+        let names = { (member: AppState.Member) in keys.contains(member.publicKey) }
+        return self.state.chatList.lazy.filter { chat in
+            chat.members.contains(where: names) || chat.me.map(names) == true
+        }
+        .compactMap { $0.chatID.groupID }
     }
 
     private mutating func refreshProfiles(of keys: Set<PublicKey>) {

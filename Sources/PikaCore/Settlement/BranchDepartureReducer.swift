@@ -13,7 +13,12 @@ extension CoreModel {
         guard let group = self.groups[groupID], group.isActive else {
             return self.conclude(intent, .done(chatID: nil), &step)
         }
-        if group.isAdmin, group.members.count > 1 { return try self.stage(.selfDemote, for: intent, &step) }
+        if group.isAdmin, group.members.count > 1 {
+            if let admins = try self.adminsForDeparture(intent) {
+                return try self.stage(.admins(try AdminPolicy(admins)), for: intent, &step)
+            }
+            return try self.stage(.selfDemote, for: intent, &step)
+        }
         guard self.groups[second: groupID]?.convergence.mayLeaveNow == true,
             let departure = try self.groups[second: groupID]?.leave(at: step.now, using: &step.random)
         else { return self.awaitApproach(of: groupID, &step) }
@@ -25,6 +30,7 @@ extension CoreModel {
         var intent = intent
         intent.phase = .proposed(event.id, epoch: departure.epoch)
         self.put(intent, &step)
+        self.refreshChat(groupID)
         self.enqueue(
             id: Self.proposalRow(event.id), event, to: self.relays(of: group), .proposal, groupID: groupID, &step)
     }
@@ -70,6 +76,7 @@ extension CoreModel {
         guard admitted.isDeparture, admitted.proposer != self.account.publicKey,
             self.groups[second: groupID]?.tip.admins.contains(admitted.proposer) == false
         else { return }
+        if self.settlement.noteDeparture(of: admitted.proposer, from: groupID) { self.refreshChat(groupID) }
         let delay = SelfRemoveCommit.delay(
             account: self.account.publicKey, groupID: groupID, proposal: proposal)
         step.effects.append(
@@ -82,6 +89,7 @@ extension CoreModel {
     /// turn and own commit that may have prevented them.
     mutating func awaitBranchDepartures(of groupID: GroupID, _ step: inout CoreStep) {
         let open = self.groups[second: groupID]?.convergence.openProposals ?? []
+        self.showProposals(open.map { $0.proposal }, of: groupID)
         for (id, proposal) in open { self.awaitDeparture(id, proposal, of: groupID, &step) }
     }
 

@@ -28,6 +28,7 @@ extension CoreModel {
             self.noteFailed(row, error.message, &step)
         }
         self.refreshChat(groupID)
+        if self.hasLeft(groupID) { self.closeScreens(of: groupID, &step) }
         self.linger(groupID, &step)
         if case .unrecoverable = halt, !self.hasLeft(groupID) { self.rejoin(groupID, &step) }
     }
@@ -69,6 +70,7 @@ extension CoreModel {
         self.changeChat(groupID) { $0.end = .left }
         self.refreshChat(groupID)
         self.showTyping(in: groupID)
+        self.closeScreens(of: groupID, &step)
         self.finish(request, .done(chatID: self.chatID(of: groupID)), &step)
     }
 }

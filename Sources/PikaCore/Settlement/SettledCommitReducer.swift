@@ -48,6 +48,8 @@ extension CoreModel {
         of groupID: GroupID, after reports: [CommitReport], _ turn: SettlementTurn, _ step: inout CoreStep
     ) {
         self.groups.markChanged(groupID)
+        // Proposals end with their epoch; those of the new one are noted as they are admitted.
+        _ = self.settlement.noteDepartures([], of: groupID)
         if let group = self.groups[groupID] { self.index(group, &step) }
         // Compared with the former ones: an undone commit may have changed them too. Those of an own pending commit are
         // known before it is applied, but not read.
@@ -64,6 +66,7 @@ extension CoreModel {
         }
         self.refreshChat(groupID)
         self.showTyping(in: groupID)
+        if reports.contains(where: \.removedSelf) { self.closeScreens(of: groupID, &step) }
     }
 
     private func isLeaving(_ groupID: GroupID) -> Bool {

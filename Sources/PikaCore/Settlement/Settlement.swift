@@ -16,6 +16,30 @@ struct Settlement: Sendable {
     private var adminChanges: [GroupID: Bool] = [:]
     /// Groups with a timer for a key update that brings a waiting departure nearer.
     private var approaches: Set<GroupID> = []
+    /// Other members that proposed their departure in each group's present epoch; kept here, because judging the proposals
+    /// costs a verification each.
+    private var departures: [GroupID: Set<PublicKey>] = [:]
+
+    // MARK: Proposals
+
+    /// The departures of other members that wait for a commit.
+    func proposals(of groupID: GroupID) -> [AppState.WaitingProposal] {
+        self.departures[groupID, default: []].sorted().map {
+            AppState.WaitingProposal(proposer: $0, change: .departure)
+        }
+    }
+
+    /// Replaces the waiting departures of a group. Returns whether they have changed.
+    mutating func noteDepartures(_ leavers: Set<PublicKey>, of groupID: GroupID) -> Bool {
+        guard self.departures[groupID, default: []] != leavers else { return false }
+        self.departures[groupID] = leavers.isEmpty ? nil : leavers
+        return true
+    }
+
+    /// Adds a waiting departure. Returns whether it is new.
+    mutating func noteDeparture(of leaver: PublicKey, from groupID: GroupID) -> Bool {
+        self.departures[groupID, default: []].insert(leaver).inserted
+    }
 
     // MARK: Timers
 
@@ -83,6 +107,7 @@ struct Settlement: Sendable {
         self.wakes[groupID] = nil
         self.adminChanges[groupID] = nil
         self.approaches.remove(groupID)
+        self.departures[groupID] = nil
     }
 
     // MARK: Restart

@@ -28,6 +28,16 @@ extension AppState {
         /// The media statistics; all 0 until media flow.
         public internal(set) var statistics: CallStatistics
 
+        /// Whether the call is not over: it is offered, rings, is being connected or is active.
+        public var isLive: Bool { self.phase.isLive }
+
+        /// Whether an app shows the call's screen without being asked: while the call is live.
+        public var shouldAutoPresentCallScreen: Bool { self.phase.isLive }
+
+        /// Whether a phone turns its display off at the ear: in a live call without video, but not while it rings, when the
+        /// user looks at the display to answer.
+        public var shouldEnableProximityLock: Bool { self.phase.isLive && self.phase != .ringing && !self.isVideo }
+
         /// The progress of a call.
         public enum Phase: Sendable, Hashable {
             /// This account has invited and waits for an answer.
@@ -40,6 +50,9 @@ extension AppState {
             case active
             /// The call is over, with the reason as text.
             case ended(reason: String)
+
+            /// Whether the call is not over.
+            var isLive: Bool { if case .ended = self { false } else { true } }
         }
     }
 

@@ -7,13 +7,36 @@ extension AppState {
         public let publicKey: PublicKey
         /// The member's own name; nil if it is not known.
         public let name: String?
+        /// The address of the member's picture in its profile for the group, or else in its public profile; nil if none is
+        /// known. A picture that is encrypted for the group has none: ``AppCore/groupProfileImage(chatID:publicKey:)``
+        /// downloads it.
+        public let picture: String?
         /// Whether the group data list the member as an admin.
         public let isAdmin: Bool
 
-        init(publicKey: PublicKey, name: String? = nil, isAdmin: Bool) {
+        init(publicKey: PublicKey, name: String? = nil, picture: String? = nil, isAdmin: Bool) {
             self.publicKey = publicKey
             self.name = name
+            self.picture = picture
             self.isAdmin = isAdmin
+        }
+    }
+
+    /// A change of a group that a member has proposed. It waits until another member commits it, or until the epoch ends.
+    public struct WaitingProposal: Sendable, Hashable {
+        /// The member that proposed the change.
+        public let proposer: PublicKey
+        /// The proposed change.
+        public let change: Change
+
+        /// A change that members can propose.
+        public enum Change: Sendable, Hashable {
+            /// The proposer leaves the group.
+            case departure
+            /// This member is removed.
+            case removal(PublicKey)
+            /// This account is added; nil if its key package names none.
+            case addition(PublicKey?)
         }
     }
 
@@ -31,8 +54,12 @@ extension AppState {
         public internal(set) var relays: [RelayURL]
         /// Whether it is more than a direct chat (docs/protocol/marmot.md §8.1).
         public internal(set) var isGroup: Bool
-        /// The group's members; empty once this account is no longer in the group.
+        /// The group's other members, in the order of their leaves; empty once this account is no longer in the group.
         public internal(set) var members: [Member]
+        /// This account as a member; nil once it is no longer in the group.
+        public internal(set) var me: Member?
+        /// The position of ``me`` among ``allMembers``.
+        var ownPosition = 0
         /// Whether this account is an admin of the group.
         public internal(set) var isAdmin: Bool
         /// The newest epoch of the group that this account knows.
@@ -72,6 +99,19 @@ extension AppState {
         public internal(set) var convergence: ChatConvergence?
         /// The reason why nothing can be sent; nil while this account is a member with valid keys.
         public internal(set) var endReason: ChatEnd?
+        /// Changes that members have proposed and nobody has committed yet, such as a departure, also this account's own.
+        public internal(set) var proposals: [WaitingProposal] = []
+
+        /// All members with this account, in the order of their leaves; empty once this account is no longer in the group.
+        public var allMembers: [Member] {
+            guard let me = self.me else { return self.members }
+            var all = self.members
+            all.insert(me, at: min(self.ownPosition, all.count))
+            return all
+        }
+
+        /// The name of a group; nil for a direct chat, and for a group without a name.
+        public var groupName: String? { self.isGroup && !self.name.isEmpty ? self.name : nil }
     }
 
     /// The reason why a chat has ended for this account, until a member invites it again.
@@ -161,6 +201,14 @@ extension AppState {
         public internal(set) var title = ""
         /// As ``ChatSummary/isGroup``.
         public internal(set) var isGroup = false
+        /// As ``ChatSummary/groupName``.
+        public internal(set) var groupName: String?
+        /// As ``ChatSummary/members``: without this account.
+        public internal(set) var members: [Member] = []
+        /// As ``ChatSummary/me``.
+        public internal(set) var me: Member?
+        /// As ``ChatSummary/proposals``.
+        public internal(set) var proposals: [WaitingProposal] = []
         /// As ``ChatSummary/isAdmin``.
         public internal(set) var isAdmin = false
         /// Chat messages and hypernotes, oldest first; empty once this account is no longer in the group.

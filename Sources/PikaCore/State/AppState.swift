@@ -4,7 +4,8 @@ public import Nostr
 public struct AppState: Sendable, Hashable {
     /// Rises with every change, and with every other update that readers receive in between (``AppUpdate/rev``).
     public internal(set) var rev: UInt64 = 0
-    /// The screens that are open.
+    /// The screens that are open. A chat that this account has created is shown at once; the list is shown again after
+    /// leaving the shown chat, or after removal from it.
     public internal(set) var router = Router()
     /// The account, and the location of its key.
     public internal(set) var auth: Auth = .loggedOut
@@ -91,7 +92,7 @@ public struct AppState: Sendable, Hashable {
     public struct Busy: Sendable, Hashable {
         /// A new chat is being created.
         public internal(set) var creatingChat = false
-        /// Chats whose membership or data is being changed.
+        /// Chats whose membership or data is being changed; a departure that a relay has does not count.
         public internal(set) var changingChats: Set<ChatID> = []
     }
 

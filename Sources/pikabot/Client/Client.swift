@@ -118,7 +118,7 @@ struct Client: Sendable {
         }
         let chats = await account.core.state.chatList.filter { chat in
             chat.isActive && !chat.needsInvitation
-                && chat.members.map(\.publicKey).filter { $0 != key.publicKey } == [peer]
+                && chat.members.map(\.publicKey) == [peer]
         }
         if let chat = chats.first(where: { !$0.isGroup }) ?? chats.first { return (chat.chatID, false) }
         return (try await createChat(.createChat(peer: peer)), true)

@@ -16,8 +16,10 @@ import Testing
         for index in 0..<3 {
             let chat = try self.chat(world, index)
             #expect(chat.isGroup && chat.displayName == "Lab" && chat.subtitle == "3 members")
-            #expect(Set(chat.members.map(\.publicKey)) == Set(world.accounts.map(\.key)))
-            #expect(chat.members.filter(\.isAdmin).map(\.publicKey) == [world[0].key])
+            #expect(chat.allMembers.map(\.publicKey) == world.accounts.map(\.key))
+            #expect(chat.members.map(\.publicKey) == world.accounts.map(\.key).filter { $0 != world[index].key })
+            #expect(chat.me == chat.allMembers[index] && chat.groupName == "Lab")
+            #expect(chat.allMembers.filter(\.isAdmin).map(\.publicKey) == [world[0].key])
             #expect(chat.isAdmin == (index == 0) && chat.isActive && chat.endReason == nil)
             #expect(chat.members.allSatisfy { $0.name == nil })
         }
@@ -31,7 +33,7 @@ import Testing
         world.settle()
         for index in 0..<2 {
             let chat = try self.chat(world, index)
-            #expect(!chat.isGroup && chat.isAdmin && chat.members.allSatisfy(\.isAdmin))
+            #expect(!chat.isGroup && chat.isAdmin && chat.allMembers.allSatisfy(\.isAdmin) && chat.groupName == nil)
             #expect(chat.displayName == String(world[1 - index].key.npub.prefix(12)) && chat.subtitle == nil)
         }
     }
@@ -126,7 +128,7 @@ import Testing
         world.act(0, .addGroupMembers(chatID: world[0].chatID, peers: [world[2].key]), "back")
         world.settle()
         #expect(world[0].outcomes["back"] == .done(chatID: world[0].chatID))
-        #expect(try self.chat(world, 2).endReason == nil && self.chat(world, 2).members.count == 3)
+        #expect(try self.chat(world, 2).endReason == nil && self.chat(world, 2).allMembers.count == 3)
         #expect(world[2].model.state.currentChat?.messages.map(\.content) == ["hello"])
         #expect(world[2].model.state.currentChat?.endReason == nil)
     }

@@ -158,7 +158,7 @@ extension AppAction {
     fileprivate var chat: ChatID? {
         switch self {
         case .sendMessage(let chat, _), .renameGroup(let chat, _), .addGroupMembers(let chat, _, _),
-            .removeGroupMembers(let chat, _), .leaveGroup(let chat), .updateGroupKeys(let chat),
+            .removeGroupMembers(let chat, _), .leaveGroup(let chat, _), .updateGroupKeys(let chat),
             .setGroupAdmins(let chat, _), .setGroupDescription(let chat, _):
             chat
         default: nil

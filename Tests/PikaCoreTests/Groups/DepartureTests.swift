@@ -25,7 +25,7 @@ import Testing
             #expect(try await leaver.summary(of: chat)?.isActive == false)
             #expect(leaver.commits.last?.removedSelf == true)
         }
-        #expect(try await alice.summary(of: chat)?.members.count == 3)
+        #expect(try await alice.summary(of: chat)?.allMembers.count == 3)
         try await members[1].say("we are", in: chat)
         #expect(alice.heard() == ["we are"])
         #expect(members[0].heard() == ["who is here?", "we are"])

@@ -164,7 +164,7 @@ import Testing
         world.settle()
         let chat = try #require(world[0].model.state.chatList.first)
         #expect(world[0].outcomes["create"] == .done(chatID: chat.chatID))
-        #expect(chat.name == "Club" && chat.isGroup && chat.members.count == 2 && chat.members.allSatisfy(\.isAdmin))
+        #expect(chat.name == "Club" && chat.isGroup && chat.members.count == 1 && chat.allMembers.allSatisfy(\.isAdmin))
     }
 
     // MARK: Invitees

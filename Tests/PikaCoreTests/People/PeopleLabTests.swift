@@ -6,7 +6,7 @@ import Testing
     private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 9, 8, 7]
 
     private func names(_ member: LabMember, _ chat: ChatID, of people: [LabMember]) async throws -> [String?] {
-        let members = try await member.summary(of: chat)?.members ?? []
+        let members = try await member.summary(of: chat)?.allMembers ?? []
         return people.map { person in members.first { $0.publicKey == person.publicKey }?.name }
     }
 

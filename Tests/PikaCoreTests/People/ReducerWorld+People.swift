@@ -17,7 +17,7 @@ extension ReducerWorld {
 
     /// The names of the first chat's members, by account, as one account shows them; nil if unknown.
     func names(_ index: Int) -> [String?] {
-        let members = self[index].model.state.chatList.first?.members ?? []
+        let members = self[index].model.state.chatList.first?.allMembers ?? []
         return self.accounts.map { account in members.first { $0.publicKey == account.key }?.name }
     }
 

@@ -36,10 +36,10 @@ import Testing
             let summary = try #require(try await member.summary(of: chat), sourceLocation: sourceLocation)
             #expect(summary.isGroup == isGroup, "\(member.name)", sourceLocation: sourceLocation)
             #expect(
-                Set(summary.members.map(\.publicKey)) == Set(expected) && summary.members.count == expected.count,
+                Set(summary.allMembers.map(\.publicKey)) == Set(expected) && summary.allMembers.count == expected.count,
                 "\(member.name)", sourceLocation: sourceLocation)
             #expect(
-                Set(summary.members.filter(\.isAdmin).map(\.publicKey)) == Set(admins), "\(member.name)",
+                Set(summary.allMembers.filter(\.isAdmin).map(\.publicKey)) == Set(admins), "\(member.name)",
                 sourceLocation: sourceLocation)
             #expect(
                 summary.isAdmin == admins.contains(member.publicKey), "\(member.name)", sourceLocation: sourceLocation)
@@ -244,7 +244,7 @@ import Testing
         #expect(stage.alice.outcome(of: request) == nil)
         #expect(self.welcomes(stage.lab) == before)
         #expect(try await carol.state().chatList.isEmpty)
-        #expect(try await stage.alice.summary(of: chat)?.members.count == 2)
+        #expect(try await stage.alice.summary(of: chat)?.allMembers.count == 2)
         #expect(try await stage.alice.state().busy.changingChats == [chat])
         stage.lab.network.deliverEverything()
         stage.lab.network.release()

@@ -1,5 +1,6 @@
 import BotTesting
 import Nostr
+
 @testable import PikaCore
 
 /// Plays a scenario of MDK's simulator with accounts of a lab: real cores, a virtual clock, and manual delivery.
@@ -77,7 +78,7 @@ final class ScenarioRun {
 
     /// Returns the members of a chat without the throw-away one.
     func clients(in chat: AppState.ChatSummary) -> [String] {
-        chat.members.compactMap { self.name(of: $0.publicKey) }
+        chat.allMembers.compactMap { self.name(of: $0.publicKey) }
     }
 
     func play() async throws {

@@ -52,7 +52,7 @@ struct ScenarioVectorTests {
         let chat = try run.chat(ScenarioRun.mainGroup)
         for member in run.members.values {
             let view = try #require(try await member.summary(of: chat))
-            #expect(view.members.filter(\.isAdmin).count == 2, "\(member.name)")
+            #expect(view.allMembers.filter(\.isAdmin).count == 2, "\(member.name)")
         }
     }
 }

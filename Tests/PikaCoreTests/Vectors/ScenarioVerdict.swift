@@ -114,7 +114,7 @@ struct ScenarioVerdict {
 
     private mutating func checkAdmins(_ outcome: ScenarioVector.Outcome) async throws {
         for (_, view) in try await self.views(of: outcome.client) {
-            let admins = view.members.filter(\.isAdmin).compactMap { self.run.name(of: $0.publicKey) }
+            let admins = view.allMembers.filter(\.isAdmin).compactMap { self.run.name(of: $0.publicKey) }
             self.require(
                 Set(admins) == Set(outcome.admins ?? []), "\(outcome.client ?? ""): the admins are \(admins)")
         }

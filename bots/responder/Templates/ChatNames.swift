@@ -16,7 +16,7 @@ struct ChatNames: Sendable {
 
     /// Returns a person's own display name, or the start of their npub.
     func name(of key: PublicKey, in chatID: ChatID?) -> String {
-        let known = summary(of: chatID)?.members.first { $0.publicKey == key }?.name ?? ""
+        let known = summary(of: chatID)?.allMembers.first { $0.publicKey == key }?.name ?? ""
         return known.isEmpty ? String(key.npub.prefix(12)) : known
     }
 
@@ -28,7 +28,7 @@ struct ChatNames: Sendable {
         let summary = summary(of: chatID)
         return [
             "id": .string(chatID.rawValue), "name": .string(summary?.name ?? ""),
-            "group": .bool(summary?.isGroup ?? true), "members": .integer(Int64(summary?.members.count ?? 0)),
+            "group": .bool(summary?.isGroup ?? true), "members": .integer(Int64(summary?.allMembers.count ?? 0)),
         ]
     }
 }

@@ -21,7 +21,7 @@ struct TemplateValues: Sendable {
         case .who: triggerContext.subjects.map { names.name(of: $0, in: chatID) }.joined(separator: ", ")
         case .chat: names.chat(chatID)
         case .chatID: chatID.rawValue
-        case .members: names.summary(of: chatID).map { String($0.members.count) } ?? ""
+        case .members: names.summary(of: chatID).map { String($0.allMembers.count) } ?? ""
         case .me: names.accountName
         case .date: formatted { [$0.year ?? 0, $0.month ?? 0, $0.day ?? 0] }.joined(separator: "-")
         case .time: formatted { [$0.hour ?? 0, $0.minute ?? 0] }.joined(separator: ":")
