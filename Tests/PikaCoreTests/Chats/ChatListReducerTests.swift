@@ -117,13 +117,14 @@ import Testing
         let chat = try self.chat(world, 2)
         #expect(!chat.isActive && !chat.isAdmin && chat.members.isEmpty && chat.endReason == reason)
         #expect(chat.displayName == "Lab" && chat.isGroup && chat.subtitle == nil)
+        #expect(world[2].model.state.router.top == .chatList && world[2].model.state.currentChat == nil)
         for _ in 0..<2 {
-            let view = try #require(world[2].model.state.currentChat)
-            #expect(view.messages.isEmpty && view.endReason == reason && !view.canLoadOlder && view.title == "Lab")
-            // The same holds when it is opened again.
             world.act(2, .popScreen)
             world.act(2, .openChat(chatID: world[2].chatID))
             world.settle()
+            let view = try #require(world[2].model.state.currentChat)
+            #expect(view.messages.isEmpty && view.endReason == reason && !view.canLoadOlder && view.title == "Lab")
+            #expect(view.members.isEmpty && view.me == nil && view.groupName == "Lab")
         }
         world.act(0, .addGroupMembers(chatID: world[0].chatID, peers: [world[2].key]), "back")
         world.settle()

@@ -22,7 +22,11 @@ import Testing
         world.settle()
         // Done once a relay has the request; the group stays until a member removes the account.
         #expect(world[3].outcomes["leave"] == .done(chatID: world[0].chatID))
-        #expect(world[3].group?.isActive == true && world[3].model.state.busy.changingChats.count == 1)
+        #expect(world[3].group?.isActive == true && world[3].model.state.busy.changingChats.isEmpty)
+        #expect(!world[3].model.intents.isEmpty)
+        // Everyone sees that the departure waits, the leaver too.
+        let departure = AppState.WaitingProposal(proposer: world[3].key, change: .departure)
+        for index in 0...3 { #expect(world[index].model.state.chatList.first?.proposals == [departure]) }
         #expect(self.departureTimers(world, 0).allSatisfy { (0...3000).contains($0) })
         for index in 1...2 { #expect(self.departureTimers(world, index).allSatisfy { (3000...10_000).contains($0) }) }
         for index in 0...2 { #expect(self.departureTimers(world, index).count == 1 && self.members(world, index) == 4) }
@@ -30,6 +34,7 @@ import Testing
         for index in 0...2 {
             #expect(self.members(world, index) == 3 && world[index].group?.epoch == 2)
             #expect(world[index].commits.map(\.left) == [[world[3].key]])
+            #expect(world[index].model.state.chatList.first?.proposals.isEmpty == true)
             #expect(world[index].model.intents.all.allSatisfy { !$0.isOpen })
         }
         #expect(world[0].commits.last?.isOwn == true)
@@ -117,6 +122,49 @@ import Testing
         #expect(world[1].commits.last?.adminsRemoved == [world[0].key])
         world.advance(seconds: 11)
         #expect(world[0].group?.isActive == false && self.members(world, 1) == 2 && self.members(world, 2) == 2)
+    }
+
+    @Test(arguments: [false, true]) func onlyAdminNamesSuccessor(restarts: Bool) throws {
+        var world = try ReducerWorld.group(3)
+        let chatID = world[0].chatID
+        for (name, key) in [("self", world[0].key), ("stranger", KeyPair.generate(using: &world.random).publicKey)] {
+            world.act(0, .leaveGroup(chatID: chatID, successor: key), name)
+            #expect(world[0].outcomes[name]?.failure == .notAllowed)
+        }
+        #expect(world[0].model.intents.isEmpty)
+        world.act(0, .leaveGroup(chatID: chatID, successor: world[1].key), "leave")
+        #expect(world[0].outcomes["leave"] == nil && world[0].model.state.busy.changingChats == [chatID])
+        if restarts { try world.restart(0) }
+        world.settle()
+        #expect(world[1].group?.data.admins == [world[1].key])
+        #expect(world[0].model.state.chatList.first?.endReason == .left)
+        #expect(world[0].model.state.busy.changingChats.isEmpty)
+        if !restarts { #expect(world[0].outcomes["leave"] == .done(chatID: chatID)) }
+        world.advance(seconds: 11)
+        #expect(world[0].group?.isActive == false && self.members(world, 1) == 2 && self.members(world, 2) == 2)
+    }
+
+    @Test func successorWhoIsAdminStaysAdmin() throws {
+        var world = try ReducerWorld.group(3)
+        world.act(0, .setGroupAdmins(chatID: world[0].chatID, admins: [world[0].key, world[1].key]))
+        world.settle()
+        let commits = world[2].commits.count
+        world.act(0, .leaveGroup(chatID: world[0].chatID, successor: world[1].key), "leave")
+        world.settle()
+        world.advance(seconds: 11)
+        // The demotion and the departure only.
+        #expect(world[2].commits.count == commits + 2 && world[2].group?.data.admins == [world[1].key])
+    }
+
+    @Test func refusedDepartureNoLongerWaits() throws {
+        var world = try ReducerWorld.group(2)
+        world.act(1, .leaveGroup(chatID: world[1].chatID), "leave")
+        #expect(world[1].model.state.chatList.first?.proposals.count == 1)
+        let row = try #require(world[1].publishing.last?.row)
+        world.accounts[1].due = []
+        world.answer(1, row, .refused("blocked: no"))
+        #expect(world[1].model.state.chatList.first?.proposals.isEmpty == true)
+        #expect(world[1].model.state.busy.changingChats.isEmpty)
     }
 
     @Test func lastAdminAndLastMemberCannotLeave() throws {

@@ -113,6 +113,8 @@ import Testing
         try await stage.alice.say("secret", in: chat)
         #expect(try await bob.messages(in: chat).map(\.content) == ["secret"])
         try await stage.alice.remove([bob], from: chat)
+        #expect(try await bob.state().router.top == .chatList)
+        #expect(try await bob.messages(in: chat).isEmpty)
         let view = try #require(try await bob.state().currentChat)
         #expect(view.chatID == chat)
         #expect(view.messages.isEmpty && !view.canLoadOlder)
@@ -141,6 +143,8 @@ import Testing
     @Test func everyMemberReceivesEveryMessage() async throws {
         let stage = try await stage(504)
         let chat = try await stage.alice.create("friends", inviting: stage.others)
+        #expect(try await stage.alice.state().router.stack == [.chat(chatID: chat)])
+        try await stage.alice.perform(.setScreens([]))
         for member in stage.everybody { try await member.say("from \(member.name)", in: chat) }
         for member in stage.everybody {
             let expected = stage.everybody.filter { $0 !== member }.map { "from \($0.name)" }

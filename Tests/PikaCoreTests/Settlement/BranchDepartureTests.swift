@@ -14,8 +14,12 @@ import Testing
         world.act(3, .leaveGroup(chatID: world[3].chatID), "leave")
         world.settle()
         #expect(world[3].outcomes["leave"] == .done(chatID: world[3].chatID))
+        #expect(world[3].model.state.busy.changingChats.isEmpty)
+        let departure = AppState.WaitingProposal(proposer: world[3].key, change: .departure)
+        for index in 0...3 { #expect(world[index].model.state.chatList.first?.proposals == [departure]) }
         world.advance(seconds: 6)
         for index in 0...2 {
+            #expect(world[index].model.state.chatList.first?.proposals.isEmpty == true)
             #expect(self.members(world, index) == 3)
             #expect(world[index].commits.last?.left == [world[3].key])
             #expect(world[index].model.intents.all.allSatisfy { !$0.isOpen })
@@ -87,6 +91,16 @@ import Testing
         world.advance(seconds: 12)
         #expect(self.members(world, 0) == 2 && world[0].second?.tip.admins == [world[0].key])
         #expect(world[1].second?.isActive == false)
+    }
+
+    @Test func onlyAdminNamesSuccessor() throws {
+        var world = try ReducerWorld.group(3, groupProtocol: .v2)
+        world.advance(seconds: 3)
+        world.act(0, .leaveGroup(chatID: world[0].chatID, successor: world[2].key), "leave")
+        world.advance(seconds: 40)
+        #expect(world[0].outcomes["leave"] == .done(chatID: world[0].chatID))
+        #expect(world[0].second?.isActive == false && world[1].second?.tip.admins == [world[2].key])
+        #expect(self.members(world, 1) == 2 && self.members(world, 2) == 2)
     }
 
     @Test func departureFollowsRefusedCommit() throws {

@@ -19,6 +19,7 @@ import Testing
         let bob = try await lab.member("bob")
         let one = try await alice.create("one", inviting: [bob])
         let two = try await alice.create("two", inviting: [bob])
+        try await alice.perform(.setScreens([]))
         try await bob.say("in one", in: one)
         try await bob.say("in two", in: two)
         #expect(try await alice.state().chatList.map(\.unreadCount) == [1, 1])
