@@ -61,7 +61,7 @@ package struct AccountConfiguration: Hashable, Sendable {
     package var retention = RetentionPolicy.standard
     /// Whether to read the members' public profiles. The relays queried learn which people share groups with the
     /// account.
-    package var profiles = false
+    package var profiles = true
     /// The reaction to a member who repeatedly rolls back the commits of a group.
     package var onRollbackStorm = RollbackStormPolicy.report
     /// The generation of Marmot for the groups that the account creates.

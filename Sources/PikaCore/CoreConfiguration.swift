@@ -67,7 +67,8 @@ public struct CoreConfiguration: Sendable, Hashable {
     /// The calls that ring.
     public var calls: CallPolicy
 
-    /// Whether the profiles of chats' members are fetched automatically, which reveals to relays who shares a group.
+    /// Whether the profiles of chats' members are fetched automatically, which reveals to relays who shares a group. A
+    /// request asks for up to 100 people; there are at most 60 at once, then one a minute.
     public var readsProfiles: Bool
     /// The reaction to a member that repeatedly undoes the commits of a group.
     public var onRollbackStorm: RollbackStormPolicy

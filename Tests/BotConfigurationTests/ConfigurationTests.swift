@@ -34,7 +34,7 @@ let wholeConfiguration = """
         invites: { accept: anyone, perInviter: unlimited }
         selfUpdate: { afterJoining: never, every: 36h }
         retention: { messages: 90d, newest: 5000, unhandled: forever, maximumUnhandled: 100 }
-        profiles: true
+        profiles: false
         onRollbackStorm: leave
         protocol: v1
         bots:
@@ -88,7 +88,7 @@ struct ConfigurationTests {
         #expect(configuration.accounts[1].key == .command(["/etc/pikabot/bin/key", "--for", "second"]))
         #expect(configuration.accounts[1].invites == .anyone)
         #expect(greeter.selfUpdate == .standard && greeter.retention == .standard)
-        #expect(!greeter.profiles && configuration.accounts[1].profiles)
+        #expect(greeter.profiles && !configuration.accounts[1].profiles)
         #expect(greeter.onRollbackStorm == .report && configuration.accounts[1].onRollbackStorm == .leave)
         #expect(greeter.groupProtocol == .auto && configuration.accounts[1].groupProtocol == .v1)
         #expect(
@@ -247,7 +247,7 @@ struct ConfigurationTests {
                     restart: transient
                     selfUpdate: { afterJoining: 5s..1m, every: 7d }
                     retention: { messages: forever, newest: all, unhandled: 30d, maximumUnhandled: 10000 }
-                    profiles: false
+                    profiles: true
                     onRollbackStorm: report
                     protocol: auto
                     bots:
@@ -266,7 +266,7 @@ struct ConfigurationTests {
                     restart: permanent
                     selfUpdate: { afterJoining: never, every: 36h }
                     retention: { messages: 90d, newest: 5000, unhandled: forever, maximumUnhandled: 100 }
-                    profiles: true
+                    profiles: false
                     onRollbackStorm: leave
                     protocol: v1
                     bots:

@@ -31,9 +31,9 @@ extension ConfigurationSchema {
             SchemaKey(
                 "retention", .mapping(retention), .meaning("its defaults"), "How much is kept, and for how long."),
             SchemaKey(
-                "profiles", .boolean, .standard("false"), example: "true", effect: .live,
-                "Whether members' public profiles are fetched. The queried relays learn who shares groups "
-                    + "with the account."),
+                "profiles", .boolean, .standard("true"), example: "false", effect: .live,
+                "Whether members' public profiles, with their names and pictures, are fetched: up to 60 requests at once, "
+                    + "then one a minute. The queried relays learn who shares groups with the account."),
             SchemaKey(
                 "onRollbackStorm", .choice(RollbackStormPolicy.allCases.map(\.rawValue)), .standard("report"),
                 example: "leave", effect: .live,

@@ -16,7 +16,7 @@ extension ConfigurationParser {
         let restart = fields.optional("restart").map { $0.choice(of: RestartKind.self) } ?? .permanent
         let selfUpdate = fields.optional("selfUpdate").map(selfUpdate) ?? .standard
         let retention = fields.optional("retention").map(retention) ?? .standard
-        let profiles = fields.optional("profiles").map(profiles) ?? false
+        let profiles = fields.optional("profiles").map(profiles) ?? true
         let onRollbackStorm =
             fields.optional("onRollbackStorm").map { $0.choice(of: RollbackStormPolicy.self) } ?? .report
         let groupProtocol = fields.optional("protocol").map { $0.choice(of: GroupProtocol.self) } ?? .auto
@@ -35,7 +35,7 @@ extension ConfigurationParser {
     private func profiles(_ value: ConfigurationValue) -> Bool? {
         value.parsed(
             { ["true": true, "false": false][$0] }, expected: "true or false",
-            fix: "write true only if the bots need members' names: relays learn who the members are")
+            fix: "write false if relays must not learn who shares groups with the account")
     }
 
     private func accountName(_ value: ConfigurationValue, _ names: inout Set<String>) -> String? {

@@ -109,6 +109,8 @@ enum CoreTimer: Sendable, Hashable {
     /// An answer to a request for push tokens, a notification, or sharing this account's token in further groups may
     /// be due.
     case push
+    /// Another request for profiles may be within the budget.
+    case profiles
     /// An invitation to a call may have timed out.
     case call(id: String)
     /// A pass of a group of the second generation, or an admin's turn in it, may be over.

@@ -26,6 +26,9 @@ struct People: Sendable {
         self.profiles.sendRequest(to: relays, &step)
     }
 
+    /// Records that the timer for the next request has fired.
+    mutating func endProfilePause() { self.profiles.endBudgetPause() }
+
     /// Processes answers to the request in progress. Returns the people whose shown profile changed, and whether the
     /// next request may be sent; nil for an outdated answer.
     mutating func receiveProfiles(

@@ -12,6 +12,11 @@ struct ProfileDirectory: Sendable {
     static let capacity = 5000
     /// The maximum number of people per request.
     static let peoplePerRequest = 100
+    /// The budget of requests, urgent ones included: enough for all stored profiles at once, then one a minute. Anyone may
+    /// add this account to groups of strangers, and no such group may make it flood its relays.
+    static let budget = RateLimit(60, per: .seconds(3600))
+    /// Milliseconds until the next request once the budget is used up.
+    static let budgetPause: Int64 = 60_000
 
     /// A request for profiles, sent to each relay separately so that a slow relay does not delay the others.
     private struct Search: Sendable {
@@ -30,6 +35,9 @@ struct ProfileDirectory: Sendable {
     /// The request in progress.
     private var search: Search?
     private(set) var lastSearch = 0
+    private var requests = RateLimiter<Int>(capacity: 1)
+    /// Whether a timer will send the next request.
+    private var awaitsBudget = false
 
     var isSearching: Bool { self.search != nil }
 
@@ -57,9 +65,12 @@ struct ProfileDirectory: Sendable {
         }
     }
 
-    /// Sends the next request if one is due and none is in progress.
+    /// Sends the next request if one is due and none is in progress. Beyond the budget it waits.
     mutating func sendRequest(to relays: [RelayURL], _ step: inout CoreStep) {
         guard self.search == nil, !self.due.isEmpty else { return }
+        guard self.requests.consume(0, Self.budget, nowMilliseconds: step.nowMilliseconds) else {
+            return self.awaitBudget(&step)
+        }
         let peers = Array(self.due.sorted().prefix(Self.peoplePerRequest))
         self.due.subtract(peers)
         self.lastSearch += 1
@@ -70,6 +81,16 @@ struct ProfileDirectory: Sendable {
                     .profiles(search: self.lastSearch), [Filter(authors: peers, kinds: [.metadata])], from: [relay]))
         }
     }
+
+    private mutating func awaitBudget(_ step: inout CoreStep) {
+        guard !self.awaitsBudget else { return }
+        self.awaitsBudget = true
+        step.effects.append(
+            .wake(.profiles, atMilliseconds: step.nowMilliseconds.clampedAdding(Self.budgetPause)))
+    }
+
+    /// Records that the timer for the next request has fired.
+    mutating func endBudgetPause() { self.awaitsBudget = false }
 
     /// Whether the answers to a request may exceed the maximum number of profiles.
     func needsRoom(forSearch number: Int) -> Bool {

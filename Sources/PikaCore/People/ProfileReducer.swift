@@ -36,6 +36,12 @@ extension CoreModel {
         self.requestProfiles(&step)
     }
 
+    /// Sends the request that had to wait for the budget.
+    mutating func continueProfiles(_ step: inout CoreStep) {
+        self.people.endProfilePause()
+        self.requestProfiles(&step)
+    }
+
     /// Sends the next request if a relay is connected.
     private mutating func requestProfiles(_ step: inout CoreStep) {
         let relays = self.configuration.relays

@@ -59,6 +59,7 @@ extension CoreModel {
         case .timer(.typing): self.endTyping(&step)
         case .timer(.backOff(let groupID)): self.endBackOff(of: groupID, &step)
         case .timer(.push): self.continuePush(&step)
+        case .timer(.profiles): self.continueProfiles(&step)
         case .timer(.call(let id)): self.followCall(.timedOut(callID: id), &step)
         case .callMedia(let report): self.receiveCallMedia(report, &step)
         case .queryVitals(let number): self.queryVitals(number, &step)

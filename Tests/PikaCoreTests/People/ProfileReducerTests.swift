@@ -158,6 +158,38 @@ import Testing
         #expect(world[0].model.state == before && !world[0].model.published.isChanged)
     }
 
+    @Test func requestsStayWithinTheBudget() throws {
+        var random = SplitMix64(seed: 5)
+        let people = (0..<7000).map { _ in KeyPair.generate(using: &random).publicKey }
+        var directory = ProfileDirectory()
+        var now = ReducerWorld.start.milliseconds
+        // Answers every request at once, until none follows; returns the number of requests and the timers.
+        func run(_ directory: inout ProfileDirectory, at now: Int64) -> (requests: Int, wakes: [Int64]) {
+            var (requests, wakes): (Int, [Int64]) = (0, [])
+            while true {
+                var step = CoreStep.at(now)
+                directory.sendRequest(to: [self.relay], &step)
+                for case .wake(.profiles, let time) in step.effects { wakes.append(time) }
+                guard directory.isSearching else { return (requests, wakes) }
+                requests += 1
+                _ = directory.receive(
+                    [self.relay: .events([])], ofSearch: directory.lastSearch, account: people[0], &step)
+            }
+        }
+        directory.want(people, isUrgent: false, now: ReducerWorld.start)
+        let first = run(&directory, at: now)
+        #expect(first.requests == 60 && first.wakes == [now + 60_000])
+        #expect(directory.due.count == 1000)
+        for minute in 1...10 {
+            now += 60_000
+            directory.endBudgetPause()
+            let next = run(&directory, at: now)
+            let wakes: [Int64] = minute < 10 ? [now + 60_000] : []
+            #expect(next.requests == 1 && next.wakes == wakes)
+        }
+        #expect(directory.due.isEmpty)
+    }
+
     @Test func ignoresUnrequestedProfiles() throws {
         var world = try ReducerWorld.group(2)
         let event = world.post(.metadata, by: world[1].keys, #"{"name":"bob"}"#)
