@@ -75,7 +75,7 @@ extension AppAction {
             .setGroupRelays(let chatID, _), .setGroupAdmins(let chatID, _), .selfDemote(let chatID),
             .rotateGroupID(let chatID), .upgradeGroup(let chatID), .disbandGroup(let chatID),
             .enableDisbanding(let chatID), .setDisappearingMessages(let chatID, _), .updateGroupKeys(let chatID),
-            .leaveGroup(let chatID), .setGroupImage(let chatID, _), .saveGroupProfile(let chatID, _),
+            .leaveGroup(let chatID, _), .setGroupImage(let chatID, _), .saveGroupProfile(let chatID, _),
             .archiveChat(let chatID, _), .sendMessage(let chatID, _), .reactToMessage(let chatID, _, _),
             .sendMedia(let chatID, _), .downloadChatMedia(let chatID, _, _), .retryMessage(let chatID, _),
             .typingStarted(let chatID), .sendHypernote(let chatID, _), .hypernoteAction(let chatID, _, _, _),
