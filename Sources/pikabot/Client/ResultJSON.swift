@@ -19,12 +19,12 @@ enum ResultJSON {
     }
 
     static func members(_ chat: AppState.ChatSummary) -> JSONObject {
-        let members = chat.members.sorted { $0.publicKey < $1.publicKey }
+        let members = chat.allMembers.sorted { $0.publicKey < $1.publicKey }
         return [
             "nostr_group_id": .string(chat.nostrGroupID),
             "members": .array(
                 members.map { ["pubkey": .string($0.publicKey.hex), "is_admin": .bool($0.isAdmin)] }),
-            "member_count": .integer(Int64(chat.members.count)),
+            "member_count": .integer(Int64(chat.allMembers.count)),
         ]
     }
 
@@ -33,7 +33,7 @@ enum ResultJSON {
         var json = GroupGenerationFields(chat).json(after: [
             "nostr_group_id": .string(chat.nostrGroupID), "mls_group_id": .string(chat.chatID.rawValue),
             "name": .string(chat.name), "description": .string(chat.description),
-            "member_count": .integer(Int64(chat.members.count)),
+            "member_count": .integer(Int64(chat.allMembers.count)),
         ])
         json["members"] = members(chat)["members"]
         json["relays"] = .array(chat.relays.map { .string($0.string) })

@@ -1,3 +1,4 @@
+import LiveTesting
 import MLS
 import Nostr
 import Testing
