@@ -140,7 +140,10 @@ extension BotJob {
     fileprivate var names: Logger.Metadata {
         switch self {
         case .event(let event):
-            ["chat.id": "\(event.chatID.rawValue.prefix(8))", "event.id": "\(event.inputID.prefix(8))"]
+            [
+                "chat.id": "\(event.lane.prefix(event.chatID.rawValue.isEmpty ? 64 : 8))",
+                "event.id": "\(event.inputID.prefix(8))",
+            ]
         case .schedule(let id, _): ["bot.name": "\(id.bot)", "schedule": "\(id.name)"]
         case .timer(let bot, let run): ["bot.name": "\(bot)", "timer": "\(run.name)"]
         }

@@ -8,10 +8,10 @@ enum BotJob: Sendable, Hashable {
     case schedule(ScheduleID, ScheduleRun)
     case timer(bot: String, TimerRun)
 
-    /// The lane of the job. Jobs of one lane, a chat or a schedule, run one at a time.
+    /// The lane of the job. Jobs of one lane, a chat, a feed or a schedule, run one at a time.
     var lane: String {
         switch self {
-        case .event(let event): event.chatID.rawValue
+        case .event(let event): event.lane
         case .schedule(let id, _): "schedule/\(id.bot)/\(id.name)"
         case .timer(_, let run): run.chatID.rawValue
         }

@@ -1,5 +1,5 @@
 /// The order of jobs: one at a time in each lane, in order, and a limited number of lanes concurrently. A lane is a
-/// chat or a schedule. Pure.
+/// chat, a feed or a schedule. Pure.
 struct ChatLanes {
     /// The number of lanes that may run concurrently.
     let width: Int

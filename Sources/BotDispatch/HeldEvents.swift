@@ -32,11 +32,11 @@ final class HeldEvents: Sendable {
 
     func done(_ event: CoreEvent) { entries.withLock { $0[event.inboxID] = nil } }
 
-    /// Returns whether an earlier event of the chat is held for the bot, since its events are delivered in order.
+    /// Returns whether an earlier event of the chat or feed is held for the bot, since its events are delivered in order.
     func isBehind(_ event: CoreEvent, _ bot: String) -> Bool {
         entries.withLock { entries in
             entries.values.contains {
-                $0.event.inboxID < event.inboxID && $0.event.chatID == event.chatID && $0.bots.contains(bot)
+                $0.event.inboxID < event.inboxID && $0.event.lane == event.lane && $0.bots.contains(bot)
             }
         }
     }

@@ -70,11 +70,11 @@ public final class BotContext: Sendable {
 
     /// The time when the handler started.
     public var now: UnixTime { UnixTime(milliseconds: nowMilliseconds) }
-    /// The handled event; nil when the handler runs for a schedule, a timer, the start, the stop or a probe.
+    /// The handled event, which may be an item of a feed; nil when the handler runs for a schedule, a timer, the start, the stop or a probe.
     public var event: CoreEvent? { trigger.event }
     /// The handled message; nil for any other trigger.
     public var message: MessageEvent? { trigger.message }
-    /// The chat of the event or timer; empty for schedules, start, stop and probes.
+    /// The chat of the event or timer; empty for feeds, schedules, start, stop and probes.
     public var chatID: ChatID { trigger.chatID }
     /// The public key of the account that the bot runs as.
     public var account: PublicKey { scope.account }
@@ -157,7 +157,9 @@ public final class BotContext: Sendable {
         let reference = reference ?? self.chatID
         guard !reference.rawValue.isEmpty else {
             fail(
-                BotError(.noChat, "the trigger has no chat (schedule, start or stop): pass a chat id as `to:` or `in:`")
+                BotError(
+                    .noChat, "the trigger has no chat (feed, schedule, start or stop): pass a chat id as `to:` or `in:`"
+                )
             )
             return nil
         }
@@ -174,13 +176,15 @@ public final class BotContext: Sendable {
 
 extension CoreEvent {
     /// An id of the event that is the same in every process: the id of the message, commit or call signal. A message
-    /// may be withdrawn and restored repeatedly, so the id of such an event also contains its inbox row.
+    /// may be withdrawn and restored repeatedly, and a feed may repeat an old id, so the id of such an event also contains
+    /// its inbox row.
     package var inputID: String {
         switch content {
         case .message(let message): message.id.hex
         case .commit(let commit): commit.id.hex
         case .call(let call): call.id.hex
         case .joined(let join): "joined-\(chatID)-\(join.epoch)"
+        case .feed(let item): "\(item.eventID.hex)-\(inboxID)"
         case .withdrawn(let withdrawn):
             "\(withdrawn.isRestored ? "restored" : "withdrawn")-\(withdrawn.id.hex)-\(inboxID)"
         case .outcome: "outcome-\(inboxID)"

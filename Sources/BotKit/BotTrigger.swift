@@ -1,6 +1,6 @@
 /// The reason why a handler runs.
 public enum BotTrigger: Sendable, Hashable {
-    /// An event in a chat.
+    /// An event in a chat, or an item of a feed.
     case event(CoreEvent)
     /// A due schedule of the bot.
     case schedule(ScheduleRun)
@@ -61,7 +61,7 @@ extension BotTrigger {
         if case .message(let message)? = event?.content { message } else { nil }
     }
 
-    /// The chat that the trigger belongs to; empty for schedules, start, stop and probes.
+    /// The chat that the trigger belongs to; empty for feeds, schedules, start, stop and probes.
     package var chatID: ChatID {
         switch self {
         case .event(let event): event.chatID

@@ -1,6 +1,6 @@
 /// The chat and the account that an event belongs to; filters receive it together with the event.
 public struct EventScope: Sendable {
-    /// The id of the chat; empty if there is none, as for a schedule.
+    /// The id of the chat; empty if there is none, as for a schedule or a feed.
     public let chatID: ChatID
     /// The account that the bot runs as.
     public let account: PublicKey

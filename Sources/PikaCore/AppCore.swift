@@ -20,6 +20,7 @@ package actor AppCore {
     private let runner: EffectRunner
     nonisolated let mailbox: Mailbox
     nonisolated let healthQueries = HealthQueries()
+    nonisolated let feedAnswers = FeedAnswers()
     private nonisolated let hub = UpdateHub()
     private nonisolated let searchCount = Atomic<Int>(0)
     private var random: CoreRandom
@@ -42,7 +43,8 @@ package actor AppCore {
         self.mailbox = Mailbox()
         self.random = CoreRandom(ports.randomness)
         let outputs = EffectRunner.Outputs(
-            mailbox: self.mailbox, hub: self.hub, events: continuation, healthQueries: self.healthQueries)
+            mailbox: self.mailbox, hub: self.hub, events: continuation, healthQueries: self.healthQueries,
+            feedAnswers: self.feedAnswers)
         self.runner = EffectRunner(ports, outputs, files: self.files, signer: account.signer)
     }
 
@@ -123,6 +125,7 @@ package actor AppCore {
             mailbox.close()
             self.hub.close()
             self.healthQueries.close()
+            self.feedAnswers.close()
             runner.close()
         }
         var model = try self.restore(try await self.store.load())

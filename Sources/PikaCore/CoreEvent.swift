@@ -1,15 +1,15 @@
 import Marmot
 public import Nostr
 
-/// An event in a chat, for handlers: redelivered after a restart until it is completed.
+/// An event in a chat or of a feed, for handlers: redelivered after a restart until it is completed.
 public struct CoreEvent: Sendable, Hashable {
     /// The inbox row's id; ascending. Pass it to ``AppCore/complete(_:effects:)``.
     public let inboxID: Int64
-    /// The id of the chat; empty for the outcome of an action that is about none.
+    /// The id of the chat; empty for items of feeds, and for the outcome of an action that is about none.
     public internal(set) var chatID: ChatID
     /// The time when this account received it.
     public let receivedAt: UnixTime
-    /// The message, commit, call signal, join, withdrawal or outcome.
+    /// The message, commit, call signal, join, withdrawal, outcome or item.
     public let content: Content
 
     /// The type of an event, with its content.
@@ -26,6 +26,8 @@ public struct CoreEvent: Sendable, Hashable {
         case withdrawn(WithdrawnEvent)
         /// An action that a handler requested has an outcome.
         case outcome(OutcomeEvent)
+        /// An item of a feed. It belongs to no chat and has no author.
+        case feed(FeedItem)
     }
 }
 

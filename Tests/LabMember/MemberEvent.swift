@@ -43,7 +43,7 @@ enum MemberEvent {
                 "from": .string(withdrawn.sender.hex), "kind": .integer(Int64(withdrawn.kind.rawValue)),
                 "restored": .bool(withdrawn.isRestored),
             ]
-        case .joined, .outcome: return nil
+        case .joined, .outcome, .feed: return nil
         }
     }
 

@@ -6,6 +6,8 @@ package import PikaCore
 extension Admission {
     package func judge(_ event: CoreEvent, for policy: BotPolicy, in scope: EventScope) -> AdmissionVerdict {
         switch event.content {
+        // Policies are about members and chats; the feed's own settings decide who may add items to it.
+        case .feed: return .admitted
         case .message(let message):
             guard message.sender != scope.account else { return .ignored(.own) }
             guard Self.isInScope(message, policy, scope) else {
@@ -42,14 +44,14 @@ extension Admission {
 
 extension CoreEvent {
     /// Returns the author of the event; nil for the account's own commits, for its joins, which the invitation policy
-    /// decides, and for withdrawals, which have no author: a bot that received a message is always told that it was
-    /// withdrawn.
+    /// decides, for items of feeds, and for withdrawals, which have no author: a bot that received a message is always told
+    /// that it was withdrawn.
     func trigger(by account: PublicKey) -> (author: PublicKey, role: MemberRole?)? {
         switch content {
         case .message(let message): (message.sender, message.role)
         case .call(let call): (call.sender, call.role)
         case .commit(let commit): commit.isOwn || commit.committer == account ? nil : (commit.committer, commit.role)
-        case .joined, .withdrawn, .outcome: nil
+        case .joined, .withdrawn, .outcome, .feed: nil
         }
     }
 }

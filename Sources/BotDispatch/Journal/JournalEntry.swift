@@ -34,7 +34,7 @@ package struct JournalEntry: Codable, Hashable, Sendable {
     package var id: String?
     /// The id in hex of the event on relays; nil if it is unknown.
     package var wrapper: String?
-    /// The first eight digits of the chat id; nil if the event belongs to no known chat.
+    /// The first eight digits of the chat id, or `feed/` and the feed's name; nil if the event belongs to no known chat.
     package var chat: String?
     /// The bot's label; nil if the entry applies to all bots.
     package var bot: String?
@@ -58,7 +58,7 @@ package struct JournalEntry: Codable, Hashable, Sendable {
     private init(_ event: CoreEvent, at: UnixTime, bot: String?, fate: Fate, code: String, detail: String) {
         self.at = at
         (id, wrapper) = event.journalNames
-        chat = String(event.chatID.rawValue.prefix(8))
+        chat = event.journalChat
         self.bot = bot
         self.fate = fate
         reason = code
@@ -97,8 +97,15 @@ extension CoreEvent {
         case .call(let call): (inputID, call.wrapper?.hex)
         case .joined: (inputID, nil)
         case .outcome(let outcome): (outcome.result.messageID?.hex ?? outcome.action.rawValue, nil)
+        case .feed(let item): (item.eventID.hex, nil)
         case .withdrawn(let withdrawn): (withdrawn.id.hex, withdrawn.wrapper?.hex)
         }
+    }
+
+    /// The chat or feed of the event, shortened.
+    fileprivate var journalChat: String {
+        if case .feed = content { return lane }
+        return String(chatID.rawValue.prefix(8))
     }
 
     fileprivate var journalChange: JournalEntry.Change? {

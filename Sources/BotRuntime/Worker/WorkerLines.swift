@@ -5,7 +5,7 @@ import Foundation
 /// The lines that a worker writes to standard output for its supervisor: one JSON object per line, never with a secret.
 ///
 /// Status lines are `{"status":"starting"}`, `{"status":"ready","pubkey":…}` and `{"status":"draining"}`. Event lines
-/// have `event` (`joined`, `message`, `commit`, `call`, `withdrawn`, `restored`, `answer` or `call_answer`), `chat`, and by
+/// have `event` (`joined`, `message`, `commit`, `call`, `withdrawn`, `restored`, `feed`, `answer` or `call_answer`), `chat`, and by
 /// kind `id`, `from`, `kind`, `epoch`, `type`, `bot` and `content`. Keys and ids are cut to eight digits.
 struct WorkerLines: Sendable {
     private struct Line: Encodable {
@@ -74,6 +74,11 @@ struct WorkerLines: Sendable {
             line.event = "outcome"
             line.id = outcome.result.messageID.map { short($0.hex) }
             line.type = "\(outcome.kind) \(outcome.result.name)"
+        case .feed(let item):
+            line.event = "feed"
+            line.chat = nil
+            line.from = item.feed
+            line.content = item.text.flatMap(shown)
         }
         write(line)
     }

@@ -44,6 +44,7 @@ extension DaemonMachine {
             return .announce([.withdrawn(DaemonWithdrawal(withdrawn, in: group))])
         // Commands end with their own results; only handlers of bots ask for outcomes.
         case .outcome: return .announce([])
+        case .feed(let item): return .announce([.feedItem(DaemonFeedItem(item, receivedAt: event.receivedAt))])
         case .joined: return self.memberships.hold(event) ? .hold : .announce(self.joinEvents(event))
         }
     }

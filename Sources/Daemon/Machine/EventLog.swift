@@ -89,10 +89,10 @@ struct EventLog: Sendable {
         return Batch(first: cursor, count: count, isNew: false)
     }
 
-    /// Returns the chat whose newest record tells whether the cause was recorded before; nil if no such record is kept.
+    /// Returns the chat or feed whose newest record tells whether the cause was recorded before; nil if no such record is kept.
     func chatOfRecord(_ cause: Cause) -> ChatID? {
         guard self.isPerChat, case .event(let event) = cause else { return nil }
-        return event.chatID
+        return Self.place(of: event)
     }
 
     /// Assigns cursors to events. They are in the log once their entries are stored, by ``append(_:)``.
@@ -123,13 +123,16 @@ struct EventLog: Sendable {
             return [(place.name, ["of": .string(place.fingerprint), "cursor": .integer(cursor)])]
         case .event(let event) where self.isPerChat:
             let value: JSONObject = ["inbox": .integer(event.inboxID), "cursor": .integer(cursor)]
-            return [(Self.newestKey(event.chatID), value)]
+            return [(Self.newestKey(Self.place(of: event)), value)]
         case .event(let event):
             self.recorded.append((event.inboxID, cursor))
             if self.recorded.count > self.rememberedEvents { self.recorded.removeFirst() }
             return []
         }
     }
+
+    /// Returns the chat that an event is remembered under; a feed counts as a chat of its own.
+    private static func place(of event: CoreEvent) -> ChatID { ChatID(rawValue: event.lane) }
 
     private func head(last: Int64) -> JSONObject {
         [

@@ -12,6 +12,8 @@ package enum DaemonEvent: Hashable, Sendable {
     case groupChanged(DaemonGroupChange)
     case messageReceived(DaemonMessage)
     case withdrawn(DaemonWithdrawal)
+    /// An item of a feed; only external bots get them.
+    case feedItem(DaemonFeedItem)
     case callInviteReceived(callID: String, from: PublicKey, nostrGroupID: String)
     case callSessionStarted(callID: String, nostrGroupID: String, from: PublicKey)
     case callSessionEnded(callID: String, reason: String)
@@ -86,6 +88,7 @@ package enum DaemonEvent: Hashable, Sendable {
         case .groupChanged(let change): change.json
         case .messageReceived(let message): message.json
         case .withdrawn(let withdrawal): withdrawal.json
+        case .feedItem(let item): item.json
         case .recorded(let object): object
         case .signerState(let status, let account): Self.json(of: status, account)
         case .callInviteReceived, .callSessionStarted, .callSessionEnded, .callDebug, .callAudioChunk, .callData:

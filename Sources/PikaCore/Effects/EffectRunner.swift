@@ -10,6 +10,7 @@ final class EffectRunner: Sendable {
         let hub: UpdateHub
         let events: AsyncStream<CoreEvent>.Continuation
         let healthQueries: HealthQueries
+        let feedAnswers: FeedAnswers
     }
 
     typealias TaskGroup = ThrowingDiscardingTaskGroup<any Error>
@@ -46,6 +47,7 @@ final class EffectRunner: Sendable {
         case .storeQuarantined(let subject, let event): self.ports.store.crashes.keep(event.json(), of: subject)
         case .changeQuarantine(let change, let subject): self.changeQuarantine(change, of: subject)
         case .answerVitals(let number, let vitals): self.outputs.healthQueries.answer(number, vitals)
+        case .answerFeed(let number, let receipt): self.outputs.feedAnswers.answer(number, receipt)
         case .finish(let request, let outcome): self.finish(request, outcome)
         case .report(let chatID, let messageID, let delivery): self.report(delivery, of: messageID, in: chatID)
         case .note(let note): self.notes.record(note)

@@ -25,6 +25,7 @@ enum EventCounters {
         case .joined: "joined"
         case .withdrawn: "withdrawn"
         case .outcome: "outcome"
+        case .feed: "feed"
         }
     }
 }

@@ -11,6 +11,7 @@ struct HandlerInbox: Sendable {
     private var events = Inbox()
     private(set) var lastID: Int64
     private var outcomes = IdempotentOutcomes()
+    var feeds = RecentFeedItems()
 
     /// - Parameter rows: the stored rows, whose events are restored by ``restore(_:bytes:)``.
     init(cursors: [String: Int64], rows: [InboxRow]) {
@@ -38,6 +39,13 @@ struct HandlerInbox: Sendable {
         step.changes.append(.advanceCursor(name: Self.cursor, to: event.inboxID))
         self.handOut(retention, &step)
         self.dropSurplus(retention, &step)
+    }
+
+    /// Returns whether items of feeds may be added: they fill at most half of the inbox, so that they never displace
+    /// events of chats.
+    func hasRoomForFeeds(_ retention: RetentionPolicy) -> Bool {
+        self.events.feedCount < max(1, retention.maximumUnhandled / 2)
+            && self.events.feedBytes < RetentionPolicy.maximumUnhandledBytes / 2
     }
 
     /// Removes an event that a handler has finished; false if it is gone already.

@@ -9,7 +9,7 @@ struct Inbox: Sendable {
     struct Window: Sendable, Hashable {
         var count: Int
         var bytes: Int
-        /// Per chat, so that a chat with stuck handlers leaves room for the others.
+        /// Per chat or feed, so that one with stuck handlers leaves room for the others.
         var countOfChat: Int
         var bytesOfChat: Int
 
@@ -41,10 +41,11 @@ struct Inbox: Sendable {
     }
 
     private var rows: [Int64: Row] = [:]
-    /// Ids of the waiting rows, ascending, by chat.
-    private var waiting: [ChatID: [Int64]] = [:]
+    /// Ids of the waiting rows, ascending, by lane.
+    private var waiting: [String: [Int64]] = [:]
     private var handedOut = Load()
-    private var handedOutByChat: [ChatID: Load] = [:]
+    private var handedOutByLane: [String: Load] = [:]
+    private var ofFeeds = Load()
     /// The total size of all stored forms.
     private(set) var bytes = 0
 
@@ -52,6 +53,9 @@ struct Inbox: Sendable {
     var isEmpty: Bool { self.rows.isEmpty }
     /// The number of handed-out events.
     var handedOutCount: Int { self.handedOut.count }
+    /// The number of items of feeds, and their bytes.
+    var feedCount: Int { self.ofFeeds.count }
+    var feedBytes: Int { self.ofFeeds.bytes }
     var ids: [Int64] { self.rows.keys.sorted() }
     var oldestArrival: UnixTime? { self.rows.values.lazy.map(\.event.receivedAt).min() }
 
@@ -62,49 +66,57 @@ struct Inbox: Sendable {
         guard self.rows[event.inboxID] == nil else { return }
         self.rows[event.inboxID] = Row(event: event, bytes: bytes)
         self.bytes += bytes
-        self.waiting[event.chatID, default: []].add(event.inboxID)
+        if event.isFeed {
+            self.ofFeeds.count += 1
+            self.ofFeeds.bytes += bytes
+        }
+        self.waiting[event.lane, default: []].add(event.inboxID)
     }
 
     /// Removes an event that is finished or dropped; nil if it is unknown.
     @discardableResult
     mutating func remove(_ id: Int64) -> CoreEvent? {
         guard let row = self.rows.removeValue(forKey: id) else { return nil }
-        let chat = row.event.chatID
+        let lane = row.event.lane
         self.bytes -= row.bytes
+        if row.event.isFeed {
+            self.ofFeeds.count -= 1
+            self.ofFeeds.bytes -= row.bytes
+        }
         if row.isHandedOut {
             self.handedOut.count -= 1
             self.handedOut.bytes -= row.bytes
-            var load = self.handedOutByChat[chat] ?? Load()
+            var load = self.handedOutByLane[lane] ?? Load()
             load.count -= 1
             load.bytes -= row.bytes
-            self.handedOutByChat[chat] = load.count == 0 ? nil : load
+            self.handedOutByLane[lane] = load.count == 0 ? nil : load
         } else {
-            self.leaveQueue(id, chat)
+            self.leaveQueue(id, lane)
         }
         return row.event
     }
 
-    /// Hands out the oldest event whose chat has room; nil if none may be handed out now.
+    /// Hands out the oldest event whose lane has room; nil if none may be handed out now.
     ///
     /// - Parameter oldest: events that arrived earlier are no longer handed out.
     mutating func handOut(within window: Window, notBefore oldest: UnixTime) -> CoreEvent? {
         guard self.handedOut.count == 0 || self.handedOut.count < window.count else { return nil }
         var next: Row?
-        for (chat, queue) in self.waiting {
+        for (lane, queue) in self.waiting {
             guard let row = self.first(of: queue, notBefore: oldest),
                 row.event.inboxID < next?.event.inboxID ?? .max,
-                (self.handedOutByChat[chat] ?? Load()).takes(row.bytes, window.countOfChat, window.bytesOfChat)
+                (self.handedOutByLane[lane] ?? Load()).takes(row.bytes, window.countOfChat, window.bytesOfChat)
             else { continue }
             next = row
         }
         guard let row = next, self.handedOut.takes(row.bytes, window.count, window.bytes) else { return nil }
-        let (id, chat) = (row.event.inboxID, row.event.chatID)
+        let (id, lane) = (row.event.inboxID, row.event.lane)
         self.rows[id]?.isHandedOut = true
-        self.leaveQueue(id, chat)
+        self.leaveQueue(id, lane)
         self.handedOut.count += 1
         self.handedOut.bytes += row.bytes
-        self.handedOutByChat[chat, default: Load()].count += 1
-        self.handedOutByChat[chat, default: Load()].bytes += row.bytes
+        self.handedOutByLane[lane, default: Load()].count += 1
+        self.handedOutByLane[lane, default: Load()].bytes += row.bytes
         return row.event
     }
 
@@ -115,16 +127,22 @@ struct Inbox: Sendable {
         return nil
     }
 
-    private mutating func leaveQueue(_ id: Int64, _ chat: ChatID) {
-        self.waiting[chat]?.drop(id)
-        if self.waiting[chat]?.isEmpty == true { self.waiting[chat] = nil }
+    private mutating func leaveQueue(_ id: Int64, _ lane: String) {
+        self.waiting[lane]?.drop(id)
+        if self.waiting[lane]?.isEmpty == true { self.waiting[lane] = nil }
     }
 
-    /// Removes and returns the oldest waiting event if the inbox exceeds one of the limits.
+    /// Removes and returns the oldest waiting event of a chat if the inbox exceeds one of the limits. Items of feeds stay:
+    /// their sources were told that they are stored, and their number is bounded already.
     mutating func dropSurplus(count: Int, bytes: Int) -> CoreEvent? {
-        guard self.count > count || self.bytes > bytes, let oldest = self.waiting.values.compactMap(\.first).min()
+        guard self.count > count || self.bytes > bytes,
+            let oldest = self.waiting.values.compactMap({ self.firstOfChat($0) }).min()
         else { return nil }
         return self.remove(oldest)
+    }
+
+    private func firstOfChat(_ queue: [Int64]) -> Int64? {
+        queue.first.flatMap { self.rows[$0]?.event.isFeed == false ? $0 : nil }
     }
 
     /// Returns the waiting events that arrived before a time, oldest first.

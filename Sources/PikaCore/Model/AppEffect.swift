@@ -35,6 +35,8 @@ enum AppEffect: Sendable, Hashable {
     case changeQuarantine(QuarantineChange, CrashSubject)
     /// Answers a request for the core's vitals, by its number.
     case answerVitals(Int, CoreVitals)
+    /// Answers the source of a feed's item, by the number of the request.
+    case answerFeed(Int, FeedReceipt)
     /// Uploads files; each blob goes to the first server that accepts it.
     case upload(operation: Int, [MediaUpload], to: [MediaURL])
     /// Has the account's remote signer perform an operation.

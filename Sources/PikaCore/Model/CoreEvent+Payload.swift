@@ -26,6 +26,7 @@ extension CoreEvent {
                 )
             case .withdrawn(let message): ("withdrawn", message.json)
             case .outcome(let outcome): ("outcome", outcome.json)
+            case .feed(let item): ("feed", item.json)
             }
         let json: JSONValue = [
             "v": 1, "chat": .string(self.chatID.rawValue), "at": .integer(self.receivedAt.seconds),
@@ -67,6 +68,9 @@ extension CoreEvent {
         case "outcome":
             guard let outcome = OutcomeEvent(stored: body) else { return nil }
             content = .outcome(outcome)
+        case "feed":
+            guard let item = FeedItem(body) else { return nil }
+            content = .feed(item)
         default: return nil
         }
         self.init(inboxID: inboxID, chatID: ChatID(rawValue: chat), receivedAt: UnixTime(receivedAt), content: content)
@@ -94,6 +98,22 @@ extension MessageEvent {
             tags: tags.map { Tag(values: ($0.array ?? []).compactMap(\.string)) }, createdAt: UnixTime(createdAt),
             epoch: epoch,
             role: json.role, wrapper: json.eventID("wrapper"))
+    }
+}
+
+extension FeedItem {
+    fileprivate var json: JSONValue {
+        [
+            "feed": .string(self.feed), "id": .string(self.id), "payload": .string(Base64.encode(self.payload)),
+            "content_type": self.contentType.map { .string($0) } ?? .null,
+        ]
+    }
+
+    fileprivate init?(_ json: JSONValue) {
+        guard let feed = json["feed"]?.string, let id = json["id"]?.string,
+            let payload = json["payload"]?.string.flatMap({ Base64.decode($0) })
+        else { return nil }
+        self.init(feed: feed, id: id, payload: payload, contentType: json["content_type"]?.string)
     }
 }
 

@@ -42,6 +42,8 @@ enum CoreInput: Sendable {
     case callMedia(CallMediaReport)
     /// A request for the core's vitals, with its number.
     case queryVitals(Int)
+    /// An item of a feed, and the number under which its source waits for the answer.
+    case feed(FeedDelivery, answer: Int)
     /// An operator releases or drops a quarantined subject.
     case quarantine(QuarantineOrder, CrashSubject, RequestID)
 

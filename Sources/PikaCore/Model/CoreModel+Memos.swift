@@ -38,12 +38,14 @@ extension CoreModel {
             case .rollbacks: isReadable = self.convergence.restoreRollbacks(of: GroupID(name.key), memo)
             case .carrierEvent, .withdrawal, .heldMessage, .tombstone:
                 isReadable = self.settlement.restore(name, memo)
+            case .feedItem: isReadable = self.inbox.feeds.restore(name.key, memo)
             case .groupIntent, .reseal, .keyAge, .mediaSecrets, .copiedGroup: break
             }
             guard isReadable else {
                 throw AppCoreError(.corruptState, "a memo of kind \(name.kind.rawValue) cannot be read")
             }
         }
+        self.inbox.feeds.sort()
         self.state.invites = stored.invites.map {
             .init($0, group: previews[$0.wrapper])
         }

@@ -51,6 +51,7 @@ extension CoreEvent {
         case .call(let call): (call.id, call.wrapper)
         case .withdrawn(let message): (message.id, message.wrapper)
         case .joined, .outcome: nil
+        case .feed(let item): (item.eventID, nil)
         }
     }
 }

@@ -364,6 +364,8 @@ package struct MemoName: Sendable, Hashable {
         /// A message of this account that waits until nothing is undecided; the key is the group id and its number, 8
         /// bytes big-endian.
         case heldMessage = "held_message"
+        /// The id of a recent item of a feed; the key is the feed's name, a zero and a slot, 2 bytes big-endian.
+        case feedItem = "feed_item"
         /// A disbanded group, kept permanently; the key is the group id.
         case tombstone
     }

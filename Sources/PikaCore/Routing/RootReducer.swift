@@ -62,6 +62,7 @@ extension CoreModel {
         case .timer(.profiles): self.continueProfiles(&step)
         case .timer(.call(let id)): self.followCall(.timedOut(callID: id), &step)
         case .callMedia(let report): self.receiveCallMedia(report, &step)
+        case .feed(let delivery, let answer): self.receive(delivery, answer: answer, &step)
         case .queryVitals(let number): self.queryVitals(number, &step)
         case .quarantine(let order, let subject, let request): self.order(order, subject, request, &step)
         case .keyUsed(let job, let result): self.receiveKeyUse(job, result, &step)

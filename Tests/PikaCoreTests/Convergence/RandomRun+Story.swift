@@ -23,6 +23,7 @@ extension RandomRun {
         case .joined(let join): return "[joined \(join.epoch)]"
         case .message(let message): return "\(message.content)@\(message.epoch)"
         case .call: return "[call]"
+        case .feed: return "[feed]"
         case .withdrawn(let message): return message.isRestored ? "[restored]" : "[withdrawn]"
         case .outcome(let outcome): return "[\(outcome.kind) \(outcome.result.name)]"
         }

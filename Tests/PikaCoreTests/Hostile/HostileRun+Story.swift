@@ -33,6 +33,7 @@ extension HostileRun {
         case .joined(let join): return "[joined \(join.epoch)]"
         case .message(let message): return "\(message.content.suffix(12))@\(message.epoch)"
         case .call: return "[call]"
+        case .feed: return "[feed]"
         case .withdrawn(let message): return message.isRestored ? "[restored]" : "[withdrawn]"
         case .outcome(let outcome): return "[\(outcome.kind) \(outcome.result.name)]"
         }
