@@ -29,6 +29,11 @@ let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swi
 let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let nioTLS: Target.Dependency = .product(name: "NIOTLS", package: "swift-nio")
 let histogram: Target.Dependency = .product(name: "Histogram", package: "hdrhistogram-swift")
+let hummingbird: [Target.Dependency] = [
+    .product(name: "Hummingbird", package: "hummingbird"),
+    .product(name: "HummingbirdCore", package: "hummingbird"),
+    .product(name: "HTTPTypes", package: "swift-http-types"),
+]
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 
 func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -57,6 +62,12 @@ var targets: [Target] = [
         "RelayClient",
         ["Errors", "NetworkAddresses", "Nostr", "PikaCore", logging, metrics, lifecycle, nioSSL] + nio),
     library("BlossomClient", ["Errors", "NetworkAddresses", "PikaCore", "Nostr", httpClient, logging] + nio),
+    library(
+        "Feeds",
+        [
+            "Errors", "ProcessSupport", "PikaCore", "RelayClient", "Nostr", crypto, httpClient, subprocess, systemPackage,
+            lifecycle, logging, metrics,
+        ] + hummingbird + nio),
     library("Storage", ["Errors", "ProcessSupport", "PikaCore", "MLS", "Nostr", "CSodium", grdb]),
     library("BotStorage", ["Errors", "BotKit", "PikaCore", "Storage", grdb]),
     library("EmbeddedRelay", ["Errors", "Nostr", crypto, grdb, logging, lifecycle] + nio),
@@ -75,7 +86,7 @@ var targets: [Target] = [
         "BotRuntime",
         [
             "BotConfiguration", "BotKit", "BotDispatch", "BotStorage", "BlossomClient", "Diagnosis", "Errors",
-            "ExternalBots", "NetworkAddresses", "ProbeReports", "ProcessSupport", "Telemetry", "PikaCore", "Marmot",
+            "ExternalBots", "Feeds", "NetworkAddresses", "ProbeReports", "ProcessSupport", "Telemetry", "PikaCore", "Marmot",
             "Nostr",
             "RelayClient", "Storage",
             lifecycle, unixSignals, logging, metrics, httpClient, subprocess, systemPackage,
@@ -170,6 +181,12 @@ var targets: [Target] = [
     tests(
         "BlossomClientTests",
         ["Errors", "BlossomClient", "NetworkAddresses", "EmbeddedRelay", "PikaCore", "Nostr", crypto, logging] + nio),
+    tests(
+        "FeedsTests",
+        [
+            "Feeds", "BotTesting", "Errors", "EmbeddedRelay", "PikaCore", "RelayClient", "Nostr", crypto, httpClient, lifecycle,
+            logging,
+        ] + nio),
     tests("EmbeddedRelayTests", ["Errors", "EmbeddedRelay", "Nostr", crypto, lifecycle, logging, grdb] + nio),
     tests("StorageTests", ["Storage", "Errors", "PikaCore", "Marmot", "MLS", "Nostr", grdb]),
     tests("BotStorageTests", ["BotStorage", "BotKit", "BotTesting", "Errors", "PikaCore", "Nostr", "Storage"]),
@@ -280,12 +297,14 @@ let package = Package(
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
         .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),

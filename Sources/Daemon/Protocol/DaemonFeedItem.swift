@@ -17,6 +17,7 @@ package struct DaemonFeedItem: Hashable, Sendable {
             "type": "feed_item", "feed": .string(self.item.feed), "item_id": .string(self.item.id),
             "event_id": .string(self.item.eventID.hex), "received_at": .integer(self.receivedAt.seconds),
         ]
+        object["name"] = self.item.name.map(JSONValue.string)
         object["content_type"] = self.item.contentType.map(JSONValue.string)
         if let text = self.item.text {
             object["text"] = .string(text)

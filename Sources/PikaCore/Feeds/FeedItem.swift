@@ -14,14 +14,17 @@ public struct FeedItem: Sendable, Hashable {
     public let id: String
     /// The content as received.
     public let payload: [UInt8]
+    /// The name that the source gives the item, if any: the type of a server-sent event, or the name of a file.
+    public let name: String?
     /// The media type that the source states, such as `application/json`; unverified, nil if it states none.
     public let contentType: String?
 
     /// Creates an item, for tests of handlers.
-    public init(feed: String, id: String, payload: [UInt8], contentType: String? = nil) {
+    public init(feed: String, id: String, payload: [UInt8], name: String? = nil, contentType: String? = nil) {
         self.feed = feed
         self.id = id
         self.payload = payload
+        self.name = name
         self.contentType = contentType
     }
 
@@ -36,7 +39,8 @@ public struct FeedItem: Sendable, Hashable {
     /// Whether id and payload are within their limits.
     package var isWithinLimits: Bool {
         !self.id.isEmpty && self.id.utf8.count <= Self.maximumIDBytes
-            && self.payload.count <= Self.maximumPayloadBytes && self.contentType?.utf8.count ?? 0 <= 256
+            && self.payload.count <= Self.maximumPayloadBytes && self.name?.utf8.count ?? 0 <= 1_024
+            && self.contentType?.utf8.count ?? 0 <= 256
     }
 }
 

@@ -105,6 +105,7 @@ extension FeedItem {
     fileprivate var json: JSONValue {
         [
             "feed": .string(self.feed), "id": .string(self.id), "payload": .string(Base64.encode(self.payload)),
+            "name": self.name.map { .string($0) } ?? .null,
             "content_type": self.contentType.map { .string($0) } ?? .null,
         ]
     }
@@ -113,7 +114,8 @@ extension FeedItem {
         guard let feed = json["feed"]?.string, let id = json["id"]?.string,
             let payload = json["payload"]?.string.flatMap({ Base64.decode($0) })
         else { return nil }
-        self.init(feed: feed, id: id, payload: payload, contentType: json["content_type"]?.string)
+        self.init(
+            feed: feed, id: id, payload: payload, name: json["name"]?.string, contentType: json["content_type"]?.string)
     }
 }
 
