@@ -65,7 +65,8 @@ var targets: [Target] = [
     library(
         "Feeds",
         [
-            "Errors", "ProcessSupport", "PikaCore", "RelayClient", "Nostr", crypto, httpClient, subprocess, systemPackage,
+            "Errors", "ProcessSupport", "PikaCore", "RelayClient", "Nostr", crypto, httpClient, subprocess,
+            systemPackage,
             lifecycle, logging, metrics,
         ] + hummingbird + nio),
     library("Storage", ["Errors", "ProcessSupport", "PikaCore", "MLS", "Nostr", "CSodium", grdb]),
@@ -184,7 +185,8 @@ var targets: [Target] = [
     tests(
         "FeedsTests",
         [
-            "Feeds", "BotTesting", "Errors", "EmbeddedRelay", "PikaCore", "RelayClient", "Nostr", crypto, httpClient, lifecycle,
+            "Feeds", "BotTesting", "Errors", "EmbeddedRelay", "PikaCore", "RelayClient", "Nostr", crypto, httpClient,
+            lifecycle,
             logging,
         ] + nio),
     tests("EmbeddedRelayTests", ["Errors", "EmbeddedRelay", "Nostr", crypto, lifecycle, logging, grdb] + nio),

@@ -57,6 +57,9 @@ extension AccountConfiguration {
         lines.append("  profiles: \(profiles)")
         lines.append("  onRollbackStorm: \(onRollbackStorm.rawValue)")
         lines.append("  protocol: \(groupProtocol.rawValue)")
+        lines.append("  webhooks: \(yamlText(webhooks.description))")
+        lines.append(feeds.isEmpty ? "  feeds: []" : "  feeds:")
+        for feed in feeds { lines.append("    - \(feed.configurationText)") }
         lines.append(bots.isEmpty ? "  bots: []" : "  bots:")
         for bot in bots { lines += bot.redactedLines.map { "    " + $0 } }
         return lines

@@ -66,7 +66,13 @@ package struct AccountConfiguration: Hashable, Sendable {
     package var onRollbackStorm = RollbackStormPolicy.report
     /// The generation of Marmot for the groups that the account creates.
     package var groupProtocol = GroupProtocol.auto
+    /// The address of the webhook listener; used only if there are webhook feeds.
+    package var webhooks = Self.standardWebhooks
+    /// The sources of events from outside the chats.
+    package var feeds: [FeedConfiguration] = []
     package var bots: [BotConfiguration] = []
+
+    package static let standardWebhooks = ListenAddress(host: "127.0.0.1", port: 8790)
 }
 
 /// The users that may invite an account into a group.

@@ -12,6 +12,7 @@ extension ConfigurationFile {
         for account in configuration.accounts {
             let path = positions[account.name].map { "accounts[\($0)]" } ?? "accounts"
             checker.check(account.key, "\(path).key")
+            for (index, feed) in account.feeds.enumerated() { checker.check(feed, "\(path).feeds[\(index)]") }
             for (index, bot) in account.bots.enumerated() { checker.check(bot, "\(path).bots[\(index)]") }
         }
         return checker.problems.isEmpty ? [] : ConfigurationError(problems: checker.problems).problems
@@ -47,6 +48,44 @@ private struct ReferenceChecker {
         case .included(_, let settings): check(settings: settings, "\(keyPath).with")
         case .external(let program): check(program, keyPath)
         }
+    }
+
+    mutating func check(_ feed: FeedConfiguration, _ keyPath: String) {
+        let path = "\(keyPath).\(feed.source.kind)"
+        switch feed.source {
+        case .webhook(let webhook):
+            switch webhook.authentication {
+            case .hmac(let keys):
+                for (index, key) in keys.enumerated() { check(key, "\(path).authentication.hmac[\(index)]") }
+            case .bearer(let token): check(token, "\(path).authentication.bearer")
+            }
+        case .webSocket(let socket): check(socket.headers, "\(path).headers")
+        case .poll(let poll): check(poll.headers, "\(path).headers")
+        case .sse(let stream): check(stream.headers, "\(path).headers")
+        case .directory(let directory): check(directory: directory.path, "\(path).path")
+        case .program(let program):
+            let name = program.command[0]
+            check(
+                executable: name.contains("/") ? ConfigurationParser.resolve(name, in: program.directory) : name,
+                "\(path).command")
+            check(directory: program.directory, "\(path).directory")
+            check(program.environment, "\(path).environment")
+        }
+    }
+
+    private mutating func check(_ values: [String: FeedConfiguration.Variable], _ keyPath: String) {
+        for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+            if case .secret(let reference) = value { check(reference, "\(keyPath).\(name)") }
+        }
+    }
+
+    private mutating func check(directory path: String, _ keyPath: String) {
+        var isFolder: ObjCBool = false
+        let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+        guard !exists || !isFolder.boolValue else { return }
+        add(
+            keyPath, expected: "a directory", found: exists ? "a file" : "none at \(path)",
+            fix: "create the directory or correct the path")
     }
 
     private mutating func check(_ program: ExternalBotConfiguration, _ keyPath: String) {

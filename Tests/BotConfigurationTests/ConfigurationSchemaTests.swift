@@ -49,9 +49,18 @@ struct ConfigurationSchemaTests {
 
     @Test func reportsMissingRequiredKeys() {
         for place in SchemaPlace.all where place.key.absence == .refused {
-            // Without use or command, the kind of bot is unknown.
-            let isKindOfBot = ["includedBot", "externalBot"].contains(place.steps[place.steps.count - 1].mapping.name)
-            let expected = isKindOfBot ? "one of the keys use, command" : "the key \(place.key.name)"
+            // Without use or command, the kind of bot is unknown, and so is that of a feed without its own key.
+            let mapping = place.steps[place.steps.count - 1].mapping.name
+            let isKindOfBot = ["includedBot", "externalBot"].contains(mapping)
+            let isKindOfFeed =
+                ConfigurationSchema.feeds.map(\.name).contains(mapping)
+                && ConfigurationSchema.feedKinds.contains(place.key.name)
+            let expected =
+                isKindOfBot
+                ? "one of the keys use, command"
+                : isKindOfFeed
+                    ? "one of the keys \(ConfigurationSchema.feedKinds.joined(separator: ", "))"
+                    : "the key \(place.key.name)"
             // Without its own keys, the mapping is parsed as an ordinary reference.
             guard !["bunker", "ncryptsec"].contains(place.key.name) else { continue }
             #expect(problems(place.file(with: nil)).map(\.expected).contains(expected), "\(place)")

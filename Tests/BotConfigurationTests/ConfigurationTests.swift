@@ -250,6 +250,8 @@ struct ConfigurationTests {
                     profiles: true
                     onRollbackStorm: report
                     protocol: auto
+                    webhooks: "127.0.0.1:8790"
+                    feeds: []
                     bots:
                       - use: responder
                         name: responder
@@ -269,6 +271,8 @@ struct ConfigurationTests {
                     profiles: false
                     onRollbackStorm: leave
                     protocol: v1
+                    webhooks: "127.0.0.1:8790"
+                    feeds: []
                     bots:
                       - use: echo
                         name: echo

@@ -68,6 +68,8 @@ extension AccountConfiguration {
         entries.add("profiles", "\(profiles)")
         entries.add("onRollbackStorm", onRollbackStorm.rawValue)
         entries.add("protocol", groupProtocol.rawValue)
+        entries.add("webhooks", webhooks.description)
+        for feed in feeds { entries.add("feeds", feed.name, feed.configurationText) }
         return entries.all
     }
 }

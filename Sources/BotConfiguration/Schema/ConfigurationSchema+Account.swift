@@ -46,6 +46,15 @@ extension ConfigurationSchema {
                     + "`v1` (Pika, MDK to 0.8), or `auto`: `v2` if all invitees have key packages of it, else `v1`. "
                     + "Existing groups keep their generation, and the account can join groups of both."),
             SchemaKey(
+                "webhooks", .text(.address), .standard("\(AccountConfiguration.standardWebhooks)"),
+                example: "127.0.0.1:8791", effect: .restartsWorker,
+                "Address on which webhook feeds are served, as plain HTTP: put a reverse proxy with TLS before it. "
+                    + "Different for each account; unused without webhook feeds."),
+            SchemaKey(
+                "feeds", .list(of: .either(feeds.map { .mapping($0) }), atLeast: 0), .standard("[]"),
+                effect: .restartsWorker,
+                "Sources of events from outside the chats, for `OnFeed` handlers: [feeds.md](feeds.md)."),
+            SchemaKey(
                 "bots", .list(of: .either([.mapping(includedBot), .mapping(externalBot)]), atLeast: 0),
                 .standard("[]"), effect: .restartsWorker,
                 "The account's bots; each has `use` or `command`. Adding, removing or reordering bots needs "

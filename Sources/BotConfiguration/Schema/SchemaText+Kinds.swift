@@ -2,7 +2,8 @@ extension SchemaText {
     static let all: [SchemaText] = [
         .duration, .hoursOrNever, .hoursOrForever, .durationRange, .durationRangeOrNever, .sizeOrNever, .rate, .relay,
         .server,
-        .publicKey, .chatID, .path, .accountName, .botName, .includedBot, .variable, .credential, .word, .address,
+        .publicKey, .chatID, .headerName, .path, .accountName, .botName, .includedBot, .variable, .credential, .word,
+        .address,
         .hostName,
     ]
 
@@ -45,6 +46,9 @@ extension SchemaText {
         summary:
             "Hexadecimal digits, as shown by `pikabot groups`: the group's `mls_group_id` or its "
             + "`nostr_group_id`.")
+    static let headerName = SchemaText(
+        name: "headerName", title: "header name", pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$",
+        summary: "The name of an HTTP header, such as `Authorization`.")
     static let path = SchemaText(
         name: "path", title: "path", pattern: "^[^\\u0000]+$",
         summary: "A path; relative paths are resolved against the directory of the configuration file.")

@@ -20,14 +20,17 @@ extension ConfigurationParser {
         let onRollbackStorm =
             fields.optional("onRollbackStorm").map { $0.choice(of: RollbackStormPolicy.self) } ?? .report
         let groupProtocol = fields.optional("protocol").map { $0.choice(of: GroupProtocol.self) } ?? .auto
+        let webhooks = fields.optional("webhooks").map(webhookAddress) ?? AccountConfiguration.standardWebhooks
+        let feeds = fields.optional("feeds").map(feeds) ?? []
         let bots = fields.optional("bots").map(bots) ?? []
         guard let name, let key, let invites, let operators, let restart, let selfUpdate, let retention, let profiles,
-            let onRollbackStorm, let groupProtocol, let bots
+            let onRollbackStorm, let groupProtocol, let webhooks, let feeds, let bots
         else { return nil }
         return AccountConfiguration(
             name: name, key: key, invites: invites.policy, inviteLimit: invites.limit.value, operators: operators,
             restart: restart, selfUpdate: selfUpdate, retention: retention, profiles: profiles,
-            onRollbackStorm: onRollbackStorm, groupProtocol: groupProtocol, bots: bots)
+            onRollbackStorm: onRollbackStorm, groupProtocol: groupProtocol, webhooks: webhooks,
+            feeds: feeds, bots: bots)
     }
 
     private static let standardInviteLimit = Rate(30, per: .hour)

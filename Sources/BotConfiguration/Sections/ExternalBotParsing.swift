@@ -36,7 +36,7 @@ extension ConfigurationParser {
         program.groups = chats.map { Set($0.compactMap(chatID)) }
     }
 
-    private func environment(_ value: ConfigurationValue) -> [String: ExternalBotConfiguration.Variable] {
+    func environment(_ value: ConfigurationValue) -> [String: ExternalBotConfiguration.Variable] {
         let members = value.members(of: "variables and values", fix: "write for example environment: { MODE: quiet }")
         var environment: [String: ExternalBotConfiguration.Variable] = [:]
         for (name, value) in members ?? [] {
@@ -48,7 +48,8 @@ extension ConfigurationParser {
         return environment
     }
 
-    private func content(_ value: ConfigurationValue) -> ExternalBotConfiguration.Variable? {
+    /// Parses a value that may be a secret.
+    func content(_ value: ConfigurationValue) -> ExternalBotConfiguration.Variable? {
         let fix = "write a quoted string, or a reference such as { file: secrets/token }"
         if value.node.mapping != nil { return reference(value, fix: fix).map { .secret($0) } }
         return value.parsed({ $0 }, expected: "a string or a reference to a secret", fix: fix)
