@@ -109,6 +109,12 @@ struct StatusViewTests {
                         ["name": "scribe", "state": "running", "age": 61, "restarts": 1, "waiting": 12],
                         ["name": "poll", "state": "waiting", "age": nil, "restarts": 0, "waiting": 0],
                     ],
+                    "feeds": [
+                        [
+                            "name": "orders", "kind": "webhook", "state": "connected", "age": 61, "lastItemAge": 5,
+                            "stored": 12, "duplicates": 1, "errors": 2, "lastError": nil,
+                        ]
+                    ],
                 ],
             ],
             [
@@ -134,6 +140,8 @@ struct StatusViewTests {
                 ACCOUNT  PROGRAM  STATE    UP       RESTARTS  EVENTS WAITING
                 a        scribe   running  1min 1s  1         12
                 a        poll     waiting  -        0         0
+                ACCOUNT  FEED    KIND     STATE      FOR      LAST ITEM  STORED  ERRORS  LAST ERROR
+                a        orders  webhook  connected  1min 1s  5s         12      2       -
                 a: changes that need a restart of the account: accounts[a].key
                 bot-two: no_key: account bot-two has no key
                 The file is invalid and was not applied; the previous configuration stays in effect:

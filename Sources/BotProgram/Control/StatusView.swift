@@ -22,6 +22,7 @@ struct StatusView {
         lines += Self.table(
             [["ACCOUNT", "STATE", "PROCESS", "UP", "RESTARTS", "RELAYS", "CHATS", "OUTBOX"]] + workers.map(row))
         lines += programs
+        lines += feeds
         for worker in workers { lines += notes(worker) }
         lines += configurationNotes
         return Self.text(lines)
@@ -56,6 +57,23 @@ struct StatusView {
         }
         guard !rows.isEmpty else { return [] }
         return Self.table([["ACCOUNT", "PROGRAM", "STATE", "UP", "RESTARTS", "EVENTS WAITING"]] + rows)
+    }
+
+    /// The table of feeds; empty if absent.
+    private var feeds: [String] {
+        let rows = workers.flatMap { worker in
+            (worker["worker"]?["feeds"]?.array ?? []).map { feed in
+                [
+                    worker["name"]?.string ?? "-", feed["name"]?.string ?? "-", feed["kind"]?.string ?? "-",
+                    feed["state"]?.string ?? "-", feed["age"]?.integer.map(Self.duration) ?? "-",
+                    feed["lastItemAge"]?.integer.map(Self.duration) ?? "-", Self.number(feed["stored"]),
+                    Self.number(feed["errors"]), feed["lastError"]?.string ?? "-",
+                ]
+            }
+        }
+        guard !rows.isEmpty else { return [] }
+        let header = ["ACCOUNT", "FEED", "KIND", "STATE", "FOR", "LAST ITEM", "STORED", "ERRORS", "LAST ERROR"]
+        return Self.table([header] + rows)
     }
 
     private func notes(_ worker: JSONValue) -> [String] {

@@ -5,6 +5,7 @@ import BotKit
 import BotStorage
 import Errors
 import ExternalBots
+import Feeds
 package import Logging
 import NetworkAddresses
 import Nostr
@@ -26,6 +27,8 @@ package struct Worker: Service {
     let bots: [InstalledBot]
     let registry: BotRegistry
     let programs: [ExternalBot]
+    let feeds: [FeedPlan]
+    let feedMonitor: FeedMonitor
     let options: WorkerOptions
     let environment: [String: String]
     private let lines: WorkerLines
@@ -66,6 +69,8 @@ package struct Worker: Service {
         relays = ConfiguredRelays(configuration.relays)
         addresses = AddressGuard(allowsPrivate: configuration.allowsPrivateAddresses)
         (bots, programs) = try Self.install(account.bots, from: registry, environment)
+        feeds = try Self.feeds(of: account, environment)
+        feedMonitor = FeedMonitor(feeds, clock: SystemClock())
     }
 
     /// Runs until it is told to end; may be called once. Throws `WorkerError.Code.noKey`, the errors of the store and
@@ -152,6 +157,7 @@ package struct Worker: Service {
             .init(service: resources), .init(service: dispatcher),
             .init(service: StatusService(core: core, lines: lines)), .init(service: health),
         ]
+        if let feeds = feedService(of: core, clock) { services.append(.init(service: feeds)) }
         if let canaries = canaries(pool, canaryResults, clock) { services.append(.init(service: canaries)) }
         if options.endsWithStandardInput {
             services.append(
@@ -188,7 +194,7 @@ extension Worker {
         var requests = WorkerRequests()
         health.answer(&requests)
         requests.on("reload") { try await reload($0, core, dispatcher, admission) }
-        requests.on("status") { _ in await withPrograms(await core.statusForOperators()) }
+        requests.on("status") { _ in withFeeds(await withPrograms(await core.statusForOperators())) }
         requests.answerOperators(admission, bots: bots.map(\.label), core) { core.quarantine }
         requests.answerQuarantine(core)
         requests.answerProbes(dispatcher)

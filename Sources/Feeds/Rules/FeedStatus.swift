@@ -67,12 +67,14 @@ package struct FeedStatus: Sendable, Hashable {
         }
     }
 
-    package var json: JSONValue {
-        [
-            "name": .string(name), "kind": .string(kind), "state": .string(state.rawValue),
-            "since": .integer(since.seconds), "last_item": lastItemAt.map { .integer($0.seconds) } ?? .null,
-            "stored": .integer(stored), "duplicates": .integer(duplicates), "errors": .integer(errors),
-            "last_error": lastError.map { .string($0) } ?? .null,
+    /// The status for operators: times as ages in seconds.
+    package func json(now: UnixTime) -> JSONValue {
+        func age(_ time: UnixTime) -> JSONValue { .integer(max(0, now.seconds(since: time))) }
+        return [
+            "name": .string(name), "kind": .string(kind), "state": .string(state.rawValue), "age": age(since),
+            "lastItemAge": lastItemAt.map(age) ?? .null, "stored": .integer(stored),
+            "duplicates": .integer(duplicates), "errors": .integer(errors),
+            "lastError": lastError.map { .string($0) } ?? .null,
         ]
     }
 }

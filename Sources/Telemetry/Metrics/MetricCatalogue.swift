@@ -6,7 +6,7 @@
 /// Names and labels are a contract with operators' dashboards and rules. No label contains a key, an id or content:
 /// labels are words of this software, names that the operator gave in the configuration, and hosts of configured relays.
 package enum MetricCatalogue {
-    package static let all = worker + relays + handlers + sending + watching + supervision + daemon + probes
+    package static let all = worker + relays + handlers + feeds + sending + watching + supervision + daemon + probes
 
     /// From one millisecond to a minute.
     static let durations = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
@@ -103,6 +103,14 @@ package enum MetricCatalogue {
             "bot_quarantined", "Quarantined items that crashed workers, by kind.", labels: ["kind"]),
         .counter("bot_rate_limited_total", "Events above a rate limit, by scope.", labels: ["scope"]),
         .counter("bot_loop_breaker_trips_total", "Conversations between bots that the loop breaker stopped."),
+    ]
+
+    private static let feeds: [MetricDescription] = [
+        .counter(
+            "feed_items_total", "Items of feeds that reached the inbox, by result (stored or duplicate).",
+            labels: ["feed", "result"]),
+        .counter("feed_errors_total", "Errors of feeds, by reason.", labels: ["feed", "reason"]),
+        .gauge("feed_up", "Whether a feed's source is connected (1) or not (0).", labels: ["feed"]),
     ]
 
     private static let sending: [MetricDescription] = [

@@ -96,7 +96,10 @@ import Testing
             "workers": [
                 [
                     "name": text, "state": "failed", "reason": text, "needsRestart": [text],
-                    "worker": ["programs": [["name": text, "state": text]]],
+                    "worker": [
+                        "programs": [["name": text, "state": text]],
+                        "feeds": [["name": text, "kind": text, "state": text, "lastError": text]],
+                    ],
                 ], ["name": "b", "state": "failed", "lastExit": text],
             ],
             "configuration": [
@@ -112,7 +115,7 @@ import Testing
         var report = RelayProbeReport(try RelayURL("wss://relay.example"))
         report.phases = [.init(.write, .failed, .milliseconds(2), Self.text)]
         report.faults = [.init(.silentDrop, .write, .error, Self.text, advice: Self.text)]
-        for (shown, lines) in [(status, 14), (why, 3), (refused, 1), (reload, 3), (doctor, 5), (report.text, 5)] {
+        for (shown, lines) in [(status, 16), (why, 3), (refused, 1), (reload, 3), (doctor, 5), (report.text, 5)] {
             let found = shown.split(separator: "\n", omittingEmptySubsequences: false)
             #expect(found.count == lines && found.allSatisfy { Self.isOneCleanLine(String($0)) }, "\(shown)")
             #expect(shown.contains(Self.escaped))
