@@ -16,14 +16,19 @@ package final class FeedMonitor: Sendable {
         var statuses: [String: FeedStatus] = [:]
         for plan in plans {
             statuses[plan.name] = FeedStatus(name: plan.name, kind: plan.source.kind, now: clock.now)
-            // `increase()` ignores the first sample of a series, so counters start at 0.
-            for result in FeedResult.allCases {
-                _ = Counter(
-                    label: "feed_items_total", dimensions: [("feed", plan.name), ("result", result.rawValue)])
-            }
-            Gauge(label: "feed_up", dimensions: [("feed", plan.name)]).record(0)
         }
         state = Mutex(statuses)
+    }
+
+    /// Registers the metrics of every feed.
+    func announceMetrics() {
+        for name in names {
+            // `increase()` ignores the first sample of a series, so counters start at 0.
+            for result in FeedResult.allCases {
+                _ = Counter(label: "feed_items_total", dimensions: [("feed", name), ("result", result.rawValue)])
+            }
+            Gauge(label: "feed_up", dimensions: [("feed", name)]).record(0)
+        }
     }
 
     /// The current conditions, in the order of the configuration.

@@ -1,4 +1,4 @@
-import PikaCore
+package import PikaCore
 
 /// A number of events per unit of time, written `6/min`.
 public struct Rate: Hashable, Sendable, CustomStringConvertible {
@@ -37,5 +37,6 @@ public struct Rate: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Rate {
-    var limit: RateLimit { RateLimit(count, per: per.duration) }
+    /// The rate as a limit of the core.
+    package var limit: RateLimit { RateLimit(count, per: per.duration) }
 }

@@ -1,4 +1,5 @@
 import BotConfiguration
+import BotDispatch
 import Errors
 import ExternalBots
 import Feeds

@@ -61,6 +61,27 @@ import Testing
         #expect(inbox.ids == [1, 2, 5] && inbox.bytes == 3)
     }
 
+    /// Their sources were told that they are stored.
+    @Test func neverDropsItemsOfFeeds() throws {
+        var inbox = Inbox()
+        let item = FeedItem(feed: "f", id: "1", payload: [])
+        inbox.add(CoreEvent(inboxID: 1, chatID: "", receivedAt: 10, content: .feed(item)), bytes: 1)
+        inbox.add(try self.event(2), bytes: 1)
+        #expect(inbox.feedCount == 1 && inbox.feedBytes == 1)
+        #expect(inbox.dropSurplus(count: 0, bytes: 0)?.inboxID == 2)
+        #expect(inbox.dropSurplus(count: 0, bytes: 0) == nil)
+        inbox.remove(1)
+        #expect(inbox.feedCount == 0 && inbox.feedBytes == 0)
+    }
+
+    @Test func feedsHaveLanesOfTheirOwn() {
+        func event(_ feed: String) -> CoreEvent {
+            CoreEvent(
+                inboxID: 1, chatID: "", receivedAt: 10, content: .feed(FeedItem(feed: feed, id: "1", payload: [])))
+        }
+        #expect(event("a").lane == "feed/a" && event("a").lane != event("b").lane)
+    }
+
     @Test func keepsOldEventsFromHandlers() throws {
         var inbox = Inbox()
         for (id, time) in [(1, 5), (2, 20), (3, 6)] {

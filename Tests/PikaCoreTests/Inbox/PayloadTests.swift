@@ -35,6 +35,8 @@ import Testing
                     id: id, sender: one, kind: Kind(rawValue: 65535), epoch: .max, wrapper: id, isRestored: false)),
             .withdrawn(
                 WithdrawnEvent(id: id, sender: one, kind: .reaction, epoch: 0, wrapper: nil, isRestored: true)),
+            .feed(FeedItem(feed: "orders", id: "\u{0}é", payload: [0, 255, 0x22], name: "n", contentType: "a/b")),
+            .feed(FeedItem(feed: "", id: "", payload: [])),
         ]
         let left: [PublicKey: InviteFailure] = [
             one: .keyPackage(.malformed(reason: "\"\u{0}")), two: .welcomeRefused(reason: "blocked: é"),

@@ -1,0 +1,64 @@
+import BotTesting
+import LiveTesting
+import PikaCore
+import Testing
+
+@testable import Feeds
+
+@Suite(.bounded)
+struct FeedOutletTests {
+    private let directory = FeedPlan.Source.directory(DirectorySettings(path: "/nowhere"))
+
+    @Test func countsStoredItemsAndDuplicates() async throws {
+        let bench = FeedBench(directory, sink: FakeSink(), clock: ManualClock())
+        for id in ["1", "1", "2"] {
+            let result = try await bench.outlet.deliver(bench.outlet.item(id: id, [1]))
+            #expect(result == .stored)
+        }
+        #expect(bench.status.stored == 2 && bench.status.duplicates == 1 && bench.status.errors == 0)
+        #expect(bench.status.lastItemAt != nil)
+    }
+
+    @Test func dropsOversizedItems() async throws {
+        let bench = FeedBench(directory, sink: FakeSink(.refused), clock: ManualClock())
+        let large = bench.outlet.item(id: "1", [UInt8](repeating: 1, count: 65))
+        #expect(try await bench.outlet.deliver(large) == .dropped)
+        #expect(try await bench.outlet.deliver(bench.outlet.item(id: "2", [1])) == .dropped)
+        #expect(bench.status.errors == 2 && bench.sink.items.isEmpty)
+    }
+
+    /// A source is not read while the inbox is full.
+    @Test func waitsForRoom() async throws {
+        let clock = ManualClock()
+        let bench = FeedBench(directory, sink: FakeSink(.full, .full), clock: clock)
+        try await withThrowingTaskGroup(of: FeedOutlet.Result.self) { group in
+            group.addTask { try await bench.outlet.deliver(bench.outlet.item(id: "1", [1])) }
+            for _ in 0..<2 {
+                await yield(until: { clock.sleeperCount == 1 })
+                #expect(bench.sink.items.isEmpty)
+                clock.advance(by: .seconds(5))
+            }
+            #expect(try await group.next() == .stored)
+        }
+        #expect(bench.status.errors == 1, "waiting counts once")
+    }
+
+    @Test func endsWithTheCore() async {
+        let bench = FeedBench(directory, sink: FakeSink(.closed), clock: ManualClock())
+        await #expect(throws: CancellationError.self) {
+            try await bench.outlet.deliver(bench.outlet.item(id: "1", [1]))
+        }
+    }
+
+    @Test func deadlineEndsWork() async throws {
+        let clock = ManualClock()
+        await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await clock.within(milliseconds: 1_000) { try await clock.sleep(milliseconds: 5_000) }
+            }
+            await yield(until: { clock.sleeperCount == 2 })
+            clock.advance(by: .seconds(1))
+            await #expect(throws: FeedError.self) { try await group.next() }
+        }
+    }
+}
