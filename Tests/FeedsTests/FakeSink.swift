@@ -63,6 +63,6 @@ struct FeedBench {
 let silentLogger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
 /// Lets other tasks run until a condition holds.
-func yield(until condition: () -> Bool) async {
+func letOthersRun(until condition: () -> Bool) async {
     while !condition(), !Task.isCancelled { await Task.yield() }
 }

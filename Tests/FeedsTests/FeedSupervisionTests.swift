@@ -46,13 +46,13 @@ struct FeedSupervisionTests {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await supervision.run(["orders"]) { try await source.run(clock) } }
             for number in 1..<starts {
-                await yield(until: { source.starts == number && clock.sleeperCount == 1 })
+                await letOthersRun(until: { source.starts == number && clock.sleeperCount == 1 })
                 #expect(bench.status.state == .retrying && bench.status.failures == number)
                 guard let next = clock.nextDeadline else { break }
                 waits.append(next - clock.nowMilliseconds)
                 clock.advance(toMilliseconds: next)
             }
-            await yield(until: { source.starts == starts && clock.sleeperCount == 1 })
+            await letOthersRun(until: { source.starts == starts && clock.sleeperCount == 1 })
             group.cancelAll()
         }
         return waits

@@ -45,7 +45,7 @@ package struct EventExplanation: Hashable, Sendable {
         var name = ""
         for part in parts {
             let entry = part.entry
-            let title = "event \(entry.id ?? entry.wrapper ?? "?")" + (entry.chat.map { " in chat \($0)" } ?? "")
+            let title = "event \(entry.id ?? entry.wrapper ?? "?")" + (entry.chat.map(Self.place) ?? "")
             if title != name { lines.append(title) }
             name = title
             let whom = entry.bot.map { "bot \($0): " } ?? ""
@@ -55,6 +55,9 @@ package struct EventExplanation: Hashable, Sendable {
         }
         return lines.isEmpty ? Self.unknown : lines
     }
+
+    /// Returns the place of an event in words: its chat or its feed.
+    private static func place(_ chat: String) -> String { chat.hasPrefix("feed/") ? " of \(chat)" : " in chat \(chat)" }
 
     private static let unknown = [
         "No event with this inner or outer id (or prefix) is known.",

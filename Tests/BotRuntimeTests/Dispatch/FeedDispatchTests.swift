@@ -71,13 +71,13 @@ struct FeedDispatchTests {
     @Test func journalExplainsItems() async {
         let stage = Stage(bot())
         let event = item("tea")
-        guard case .feed(let item) = event.content else { return }
         await stage.run { stage in
             stage.core.deliver(event)
             _ = await stage.core.completed(1)
+            let id = String(event.inputID.prefix(64))
             let lines = EventExplanation(
-                of: String(item.eventID.hex.prefix(12)), from: stage.dispatcher.admission.journal)?.lines
-            #expect(lines?.first == "event \(item.eventID.hex) in chat feed/orders")
+                of: String(id.prefix(12)), from: stage.dispatcher.admission.journal)?.lines
+            #expect(lines?.first == "event \(id) of feed/orders")
             #expect(lines?.contains { $0.contains("handler feed orders, effects: 2") } == true)
         }
     }

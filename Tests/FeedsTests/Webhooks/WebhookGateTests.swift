@@ -10,7 +10,7 @@ import Testing
 struct WebhookGateTests {
     private let token = "0123456789abcdef"
 
-    private func bench(_ sink: FakeSink) throws -> (gate: WebhookGate, bench: FeedBench) {
+    private func makeBench(_ sink: FakeSink) throws -> (gate: WebhookGate, bench: FeedBench) {
         let settings = WebhookSettings(authentication: .bearer(try #require(WebhookToken(token))))
         let bench = FeedBench(.webhook(settings), sink: sink, clock: ManualClock())
         return (WebhookGate(settings, outlet: bench.outlet), bench)
@@ -28,7 +28,7 @@ struct WebhookGateTests {
     }
 
     @Test func successMeansStored() async throws {
-        let (gate, bench) = try bench(FakeSink())
+        let (gate, bench) = try makeBench(FakeSink())
         let answer = await gate.answer(headers("1"), body: [0x61])
         let item = try #require(bench.sink.items.first)
         #expect(answer == .stored(item.eventID) && item.contentType == "text/plain" && item.text == "a")
@@ -37,7 +37,7 @@ struct WebhookGateTests {
     }
 
     @Test func fullInboxMayBeTriedAgain() async throws {
-        let (gate, bench) = try bench(FakeSink(.full, .closed))
+        let (gate, bench) = try makeBench(FakeSink(.full, .closed))
         #expect(await gate.answer(headers("1"), body: []) == .refused(.full))
         #expect(await gate.answer(headers("1"), body: []) == .refused(.ending))
         let answer = await gate.answer(headers("1"), body: [])
@@ -45,7 +45,7 @@ struct WebhookGateTests {
     }
 
     @Test func refusesBeforeStoring() async throws {
-        let (gate, bench) = try bench(FakeSink())
+        let (gate, bench) = try makeBench(FakeSink())
         #expect(await gate.answer(nil, body: []) == .refused(.malformed))
         #expect(
             await gate.answer(headers("1"), body: [UInt8](repeating: 0, count: 65)) == .refused(.tooLarge(limit: 64)))
