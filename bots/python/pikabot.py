@@ -55,6 +55,10 @@ class Event:
         self.id = raw.get("message_id")
         self.created_at = raw.get("created_at")
         self.restored = raw.get("restored")
+        if self.type == "feed_item":
+            # Bytes that are not UTF-8 are in `raw["payload_base64"]`.
+            self.text = raw.get("text")
+            self.id = raw.get("item_id")
 
     @property
     def target(self):
@@ -131,6 +135,16 @@ class Bot:
         branch, so the message `id` is no longer part of its history, or is again if `restored`."""
         def register(function):
             self._others[type].append(function)
+            return function
+        return register
+
+    def feed(self, name):
+        """Handles the items of a feed: the payload is the event's `text`, its id the event's `id`."""
+        def register(function):
+            def handle(event):
+                if event.raw.get("feed") == name:
+                    function(event)
+            self._others["feed_item"].append(handle)
             return function
         return register
 
