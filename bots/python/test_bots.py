@@ -108,6 +108,14 @@ class BotTests(unittest.TestCase):
         self.assertEqual(pikabot.Event(None, message).key, "aa")
         self.assertEqual(pikabot.Event(None, withdrawal).key, "cursor-2")
 
+    def test_feed_items_reach_their_handler(self):
+        bot, seen = pikabot.Bot(), []
+        bot.feed("orders")(lambda event: seen.append((event.id, event.text, event.key)))
+        for feed, cursor in [("orders", 1), ("other", 2)]:
+            bot._handle(pikabot.Event(bot, {
+                "type": "feed_item", "feed": feed, "item_id": "7", "text": "soup", "cursor": cursor}))
+        self.assertEqual(seen, [("7", "soup", "cursor-1")])
+
     def test_failed_event_is_acknowledged(self):
         script = os.path.join(self.folder, "bad.py")
         with open(script, "w") as file:
