@@ -55,13 +55,14 @@ package struct FeedStatus: Sendable, Hashable {
         lastError = String("\(error.code): \(error.message)".prefix(200))
     }
 
-    /// Records that the source has worked long enough: the next failure counts as the first.
+    /// Records that the source has worked: the next failure counts as the first.
     package mutating func recover() { failures = 0 }
 
     package mutating func receive(isDuplicate: Bool, now: UnixTime) {
         if isDuplicate {
             duplicates &+= 1
         } else {
+            recover()
             stored &+= 1
             lastItemAt = now
         }
