@@ -62,10 +62,11 @@ var targets: [Target] = [
         "RelayClient",
         ["Errors", "NetworkAddresses", "Nostr", "PikaCore", logging, metrics, lifecycle, nioSSL] + nio),
     library("BlossomClient", ["Errors", "NetworkAddresses", "PikaCore", "Nostr", httpClient, logging] + nio),
+    library("FeedRules", ["Errors", "PikaCore", "Nostr", crypto]),
     library(
         "Feeds",
         [
-            "Errors", "ProcessSupport", "PikaCore", "RelayClient", "Nostr", crypto, httpClient, subprocess,
+            "Errors", "FeedRules", "ProcessSupport", "PikaCore", "RelayClient", "Nostr", crypto, httpClient, subprocess,
             systemPackage,
             lifecycle, logging, metrics,
         ] + hummingbird + nio),
@@ -185,7 +186,8 @@ var targets: [Target] = [
     tests(
         "FeedsTests",
         [
-            "Feeds", "BotTesting", "Errors", "EmbeddedRelay", "PikaCore", "RelayClient", "Nostr", crypto, httpClient,
+            "FeedRules", "Feeds", "BotTesting", "Errors", "EmbeddedRelay", "PikaCore", "RelayClient", "Nostr", crypto,
+            httpClient,
             lifecycle,
             logging,
         ] + nio),
@@ -266,7 +268,10 @@ let tools: [Target] = [
         ["EmbeddedRelay", "NetworkAddresses", "Nostr", "PikaCore", "RelayClient", "Storage", logging]),
     // Links only with `--sanitize fuzzer`, which brings `main`; Tests/Fuzzing/run has all flags.
     .executableTarget(
-        name: "fuzz", dependencies: ["Appliance", "TLSCodec", "MLS", "Nostr", "Marmot", "PikaCore", "ConvergenceNode"],
+        name: "fuzz",
+        dependencies: [
+            "Appliance", "TLSCodec", "MLS", "Nostr", "Marmot", "PikaCore", "ConvergenceNode", "FeedRules", crypto,
+        ],
         path: "Tests/Fuzzing/Sources/fuzz", swiftSettings: settings,
         // gold, the default, fails on the sanitizers' debug information.
         linkerSettings: [.unsafeFlags(["-use-ld=lld"], .when(platforms: [.linux]))]),

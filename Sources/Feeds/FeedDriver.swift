@@ -1,3 +1,5 @@
+package import FeedRules
+
 /// Reads one source and delivers its items, until it fails.
 package protocol FeedDriver: Sendable {
     /// Runs until the source fails or ends, or the task is cancelled. Throws ``FeedError``, ``FeedPause`` or

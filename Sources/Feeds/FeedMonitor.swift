@@ -1,4 +1,5 @@
 import Errors
+package import FeedRules
 import Metrics
 import Nostr
 package import PikaCore

@@ -1,3 +1,4 @@
+package import FeedRules
 package import PikaCore
 
 /// The inbox, as feeds need it.

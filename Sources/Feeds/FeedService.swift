@@ -1,3 +1,4 @@
+package import FeedRules
 package import Logging
 package import PikaCore
 import RelayClient

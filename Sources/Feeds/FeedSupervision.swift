@@ -1,3 +1,4 @@
+import FeedRules
 package import Logging
 import Nostr
 package import PikaCore

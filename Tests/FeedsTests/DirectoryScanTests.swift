@@ -1,5 +1,6 @@
 import Testing
 
+@testable import FeedRules
 @testable import Feeds
 
 struct DirectoryScanTests {

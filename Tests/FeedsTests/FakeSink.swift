@@ -2,6 +2,7 @@ import Logging
 import PikaCore
 import Synchronization
 
+@testable import FeedRules
 @testable import Feeds
 
 /// An inbox that answers as told, and then stores everything once.

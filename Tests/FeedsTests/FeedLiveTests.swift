@@ -6,6 +6,7 @@ import NIOHTTP1
 import PikaCore
 import Testing
 
+@testable import FeedRules
 @testable import Feeds
 
 /// Drivers with real files, processes and sockets.

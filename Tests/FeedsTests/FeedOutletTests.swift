@@ -3,6 +3,7 @@ import LiveTesting
 import PikaCore
 import Testing
 
+@testable import FeedRules
 @testable import Feeds
 
 @Suite(.bounded)

@@ -1,6 +1,7 @@
 import Nostr
 import Testing
 
+@testable import FeedRules
 @testable import Feeds
 
 struct FeedStatusTests {

@@ -5,6 +5,7 @@ import RelayClient
 import Synchronization
 import Testing
 
+@testable import FeedRules
 @testable import Feeds
 
 @Suite(.bounded)

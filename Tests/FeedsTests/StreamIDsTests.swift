@@ -1,6 +1,7 @@
 import LiveTesting
 import Testing
 
+@testable import FeedRules
 @testable import Feeds
 
 struct StreamIDsTests {

@@ -2,6 +2,7 @@ import BotConfiguration
 import BotDispatch
 import Errors
 import ExternalBots
+import FeedRules
 import Feeds
 import Nostr
 import PikaCore

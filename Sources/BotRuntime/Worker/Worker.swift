@@ -5,6 +5,7 @@ import BotKit
 import BotStorage
 import Errors
 import ExternalBots
+import FeedRules
 import Feeds
 package import Logging
 import NetworkAddresses

@@ -1,3 +1,4 @@
+package import FeedRules
 import Foundation
 
 /// Watches a folder; each complete file is an item, and is moved or deleted once it is stored.

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+package import FeedRules
 import NIOCore
 import NIOHTTP1
 

@@ -1,3 +1,5 @@
+package import FeedRules
+
 /// A connection that carries whole messages, such as a WebSocket.
 package protocol MessageStream: Sendable {
     /// Sends one text message.

@@ -1,3 +1,4 @@
+package import FeedRules
 import ProcessSupport
 import Subprocess
 import SystemPackage

@@ -1,4 +1,5 @@
 import Errors
+package import FeedRules
 import NIOCore
 import NIOWebSocket
 import Nostr

@@ -1,3 +1,4 @@
+package import FeedRules
 import Nostr
 import PikaCore
 import Synchronization

@@ -1,3 +1,4 @@
+import FeedRules
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore

@@ -4,6 +4,7 @@ import Nostr
 import PikaCore
 import Testing
 
+@testable import FeedRules
 @testable import Feeds
 
 @Suite(.bounded)

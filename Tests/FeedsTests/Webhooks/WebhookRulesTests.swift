@@ -5,6 +5,7 @@ import Nostr
 import PikaCore
 import Testing
 
+@testable import FeedRules
 @testable import Feeds
 
 private let secret = "0123456789abcdef"

@@ -13,7 +13,7 @@ struct Target: Sendable {
             try self.giftWrap(world), self.nostr(world), try self.rumor(world), try self.core(world),
             try self.secondGeneration(world), try self.componentGroup(world),
             try self.strangers(second), try self.storedBranches(second), self.nodeRequest(),
-            try self.componentMember(second), try self.secondCore(world, second), self.appliance(),
+            try self.componentMember(second), try self.secondCore(world, second), self.appliance(), self.feeds(),
         ]
     }
 

@@ -1,3 +1,4 @@
+import FeedRules
 import Synchronization
 
 /// The ids of a stream's items, for a reader that is called from a closure.

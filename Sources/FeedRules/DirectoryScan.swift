@@ -35,7 +35,8 @@ package struct DirectoryScan: Sendable {
         return entries.filter(previous.contains)
     }
 
-    static func isCandidate(_ name: String) -> Bool {
+    /// Returns whether a file with this name may be complete.
+    package static func isCandidate(_ name: String) -> Bool {
         !name.isEmpty && !name.hasPrefix(".") && !name.hasSuffix(".tmp") && !name.hasSuffix(".part")
     }
 }
