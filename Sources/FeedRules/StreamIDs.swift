@@ -21,7 +21,7 @@ package struct StreamIDs: Sendable {
     ///
     /// - Parameter given: The id that the protocol states beside the item, if any.
     package mutating func next(_ payload: [UInt8], given: String? = nil) -> String {
-        if let own = own(payload) ?? given { return Self.fitting(own) }
+        if let own = own(payload) ?? given, !own.isEmpty { return Self.fitting(own) }
         count &+= 1
         return "\(session)-\(count)"
     }
