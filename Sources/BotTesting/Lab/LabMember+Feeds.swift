@@ -6,16 +6,11 @@ extension LabMember {
     @discardableResult
     public func receive(_ item: FeedItem) async throws -> Bool {
         let core = self.core
-        async let receipt = core.receive(FeedDelivery(item))
-        try await self.lab.settle()
-        let isNew: Bool
-        switch await receipt {
-        case .stored: isNew = true
-        case .duplicate: isNew = false
+        switch try await self.lab.run({ await core.receive(FeedDelivery(item)) }) {
+        case .stored: return true
+        case .duplicate: return false
         case .full, .refused, .closed:
             throw self.lab.error(.actionFailed, "\(self.name): the inbox refuses an item of \(item.feed)")
         }
-        try await self.lab.settle()
-        return isNew
     }
 }
