@@ -70,7 +70,8 @@ public final class BotContext: Sendable {
 
     /// The time when the handler started.
     public var now: UnixTime { UnixTime(milliseconds: nowMilliseconds) }
-    /// The handled event, which may be an item of a feed; nil when the handler runs for a schedule, a timer, the start, the stop or a probe.
+    /// The handled event, which may be an item of a feed; nil when the handler runs for a schedule, a timer, the start, the
+    /// stop or a probe.
     public var event: CoreEvent? { trigger.event }
     /// The handled message; nil for any other trigger.
     public var message: MessageEvent? { trigger.message }

@@ -6,7 +6,7 @@ package struct DirectoryScan: Sendable {
     package struct Entry: Sendable, Hashable {
         package var name: String
         package var bytes: Int64
-        /// The time of change in nanoseconds.
+        /// The time of change in microseconds.
         package var changed: Int64
 
         package init(name: String, bytes: Int64, changed: Int64) {

@@ -29,7 +29,8 @@ package struct WebSocketDial: MessageDial {
         let channel: WebSocketChannel
         do {
             let connector = try WebSocketConnector(configuration, generator: generator)
-            channel = try await connector.connect(to: address, headers: headers.map { ($0.name, $0.value) })
+            channel = try await connector.connect(
+                to: address, headers: headers.map { (name: $0.name, value: $0.value) })
         } catch {
             try Task.checkCancellation()
             throw FeedError(.unreachable, Disconnection(connecting: error).text)

@@ -42,7 +42,8 @@ struct RecentFeedItems: Sendable {
     /// Records an item, durably.
     mutating func insert(_ item: FeedItem, _ step: inout CoreStep) {
         self.makeRoom(for: item.feed, &step)
-        var feed = self.feeds[item.feed] ?? Feed()
+        // Moved out of the dictionary, so that it is changed in place.
+        var feed = self.feeds.removeValue(forKey: item.feed) ?? Feed()
         let slot = feed.entries.last.map { ($0.slot + 1) % Self.capacity } ?? 0
         feed.remove(slot: slot)
         self.lastNumber += 1

@@ -116,7 +116,7 @@ struct HandlerInbox: Sendable {
         if let names = event.names {
             step.observe(
                 .gaveUp, reason, "no handler finished it in time", names.wrapper ?? names.id, inner: names.id,
-                chatID: event.chatID)
+                chatID: event.isFeed ? nil : event.chatID)
         }
         step.effects.append(.note(.droppedEvent(reason: reason.rawValue)))
     }
