@@ -1,6 +1,14 @@
 package import FeedRules
 import Foundation
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// Watches a folder; each complete file is an item, and is moved or deleted once it is stored.
 ///
 /// The folder is read at an interval, because change notices of the system get lost on network file systems.
@@ -45,14 +53,18 @@ package struct DirectoryDriver: FeedDriver {
             throw FeedError(.files, "the folder cannot be read")
         }
         return names.compactMap { name in
-            guard DirectoryScan.isCandidate(name),
-                let found = try? FileManager.default.attributesOfItem(atPath: path(name)),
-                found[.type] as? FileAttributeType == .typeRegular
+            var status = stat()
+            guard DirectoryScan.isCandidate(name), lstat(path(name), &status) == 0,
+                status.st_mode & S_IFMT == S_IFREG
             else { return nil }
-            let changed = (found[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
+            #if canImport(Darwin)
+                let time = status.st_mtimespec
+            #else
+                let time = status.st_mtim
+            #endif
             return DirectoryScan.Entry(
-                name: name, bytes: (found[.size] as? NSNumber)?.int64Value ?? 0,
-                changed: Int64(exactly: (changed * 1_000_000).rounded()) ?? 0)
+                name: name, bytes: Int64(status.st_size),
+                changed: Int64(time.tv_sec) &* 1_000_000 &+ Int64(time.tv_nsec / 1_000))
         }
     }
 
