@@ -41,7 +41,7 @@ extension AccountGroup {
             }
         guard !pending.isEmpty else { return [] }
         let accounts = self.identities
-        return pending.compactMap { proposal in
+        return pending.compactMap { proposal -> AppState.WaitingProposal? in
             guard let proposer = accounts[proposal.sender] else { return nil }
             switch proposal.proposal {
             case .selfRemove: return AppState.WaitingProposal(proposer: proposer, change: .departure)

@@ -33,9 +33,9 @@ extension AppState {
         public enum Change: Sendable, Hashable {
             /// The proposer leaves the group.
             case departure
-            /// This member is removed.
+            /// A member is removed.
             case removal(PublicKey)
-            /// This account is added; nil if its key package names none.
+            /// The account of a key package is added; nil if the key package names none.
             case addition(PublicKey?)
         }
     }

@@ -193,6 +193,22 @@ import Testing
         #expect(own.rumor.createdAt >= start && own.rumor.content == "one")
     }
 
+    @Test func longHeldMessagesKeepTheirOrder() throws {
+        var world = try SettlementReducerTests.world(2)
+        world.act(0, .renameGroup(chatID: world[0].chatID, name: "new"), "rename")
+        world.settle()
+        world.say(1, "one")
+        world.now += 50_000
+        world.say(1, "two")
+        // The first message has waited too long now, the second one has not.
+        world.now += 20_000
+        try world.restart(1)
+        world.advance(seconds: 6)
+        let own = world[1].durable.messages.filter(\.isOwn)
+        #expect(own.map(\.rumor.content) == ["one", "two"] && world[0].texts == ["one", "two"])
+        #expect(own.count == 2 && own[0].rumor.createdAt < own[1].rumor.createdAt)
+    }
+
     @Test func messagesOfOneSecondKeepTheirOrder() throws {
         var world = try SettlementReducerTests.world(2)
         for number in 0..<6 { world.say(1, "\(number)") }
