@@ -28,7 +28,7 @@ package struct FeedService: Service {
 
     package func run() async throws {
         monitor.announceMetrics()
-        try await cancelWhenGracefulShutdown {
+        await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
                 group.addTask { await listenForWebhooks() }
                 for plan in plans {

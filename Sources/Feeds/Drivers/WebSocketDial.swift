@@ -3,7 +3,7 @@ package import FeedRules
 import NIOCore
 import NIOWebSocket
 import Nostr
-import RelayClient
+package import RelayClient
 import Synchronization
 
 /// Opens WebSockets with the connector of the relay connections (RFC 6455): pings every 30 s, and ends a connection that
