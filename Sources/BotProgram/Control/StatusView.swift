@@ -61,19 +61,22 @@ struct StatusView {
 
     /// The table of feeds; empty if absent.
     private var feeds: [String] {
-        let rows = workers.flatMap { worker in
-            (worker["worker"]?["feeds"]?.array ?? []).map { feed in
-                [
-                    worker["name"]?.string ?? "-", feed["name"]?.string ?? "-", feed["kind"]?.string ?? "-",
-                    feed["state"]?.string ?? "-", feed["age"]?.integer.map(Self.duration) ?? "-",
-                    feed["lastItemAge"]?.integer.map(Self.duration) ?? "-", Self.number(feed["stored"]),
-                    Self.number(feed["errors"]), feed["lastError"]?.string ?? "-",
-                ]
-            }
+        var rows: [[String]] = []
+        for worker in workers {
+            let account = worker["name"]?.string ?? "-"
+            for feed in worker["worker"]?["feeds"]?.array ?? [] { rows.append([account] + Self.cells(of: feed)) }
         }
         guard !rows.isEmpty else { return [] }
         let header = ["ACCOUNT", "FEED", "KIND", "STATE", "FOR", "LAST ITEM", "STORED", "ERRORS", "LAST ERROR"]
         return Self.table([header] + rows)
+    }
+
+    private static func cells(of feed: JSONValue) -> [String] {
+        func text(_ name: String) -> String { feed[name]?.string ?? "-" }
+        func age(_ name: String) -> String { feed[name]?.integer.map(Self.duration) ?? "-" }
+        var cells: [String] = [text("name"), text("kind"), text("state"), age("age"), age("lastItemAge")]
+        cells += [Self.number(feed["stored"]), Self.number(feed["errors"]), text("lastError")]
+        return cells
     }
 
     private func notes(_ worker: JSONValue) -> [String] {

@@ -10,7 +10,7 @@ struct WebhookHeadersTests {
     @Test func readsEveryHeader() throws {
         let signature = [UInt8](repeating: 9, count: 32)
         let headers = try #require(
-            headers([
+            self.headers([
                 "webhook-id": ["msg_1"], "webhook-timestamp": ["1700000000"],
                 "webhook-signature": ["v1,\(Base64.encode(signature)) v2,other"], "authorization": ["bearer token"],
                 "content-type": ["application/json"],

@@ -8,7 +8,7 @@ import Testing
 /// agree, every message of the selected history is shown once by every member of its epoch, and every withdrawn one was
 /// reported.
 @Suite struct SettlementCampaignTests {
-    @Test(arguments: CampaignSeeds.requested(orFirst: 3))
+    @Test(arguments: CampaignSeeds.requested(orFirst: 2))
     func membersSettleAfterFaults(seed: UInt64) async throws {
         let run = try await RandomRun(seed: seed, groupProtocol: .v2)
         do {
