@@ -88,7 +88,8 @@ var targets: [Target] = [
         "BotRuntime",
         [
             "BotConfiguration", "BotKit", "BotDispatch", "BotStorage", "BlossomClient", "Diagnosis", "Errors",
-            "ExternalBots", "Feeds", "NetworkAddresses", "ProbeReports", "ProcessSupport", "Telemetry", "PikaCore", "Marmot",
+            "ExternalBots", "Feeds", "NetworkAddresses", "ProbeReports", "ProcessSupport", "Telemetry", "PikaCore",
+            "Marmot",
             "Nostr",
             "RelayClient", "Storage",
             lifecycle, unixSignals, logging, metrics, httpClient, subprocess, systemPackage,

@@ -33,7 +33,7 @@ public enum BotDatabaseKind: String, Sendable, Hashable {
     /// Everything is readable in the file, which only the runtime's user can open. Full-text search is possible.
     case plain
     /// Texts and blobs are sealed one by one with the account's storage key: a value must be
-    /// ``BotDatabaseValue/sealed(_:)``, or ``BotDatabaseValue/lookup(_:)`` to find rows by it. Numbers, the schema and
+    /// `sealed`, or `lookup` to find rows by it. Numbers, the schema and
     /// the number of rows stay readable. Virtual tables, and so full-text search, are refused: their index would
     /// contain the words.
     case sealed

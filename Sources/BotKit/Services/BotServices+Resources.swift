@@ -19,7 +19,11 @@ extension BotServices {
 
     /// Returns the bot's outbox of this name; the first call decides its limits, how it sends and who learns outcomes.
     ///
-    /// - Parameter send: Sends an attempt; ``http`` by default.
+    /// - Parameters:
+    ///   - name: The name of the outbox within the bot.
+    ///   - limits: Bounds of waiting requests.
+    ///   - send: Sends an attempt; ``http`` by default.
+    ///   - onOutcome: Receives the outcome of each request.
     ///
     /// Throws `BotError.Code.limitReached` for more than 16 outboxes of a bot.
     public func outbox(
@@ -61,6 +65,7 @@ extension BotServices {
     ///
     /// - Parameters:
     ///   - name: 1 to 64 letters, digits, "-" and "_".
+    ///   - kind: Sealed or plain; decided by the first call.
     ///   - migrations: Lists of statements. Each is applied once to a file, in order; append to the list, never change
     ///     it.
     /// Throws `BotError.Code.storageFailed`, and the errors of ``BotDatabase``.

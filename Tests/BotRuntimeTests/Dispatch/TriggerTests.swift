@@ -317,7 +317,8 @@ struct TriggerTests {
                     run.effects == [
                         HandlerEffect(
                             id: "bot0/schedule-tick-\(time)/0",
-                            operation: .send(chatID: "c1", OutgoingMessage(content: "tick").marked(1))).counted,
+                            operation: .send(chatID: "c1", OutgoingMessage(content: "tick").marked(1))
+                        ).counted,
                         ScheduleMark.effect(ScheduleID(bot: "bot0", name: "tick"), time),
                     ])
                 // The handler's own timeout.

@@ -134,7 +134,10 @@ import Testing
         #expect(world[0].model.intents.isEmpty)
         world.act(0, .leaveGroup(chatID: chatID, successor: world[1].key), "leave")
         #expect(world[0].outcomes["leave"] == nil && world[0].model.state.busy.changingChats == [chatID])
-        if restarts { try world.restart(0) }
+        if restarts {
+            try world.restart(0)
+            world.connect(0)
+        }
         world.settle()
         #expect(world[1].group?.data.admins == [world[1].key])
         #expect(world[0].model.state.chatList.first?.endReason == .left)
