@@ -18,9 +18,15 @@ enum DaemonSocketPath {
     /// most further accounts is, any user can create one of its name.
     static func isGenuine(_ path: String, stateDirectory: String) -> Bool {
         guard !path.hasPrefix(URL(fileURLWithPath: stateDirectory).standardizedFileURL.path + "/") else { return true }
-        var (socket, folder) = (stat(), stat())
-        guard lstat(path, &socket) == 0, stat(stateDirectory, &folder) == 0 else { return true }
-        return socket.st_uid == folder.st_uid
+        let resolved = URL(fileURLWithPath: stateDirectory).resolvingSymlinksInPath().path
+        guard let socket = owner(path), let folder = owner(resolved) else { return true }
+        return socket == folder
+    }
+
+    /// The numeric user id of a file's owner, of the link itself if it is one; nil if there is no such file.
+    private static func owner(_ path: String) -> Int? {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        return (attributes?[.ownerAccountID] as? NSNumber)?.intValue
     }
 
     /// 64-bit FNV-1a: only needs to be the same in every process.
