@@ -39,7 +39,9 @@ extension CoreModel {
     /// If this account was not removed, the other members may have dropped the replaced state with its branch. Nothing
     /// shows which of its epochs they share, so its latest messages are sent again; members that already have one
     /// recognize it by its id.
-    mutating func enter(_ group: ConvergingGroup, by entry: GroupEntry, _ step: inout CoreStep) {
+    ///
+    /// - Parameter entry: nil for a state that this account had left.
+    mutating func enter(_ group: ConvergingGroup, by entry: GroupEntry?, _ step: inout CoreStep) {
         let groupID = group.groupID
         let isReplacement = self.groups[second: groupID] != nil
         let resealFrom = self.hasLeft(groupID) ? nil : self.firstUndecidedEpoch(ofMemberIn: groupID)

@@ -186,16 +186,33 @@ extension CoreModel {
 
     private mutating func change(to state: InvitedState, _ step: inout CoreStep) {
         self.forget(state.invite, &step)
-        step.effects.append(.note(.commit(result: "changed_branch")))
-        self.enter(state.group, by: state.entry, &step)
+        self.change(to: state.group, by: state.entry, &step)
     }
 
-    /// Continues a group of the second generation in the state of an invitation that opens events which this account
-    /// cannot open in the known states: the members continued there.
+    /// - Parameter entry: nil for a state that this account had left.
+    private mutating func change(to group: ConvergingGroup, by entry: GroupEntry?, _ step: inout CoreStep) {
+        step.effects.append(.note(.commit(result: "changed_branch")))
+        guard let known = self.groups[second: group.groupID] else { return }
+        let changes = self.settlement.leftState(of: group.groupID, after: known.tip.epoch)?.changes ?? 0
+        // A state of an earlier epoch may be an ancestor of the new one.
+        let mayReturn = known.isActive && known.tip.epoch >= group.tip.epoch
+        self.enter(group, by: entry, &step)
+        if mayReturn { self.settlement.keepLeft(known.tip, changes: changes + 1) }
+    }
+
+    /// Continues a group of the second generation in the state of an invitation, or in one that this account has left for
+    /// an invitation, if it opens later events than those of the known states: the members continued there.
     mutating func compareInvitations(to groupID: GroupID, with events: [Event], _ step: inout CoreStep) {
-        guard self.groups[second: groupID] != nil, !events.isEmpty else { return }
-        let used = self.invitedStates(of: groupID).first { state in events.contains { state.group.opens($0) } }
-        if let used { self.change(to: used, &step) }
+        guard let known = self.groups[second: groupID] else { return }
+        let later = events.filter { self.settlement.isLater($0, inOtherStateOf: groupID) }
+        guard !later.isEmpty else { return }
+        let used = self.invitedStates(of: groupID).first { state in later.contains { state.group.opens($0) } }
+        if let used { return self.change(to: used, &step) }
+        guard let left = self.settlement.leftState(of: groupID, after: known.tip.epoch) else { return }
+        var group = left.group
+        group.markAllChanged()
+        let state = ConvergingGroup(group)
+        if later.contains(where: { state.opens($0) }) { self.change(to: state, by: nil, &step) }
     }
 
     /// Schedules another check of an invitation to another state of a group, in case no event shows that the members

@@ -103,7 +103,10 @@ extension CoreModel {
         case .collected?, .deferred?, .invalidated(.losingBranch)?:
             self.remember(event.id, &step)
             self.settlement.put(carrier, of: message.digest, in: groupID, &step)
-        case .accepted?, .ownEcho?, .invalidated(.otherCopy)?, nil: self.remember(event.id, &step)
+        case .accepted?:
+            self.remember(event.id, &step)
+            self.settlement.noteUse(of: groupID, at: event.createdAt, now: step.now)
+        case .ownEcho?, .invalidated(.otherCopy)?, nil: self.remember(event.id, &step)
         }
         self.apply(effects, turn, &step)
         // If the state was rolled back, a message sealed since the start may have used the key of a message that the

@@ -157,6 +157,44 @@ import Testing
         #expect(world.memos(.reseal, 3) == 0)
     }
 
+    /// Two admins add the same member at once. A message of the branch that loses leads it away from the other one.
+    @Test(arguments: [false, true]) func memberReturnsFromLosingBranch(isLate: Bool) throws {
+        var world = try ReducerWorld(4, groupProtocol: .v2)
+        for index in 0..<4 { world.reduce(index, .started) }
+        world.settle()
+        world.act(0, .createGroupChat(name: "Lab", peers: [world[1].key, world[2].key]), "create")
+        world.advance(seconds: 3)
+        world.act(
+            0, .setGroupAdmins(chatID: world[0].chatID, admins: [world[0].key, world[1].key]), "admins")
+        world.advance(seconds: 3)
+        let before = world.relayed.count
+        let loser = world[0].key < world[1].key ? 1 : 0
+        // Each of them works without the other's events.
+        world.act(loser, .addGroupMembers(chatID: world[loser].chatID, peers: [world[3].key]), "add")
+        world.advance(seconds: 3, offline: [1 - loser, 2, 3])
+        world.act(1 - loser, .addGroupMembers(chatID: world[1 - loser].chatID, peers: [world[3].key]), "add")
+        world.advance(seconds: 3, offline: [loser, 2, 3])
+        let wraps = world.relayed.dropFirst(before).filter { $0.kind == .giftWrap }
+        try #require(wraps.count == 2)
+        // The winner's invitation arrives first, then the other one, and a message of each branch.
+        world.receive(3, wraps[1])
+        world.settle(offline: [0, 1, 2])
+        #expect(self.joins(world, 3).count == 1)
+        world.receive(3, wraps[0])
+        let sent = world.relayed.count
+        world.say(loser, "of the losing branch")
+        world.advance(seconds: 1, offline: [0, 1, 2, 3])
+        world.say(1 - loser, "of the winning branch")
+        world.advance(seconds: 1, offline: [0, 1, 2, 3])
+        let messages = world.relayed.dropFirst(sent).filter { $0.kind == .groupEvent }
+        try #require(messages.count == 2)
+        for message in isLate ? messages : messages.reversed() { world.receive(3, message) }
+        world.settle(offline: [0, 1, 2])
+        #expect(world[3].texts.last == "of the winning branch")
+        #expect(
+            world[3].second?.tip.mls.epochAuthenticator == world[1 - loser].second?.tip.mls.epochAuthenticator)
+    }
+
     @Test func disbandedGroupIsNeverJoinedAgain() throws {
         var world = try self.world(2)
         let groupID = try #require(world[1].second?.groupID)
