@@ -69,9 +69,9 @@ enum MemberEvent {
             "event": "group", "group": .string(chat.nostrGroupID), "name": .string(chat.name),
             "description": .string(chat.description), "relays": .array(chat.relays.map { .string($0.string) }),
             "epoch": .integer(Int64(clamping: chat.epoch)), "active": .bool(chat.isActive),
-            "members": .array(chat.members.map { .string($0.publicKey.hex) }),
-            "admins": .array(chat.members.filter(\.isAdmin).map { .string($0.publicKey.hex) }),
-            "names": names(chat.members.map { ($0.publicKey, $0.name) }),
+            "members": .array(chat.allMembers.map { .string($0.publicKey.hex) }),
+            "admins": .array(chat.allMembers.filter(\.isAdmin).map { .string($0.publicKey.hex) }),
+            "names": names(chat.allMembers.map { ($0.publicKey, $0.name) }),
         ]
     }
 

@@ -66,6 +66,8 @@ public struct KeyPackageAnnouncement: Sendable, Hashable {
     /// Rises by one when an announcement begins; 0 before the first since the start.
     public private(set) var number = 0
     private var parts: [Name: Part] = [:]
+    /// The generations whose key package is not signed yet.
+    private var unsigned: Set<GroupGeneration> = []
 
     init() {}
 
@@ -90,9 +92,10 @@ public struct KeyPackageAnnouncement: Sendable, Hashable {
         self.event != nil && self.parts.values.allSatisfy { !$0.answers.values.contains(.pending) }
     }
 
-    /// Whether a relay has stored the kind 443 event, and each such relay has answered all key package events.
+    /// Whether a relay has stored the kind 443 event, and each such relay has answered the key package events of both
+    /// generations.
     package var isStoredAndAnswered: Bool {
-        guard let first = self.parts[.first], self.isStored else { return false }
+        guard self.unsigned.isEmpty, let first = self.parts[.first], self.isStored else { return false }
         let relays = first.answers.filter { $0.value == .stored }.keys
         let others = Name.keyPackages.compactMap { self.parts[$0] }
         return relays.allSatisfy { relay in others.allSatisfy { $0.answers[relay] != .pending } }
@@ -158,11 +161,13 @@ public struct KeyPackageAnnouncement: Sendable, Hashable {
     mutating func begin(_ generation: GroupGeneration? = nil) {
         self.number += 1
         self.parts = self.parts.filter { name, _ in generation != nil && name.generation != generation }
+        self.unsigned.formUnion(generation.map { [$0] } ?? GroupGeneration.allCases)
     }
 
     /// Adds an event, replacing an earlier one of its name; `isUnderWay` keeps the answers to this same event.
     mutating func expect(_ event: Event, from relays: [RelayURL], isUnderWay: Bool = false) {
         let name = Name(of: event)
+        if Name.keyPackages.contains(name) { self.unsigned.remove(name.generation) }
         let known = self.parts[name]
         let kept = isUnderWay && known?.event == event.id ? known?.answers ?? [:] : [:]
         var answers: [RelayURL: Answer] = [:]

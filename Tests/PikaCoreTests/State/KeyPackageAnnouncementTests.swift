@@ -56,22 +56,33 @@ import Testing
         #expect(self.announcement.keyPackage.map(\.answer) == [.stored, .unreachable("no connection")])
     }
 
+    /// Returns a key package event of the second generation.
+    private func secondGeneration() -> Event {
+        var random = SplitMix64(seed: 4)
+        let keys = KeyPair.generate(using: &random)
+        return UnsignedEvent(
+            pubkey: keys.publicKey, createdAt: 1_800_000_000, kind: .addressableKeyPackage, tags: [],
+            content: Base64.encode([0, 1, 0, 5, 0, 1, 0, 1])
+        ).signed(by: keys, using: &random)
+    }
+
     @Test mutating func storingRelayAnswersEveryEvent() {
         #expect(!self.announcement.isStoredAndAnswered)
         self.note(self.legacy, self.first, .accepted)
         #expect(!self.announcement.isStoredAndAnswered)
         // The relay without an answer does not count.
         self.note(self.addressable, self.first, .refused("blocked: kind"))
+        // The key package of the second generation is not signed yet.
+        #expect(!self.announcement.isStoredAndAnswered)
+        let second = self.secondGeneration()
+        self.announcement.expect(second, from: [self.first, self.second])
+        #expect(!self.announcement.isStoredAndAnswered)
+        self.note(second, self.first, .accepted)
         #expect(self.announcement.isStoredAndAnswered && !self.announcement.isAnswered)
     }
 
-    @Test mutating func generationsDoNotReplaceEachOther() throws {
-        var random = SplitMix64(seed: 4)
-        let keys = KeyPair.generate(using: &random)
-        let second = UnsignedEvent(
-            pubkey: keys.publicKey, createdAt: 1_800_000_000, kind: .addressableKeyPackage, tags: [],
-            content: Base64.encode([0, 1, 0, 5, 0, 1, 0, 1])
-        ).signed(by: keys, using: &random)
+    @Test mutating func generationsDoNotReplaceEachOther() {
+        let second = self.secondGeneration()
         self.announcement.expect(second, from: [self.first])
         #expect(self.announcement.event == self.legacy.id && !self.announcement.isSecondStored)
         self.note(second, self.first, .accepted)
