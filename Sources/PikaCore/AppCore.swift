@@ -69,6 +69,15 @@ package actor AppCore {
         self.mailbox.send(.action(action, request))
     }
 
+    /// Enqueues an action whose outcome is also reported as an ``OutcomeEvent``, durably and once. Returns at once.
+    ///
+    /// - Parameters:
+    ///   - request: ``RequestID/once(_:)``, or ``RequestID/command(_:)`` of the same id.
+    ///   - id: its first part is the name of the receiver. A failed action may be requested again under the same id.
+    package nonisolated func dispatch(_ action: AppAction, request: RequestID, reportedAs id: ActionID) {
+        self.mailbox.send(.command(action, request, id))
+    }
+
     /// Marks an event as handled and enqueues its handlers' effects with it. Returns at once.
     package nonisolated func complete(_ inboxID: Int64, effects: [HandlerEffect]) {
         self.mailbox.send(.handled(inboxID: inboxID, effects))

@@ -3,7 +3,7 @@ import MLS
 import Marmot
 import Nostr
 
-/// Outcomes of the actions that handlers request: recorded when an action begins, and reported when it ends.
+/// Outcomes of the actions that handlers and clients request: recorded when an action begins, and reported when it ends.
 extension CoreModel {
     /// Performs a handler's effects.
     mutating func perform(_ effects: [HandlerEffect], _ step: inout CoreStep) {
@@ -35,12 +35,30 @@ extension CoreModel {
     ) -> RequestID? {
         guard effect.tracking != .none else { return nil }
         let id = ActionID(rawValue: effect.id)
+        self.beginAction(id, kind, in: chatID, isReported: effect.tracking == .reported, nil, &step)
+        return .action(id)
+    }
+
+    /// Records a client's action, whose outcome is reported as an event besides the reply to the request.
+    mutating func beginAction(_ action: AppAction, _ id: ActionID, of request: RequestID, _ step: inout CoreStep) {
+        self.beginAction(id, action.name, in: action.chatID, isReported: true, request, &step)
+    }
+
+    private mutating func beginAction(
+        _ id: ActionID, _ kind: String, in chatID: ChatID?, isReported: Bool, _ request: RequestID?,
+        _ step: inout CoreStep
+    ) {
         let forgotten = self.actions.begin(
-            id, kind: kind, in: chatID ?? "", isReported: effect.tracking == .reported, &step)
+            id, kind: kind, in: chatID ?? "", isReported: isReported, request: request, &step)
         if let forgotten {
             self.report(.failed(.tooManyActions, messageID: forgotten.messageID), of: forgotten, &step)
         }
-        return .action(id)
+    }
+
+    /// The action of a request whose outcome is reported; nil for others.
+    func actionID(of request: RequestID?) -> ActionID? {
+        guard let request else { return nil }
+        return request.action ?? request.command ?? self.actions[request: request]?.id
     }
 
     /// Records the outcome of an action; a queued message is only done when relays have it.
@@ -53,6 +71,9 @@ extension CoreModel {
             entry.messageID = messageID
             return self.actions.put(entry, &step)
         case .done(let chatID):
+            // The delivery of a call's signal decides on its action.
+            let isBeingSent = entry.messageID != nil || self.settlement.held.requests.contains(.action(id))
+            guard !isBeingSent else { return }
             entry.chatID = chatID ?? entry.chatID
             self.end(entry, .done, &step)
         case .partlyDone(let chatID, let left):
@@ -118,7 +139,8 @@ extension CoreModel {
 
     /// Ends the actions that did not survive a restart.
     mutating func endInterruptedActions(_ step: inout CoreStep) {
-        let continued = Set((self.intents.requests + self.settlement.held.requests).compactMap(\.action))
+        let requests = self.intents.requests + self.settlement.held.requests
+        let continued = Set(requests.compactMap { self.actionID(of: $0) })
         for entry in self.actions.all where entry.messageID == nil && !continued.contains(entry.id) {
             self.end(entry, entry.isDone ? .done : .failed(.interrupted), &step)
         }

@@ -1,7 +1,7 @@
 import MLS
 import Nostr
 
-/// The handlers' actions whose outcome is not known yet. Those that a bot wants to be told about are stored, so that each
+/// The actions of handlers and clients whose outcome is not known yet. Those that a bot wants to be told about are stored, so that each
 /// is reported although the process ends.
 struct PendingActions: Sendable {
     /// The maximum number of pending actions; beyond it the outcome of the oldest counts as unknown.
@@ -15,6 +15,8 @@ struct PendingActions: Sendable {
         let isReported: Bool
         /// Ascending: the lowest number is the oldest action.
         let number: Int64
+        /// The request of a client that also waits for a reply; nil for a handler's action.
+        var request: RequestID?
         /// The chat that the action is about, by its group id once a message is queued; empty if it has none yet.
         var chatID: ChatID
         /// The message that the action has queued.
@@ -38,6 +40,7 @@ struct PendingActions: Sendable {
 
     private var entries: [ActionID: Entry] = [:]
     private var byMessage: [EventID: ActionID] = [:]
+    private var byRequest: [RequestID: ActionID] = [:]
     private var lastNumber: Int64 = 0
 
     var isEmpty: Bool { self.entries.isEmpty }
@@ -46,17 +49,23 @@ struct PendingActions: Sendable {
 
     subscript(id: ActionID) -> Entry? { self.entries[id] }
 
+    /// The action of a client's request; nil if there is none.
+    subscript(request request: RequestID) -> Entry? { self.byRequest[request].flatMap { self.entries[$0] } }
+
     subscript(messageKey key: EventID) -> Entry? { self.byMessage[key].flatMap { self.entries[$0] } }
 
     /// Begins an action. Returns the oldest one, which is forgotten, if there are too many.
     mutating func begin(
-        _ id: ActionID, kind: String, in chatID: ChatID, isReported: Bool, _ step: inout CoreStep
+        _ id: ActionID, kind: String, in chatID: ChatID, isReported: Bool, request: RequestID? = nil,
+        _ step: inout CoreStep
     ) -> Entry? {
         guard self.entries[id] == nil else { return nil }
         // checked: counts actions of one account.
         self.lastNumber += 1
         self.put(
-            Entry(id: id, kind: kind, isReported: isReported, number: self.lastNumber, chatID: chatID), &step)
+            Entry(
+                id: id, kind: kind, isReported: isReported, number: self.lastNumber, request: request, chatID: chatID),
+            &step)
         guard self.entries.count > Self.capacity,
             let oldest = self.entries.values.min(by: { $0.number < $1.number })
         else { return nil }
@@ -66,8 +75,7 @@ struct PendingActions: Sendable {
 
     /// Stores a change of a pending action.
     mutating func put(_ entry: Entry, _ step: inout CoreStep) {
-        self.entries[entry.id] = entry
-        if let key = entry.messageKey { self.byMessage[key] = entry.id }
+        self.index(entry)
         if entry.isReported { step.changes.append(.putMemo(Self.name(of: entry.id), entry.memo)) }
     }
 
@@ -75,16 +83,22 @@ struct PendingActions: Sendable {
     mutating func end(_ id: ActionID, _ step: inout CoreStep) {
         guard let entry = self.entries.removeValue(forKey: id) else { return }
         if let key = entry.messageKey { self.byMessage[key] = nil }
+        if let request = entry.request { self.byRequest[request] = nil }
         if entry.isReported { step.changes.append(.putMemo(Self.name(of: id), nil)) }
     }
 
     /// Restores an action; false if the memo is unreadable.
     mutating func restore(_ memo: Secret) -> Bool {
         guard let entry = Entry(memo: memo) else { return false }
-        self.entries[entry.id] = entry
-        if let key = entry.messageKey { self.byMessage[key] = entry.id }
+        self.index(entry)
         self.lastNumber = max(self.lastNumber, entry.number)
         return true
+    }
+
+    private mutating func index(_ entry: Entry) {
+        self.entries[entry.id] = entry
+        if let key = entry.messageKey { self.byMessage[key] = entry.id }
+        if let request = entry.request { self.byRequest[request] = entry.id }
     }
 
     private static func name(of id: ActionID) -> MemoName {
@@ -101,6 +115,7 @@ extension PendingActions.Entry {
             "published": .bool(self.isPublished), "done": .bool(self.isDone),
         ]
         if let messageID { json["message"] = .string(messageID.hex) }
+        if let request { json["request"] = .string(request.rawValue) }
         return Secret(JSONValue.object(json).json())
     }
 
@@ -111,6 +126,7 @@ extension PendingActions.Entry {
         else { return nil }
         self.init(
             id: ActionID(rawValue: id), kind: kind, isReported: true, number: number, chatID: ChatID(rawValue: chat))
+        self.request = json["request"]?.string.map(RequestID.init(rawValue:))
         if let message = json["message"]?.string {
             guard let messageID = try? EventID(hex: message) else { return nil }
             self.messageID = messageID

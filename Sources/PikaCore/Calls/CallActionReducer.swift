@@ -3,26 +3,30 @@ import Nostr
 
 /// User actions on calls.
 extension CoreModel {
-    mutating func actOnCall(_ action: AppAction, _ step: inout CoreStep) throws -> ActionOutcome? {
+    /// Performs an action on a call. If the outcome is reported, it is that of the signal that the action sends.
+    mutating func actOnCall(
+        _ action: AppAction, _ request: RequestID?, _ step: inout CoreStep
+    ) throws -> ActionOutcome? {
+        let id = self.actionID(of: request)
         switch action {
         case .startCall(let chatID, let session, let callID, let peer):
-            try self.startCall(chatID, session, callID, peer, &step)
+            try self.startCall(chatID, session, callID, peer, id, &step)
         case .startVideoCall(let chatID, var session, let callID, let peer):
             if session.tracks.isEmpty { session.tracks = [.audio] }
             if !session.hasVideo { session.tracks.append(.video) }
-            try self.startCall(chatID, session, callID, peer, &step)
+            try self.startCall(chatID, session, callID, peer, id, &step)
         case .acceptCall(let chatID, let callID):
             let call = try self.call(callID, inChat: chatID)
-            try self.driveCall(.userAccepts(callID: callID, isAuthentic: self.isAuthentic(call)), &step)
+            try self.driveCall(.userAccepts(callID: callID, isAuthentic: self.isAuthentic(call)), by: id, &step)
             if case .ended(_, "auth_failed") = self.calls.state {
                 throw AppCoreError(.notAllowed, "the group has changed since the invitation: call again")
             }
         case .rejectCall(let chatID, let callID, let reason):
             _ = try self.call(callID, inChat: chatID)
-            try self.driveCall(.userDeclines(callID: callID, reason: CallSignal.capped(reason)), &step)
+            try self.driveCall(.userDeclines(callID: callID, reason: CallSignal.capped(reason)), by: id, &step)
         case .endCall(let chatID, let callID, let reason):
             _ = try self.call(callID, inChat: chatID)
-            try self.driveCall(.userEnds(callID: callID, reason: CallSignal.capped(reason)), &step)
+            try self.driveCall(.userEnds(callID: callID, reason: CallSignal.capped(reason)), by: id, &step)
         case .toggleMute: try self.driveCall(.toggleMute, &step)
         case .toggleCamera: try self.driveCall(.toggleCamera, &step)
         default: throw AppCoreError(.notAllowed, "the action is not about a call")
@@ -40,7 +44,8 @@ extension CoreModel {
     }
 
     private mutating func startCall(
-        _ chatID: ChatID, _ session: CallSession, _ callID: String?, _ peer: PublicKey?, _ step: inout CoreStep
+        _ chatID: ChatID, _ session: CallSession, _ callID: String?, _ peer: PublicKey?, _ action: ActionID?,
+        _ step: inout CoreStep
     ) throws {
         guard let group = self.groups[try self.groupID(ofChat: chatID)], group.isActive else {
             throw AppCoreError(.unknownChat, "no chat has the id \(chatID)")
@@ -61,7 +66,7 @@ extension CoreModel {
         let call = CallMachine.Call(
             id: id, groupID: group.groupID, peer: peer, session: session, isOutgoing: true,
             startedAt: step.nowMilliseconds, isCameraOn: session.hasVideo)
-        try self.driveCall(.start(call), &step)
+        try self.driveCall(.start(call), by: action, &step)
         if case .ended(let ended, let reason) = self.calls.state, ended.id == id {
             throw AppCoreError(.notAllowed, "the call could not be made: \(reason)")
         }

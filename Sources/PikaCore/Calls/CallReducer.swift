@@ -120,8 +120,9 @@ extension CoreModel {
         }
     }
 
+    /// - Parameter id: the action of a handler or client that causes the event; nil for others.
     mutating func driveCall(
-        _ event: CallMachine.Event, about signal: CallEvent? = nil, _ step: inout CoreStep
+        _ event: CallMachine.Event, about signal: CallEvent? = nil, by id: ActionID? = nil, _ step: inout CoreStep
     ) throws(AppCoreError) {
         let groupID = self.calls.live?.groupID
         let actions = try self.calls.handle(event, self.configuration.calls, nowMilliseconds: step.nowMilliseconds)
@@ -131,14 +132,14 @@ extension CoreModel {
             if case .announce = action, let signal, let groupID = self.calls.live?.groupID ?? groupID {
                 self.deliver(.call(signal), of: groupID, &step)
             } else if self.calls.allows(action) {
-                self.perform(action, &step)
+                self.perform(action, by: id, &step)
             }
         }
     }
 
-    private mutating func perform(_ action: CallMachine.Action, _ step: inout CoreStep) {
+    private mutating func perform(_ action: CallMachine.Action, by id: ActionID?, _ step: inout CoreStep) {
         switch action {
-        case .send(let body, let callID, let groupID): self.sendCallSignal(body, callID, groupID, &step)
+        case .send(let body, let callID, let groupID): self.sendCallSignal(body, callID, groupID, by: id, &step)
         case .wake(let callID, let time): step.effects.append(.wake(.call(id: callID), atMilliseconds: time))
         case .startMedia(let call): self.startMedia(of: call, &step)
         case .stopMedia(let callID): step.effects.append(.stopCallMedia(callID: callID))
@@ -158,17 +159,20 @@ extension CoreModel {
     }
 
     mutating func sendCallSignal(
-        _ body: CallSignal.Body, _ callID: String, _ groupID: GroupID, _ step: inout CoreStep
+        _ body: CallSignal.Body, _ callID: String, _ groupID: GroupID, by id: ActionID? = nil, _ step: inout CoreStep
     ) {
         let signal = CallSignal(callID: callID, timestampMilliseconds: step.nowMilliseconds, body: body)
         do {
             guard let chatID = self.chatID(of: groupID) else { throw AppCoreError.unknownCall }
             let message = OutgoingMessage(kind: .callSignal, content: signal.content)
-            let outcome = try self.send(message, toChat: chatID, purpose: .callSignal, &step)
-            guard case .queued(_, let wrapper)? = outcome else { return }
+            let outcome = try self.send(
+                message, toChat: chatID, purpose: .callSignal, request: id.map(RequestID.action), &step)
+            guard let outcome, case .queued(_, let wrapper) = outcome else { return }
+            if let id { self.finishAction(id, outcome, &step) }
             self.calls.track(body, of: callID, row: Delivery.messageRow(wrapper))
         } catch {
             step.effects.append(.note(.sendFailed(reason: "\(signal.type): \(error)")))
+            if let id { self.finishAction(id, .failed(AppCoreError(cause: error)), &step) }
             self.followCall(.publishFailed(callID: callID), &step)
         }
     }

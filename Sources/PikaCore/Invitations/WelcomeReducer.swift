@@ -36,7 +36,7 @@ extension CoreModel {
         let delivery = WelcomeDeliveries.Delivery(request: request, chatID: chatID, rows: rows, left: left)
         guard !delivery.rows.isEmpty else { return self.finish(request, delivery.outcome, &step) }
         self.inbox.recordEarly(delivery.outcome, of: request, &step)
-        if let action = request.action { self.noteEarly(delivery.outcome, of: action, &step) }
+        if let action = self.actionID(of: request) { self.noteEarly(delivery.outcome, of: action, &step) }
         self.invitations.beginDelivery(delivery, &step)
     }
 

@@ -5,6 +5,8 @@ import Nostr
 enum CoreInput: Sendable {
     case started
     case action(AppAction, RequestID?)
+    /// A client's action, whose outcome is reported as an event too.
+    case command(AppAction, RequestID, ActionID)
     case relay(RelayUpdate)
     /// One relay's answer to an event of the outbox.
     case published(row: String, PublishReport)

@@ -9,6 +9,7 @@ extension CoreModel {
         switch input {
         case .started: self.start(&step)
         case .action(let action, let request): self.act(action, request, &step)
+        case .command(let action, let request, let id): self.act(action, request, reportedAs: id, &step)
         case .relay(let update): self.receiveUpdate(update, &step)
         case .published(let row, let report): self.receivePublishReport(report, row: row, &step)
         case .publishEnded(let row, let relays): self.endAttempt(row: row, relays: relays, &step)
@@ -131,8 +132,12 @@ extension CoreModel {
             .wake(.maintenance, atMilliseconds: step.nowMilliseconds + Self.maintenanceInterval))
     }
 
-    private mutating func act(_ action: AppAction, _ request: RequestID?, _ step: inout CoreStep) {
+    /// - Parameter id: the id under which the outcome is reported as an event too; nil for a reply only.
+    private mutating func act(
+        _ action: AppAction, _ request: RequestID?, reportedAs id: ActionID? = nil, _ step: inout CoreStep
+    ) {
         if self.isDuplicate(action, request, &step) { return }
+        if let id, let request { self.beginAction(action, id, of: request, &step) }
         do {
             if let outcome = try self.perform(action, request, &step) { self.finish(request, outcome, &step) }
         } catch {
@@ -186,7 +191,7 @@ extension CoreModel {
             return try self.actOnPeople(action, request, &step)
         case .typingStarted, .sendHypernote, .hypernoteAction: return try self.actInChat(action, request, &step)
         case .startCall, .startVideoCall, .acceptCall, .rejectCall, .endCall, .toggleMute, .toggleCamera:
-            return try self.actOnCall(action, &step)
+            return try self.actOnCall(action, request, &step)
         case .registerPushToken, .removePushToken, .setPushNotifications: return try self.actOnPush(action, &step)
         }
         return .done(chatID: nil)
@@ -194,8 +199,9 @@ extension CoreModel {
 
     mutating func finish(_ request: RequestID?, _ outcome: ActionOutcome, _ step: inout CoreStep) {
         guard let request else { return }
-        if let action = request.action { return self.finishAction(action, outcome, &step) }
-        self.inbox.report(outcome, of: request, &step)
+        if let action = self.actionID(of: request) { self.finishAction(action, outcome, &step) }
+        // A handler's action has no reply, only its outcome.
+        if request.action == nil { self.inbox.report(outcome, of: request, &step) }
     }
 
     /// Ends an action with an error, which also shows as a toast.
