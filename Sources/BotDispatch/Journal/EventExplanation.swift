@@ -92,7 +92,9 @@ extension EventExplanation.Part {
 extension JournalEntry {
     /// The key of entries that stand for each other: an explanation shows only the newest one of each key.
     fileprivate var distinction: String {
-        "\(id ?? "")\(wrapper ?? "")\(bot ?? "")\(fate)\(reason)\(change?.rawValue ?? "")"
+        // A handler may request several actions, each of which has a detail of its own.
+        let action = fate == .actionFailed ? detail : ""
+        return "\(id ?? "")\(wrapper ?? "")\(bot ?? "")\(fate)\(reason)\(change?.rawValue ?? "")\(action)"
     }
 }
 

@@ -42,7 +42,7 @@ package final class EventJournal: CoreObserver {
         state.withLock { state in
             switch entry.fate {
             case .ignored: state.ignored.add(entry)
-            case .handled, .failed: state.handled.add(entry)
+            case .handled, .failed, .actionFailed: state.handled.add(entry)
             case .refused, .waiting, .gaveUp: state.core.add(entry)
             }
         }

@@ -14,6 +14,8 @@ extension JournalEntry {
         case .ignored: IgnoreReason(rawValue: reason).map(EventReason.ignored)
         case .handled, .failed: HandlingReason(rawValue: reason).map(EventReason.handling)
         case .refused: CoreReason(rawValue: reason).map(EventReason.core)
+        // The code is that of the action's error.
+        case .actionFailed: nil
         case .waiting, .gaveUp:
             CoreReason(rawValue: reason).map(EventReason.core)
                 ?? HandlingReason(rawValue: reason).map(EventReason.handling)

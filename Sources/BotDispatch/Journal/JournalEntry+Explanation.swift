@@ -9,7 +9,7 @@ extension JournalEntry {
         case .core(let reason): reason.explanation
         case .ignored(let reason): reason.explanation
         case .handling(let reason): reason.explanation
-        case nil: (unknownReason, fate == .refused ? invalidEvent : "")
+        case nil: (unknownReason, unknownAdvice)
         }
     }
 
@@ -19,9 +19,18 @@ extension JournalEntry {
         case .ignored: "ignored: \(reason)"
         case .handled: "handled: \(reason)"
         case .failed: "a handler failed: \(reason)"
+        case .actionFailed: "an action failed or was done in part: \(reason)"
         case .refused: "refused: \(reason)"
         case .waiting: "kept for later: \(reason)"
         case .gaveUp: "kept for later, then abandoned: \(reason)"
+        }
+    }
+
+    private var unknownAdvice: String {
+        switch fate {
+        case .refused: invalidEvent
+        case .actionFailed: "A bot can react to it with OnOutcome, an external bot with the event `outcome`."
+        case .ignored, .handled, .failed, .waiting, .gaveUp: ""
         }
     }
 }

@@ -12,6 +12,8 @@ package struct JournalEntry: Codable, Hashable, Sendable {
         case handled
         /// A handler accepted it but failed.
         case failed
+        /// An action that its handler requested failed, or relays refused this event of the account.
+        case actionFailed = "action_failed"
         /// The core rejected it.
         case refused
         /// It waits: in the core until it can be decrypted, or for a bot.
@@ -77,7 +79,7 @@ package struct JournalEntry: Codable, Hashable, Sendable {
             case .refused: .refused
             case .waiting: .waiting
             case .gaveUp: .gaveUp
-            case .actionFailed: .failed
+            case .actionFailed: .actionFailed
             }
         reason = notice.reason
         detail = String(notice.detail.prefix(200))

@@ -106,6 +106,10 @@ extension CoreModel {
             return self.end(entry, .delivered(messageID: id, relays: entry.relays), &step)
         }
         entry.relays = [relay].compactMap(\.self)
+        // A signal that one relay has is not sent to others any more.
+        if row.purpose == .callSignal {
+            return self.end(entry, .published(messageID: id, relays: entry.relays), &step)
+        }
         self.report(.published(messageID: id, relays: entry.relays), of: entry, &step)
         self.actions.put(entry, &step)
     }

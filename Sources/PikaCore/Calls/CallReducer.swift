@@ -186,6 +186,8 @@ extension CoreModel {
         }
         guard let callID = self.calls.conclude(row: row.id), let failure else { return }
         self.state.toast = "the call signal could not be sent: \(failure)"
+        step.observeUndelivered(
+            "call signal", failure, row.event.id, inner: row.messageID, chatID: row.groupID.map { ChatID($0) })
         self.followCall(.publishFailed(callID: callID), &step)
     }
 }

@@ -125,6 +125,7 @@ extension CoreModel {
         else { return }
         self.apply(outcome, to: groupID, &step)
         for intent in self.intents.open(in: groupID) { self.abandon(intent, AppCoreError.overtaken, &step) }
+        self.failHeld(of: groupID, AppCoreError.overtaken, &step)
         for row in self.delivery.queue.rows(where: { $0.groupID == groupID }) {
             self.dropRow(row.id, &step)
             self.noteFailed(row, AppCoreError.overtaken.message, &step)

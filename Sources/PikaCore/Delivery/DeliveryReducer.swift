@@ -51,6 +51,8 @@ extension CoreModel {
         step.effects.append(.note(.sendFailed(reason: refusal.reason)))
         self.setDelivery(.failed(refusal.reason), of: id, in: groupID, &step)
         self.state.toast = "a message was withdrawn: \(refusal.reason)"
+        step.observeUndelivered(
+            "withdrawn message", refusal.reason, message.wrapper, inner: id, chatID: ChatID(groupID))
     }
 
     /// Ends the failure of a message whose branch won after all.

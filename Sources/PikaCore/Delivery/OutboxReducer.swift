@@ -97,10 +97,16 @@ extension CoreModel {
         case .keyPackage: self.replaceRefusedKeyPackage(row.event, &step)
         case .welcome:
             self.state.toast = "an invitation could not be delivered: every relay refused it (\(reason))"
+            step.observeUndelivered("invitation", reason, row.event.id)
             self.endWelcome(row.id, refused: reason, &step)
         case .proposal: self.dropRefusedProposal(row.event.id, reason: reason, &step)
-        case .profile: self.state.toast = "every relay refused this account's profile: \(reason)"
-        case .followList: self.state.toast = "every relay refused this account's follow list: \(reason)"
+        // The action that wrote it was done when it was signed.
+        case .profile:
+            self.state.toast = "every relay refused this account's profile: \(reason)"
+            step.observeUndelivered("profile", reason, row.event.id)
+        case .followList:
+            self.state.toast = "every relay refused this account's follow list: \(reason)"
+            step.observeUndelivered("follow list", reason, row.event.id)
         case .typing, .relayList, .deletion, .instance, .notification, .offer: break
         }
     }

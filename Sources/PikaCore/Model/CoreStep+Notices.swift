@@ -1,3 +1,4 @@
+import Errors
 import MLS
 import Marmot
 import Nostr
@@ -24,6 +25,15 @@ extension CoreStep {
         chatID: ChatID? = nil
     ) {
         self.observe(fate, code: reason.rawValue, detail, event, inner: inner, chatID: chatID)
+    }
+
+    /// Reports that an event of this account could not be delivered.
+    mutating func observeUndelivered(
+        _ what: String, _ reason: String, _ event: EventID, inner: EventID? = nil, chatID: ChatID? = nil
+    ) {
+        self.observe(
+            .actionFailed, code: AppCoreError.Code.notPublished.description, "\(what): \(reason)", event,
+            inner: inner, chatID: chatID)
     }
 
     private mutating func observe(

@@ -9,7 +9,8 @@ package struct CoreNotice: Sendable, Hashable {
         case waiting
         /// The event was kept, and was then dropped.
         case gaveUp = "gave_up"
-        /// The event was handled, but an action that its handler requested failed, or was done in part.
+        /// The event was handled, but an action that its handler requested failed, or was done in part; or the event is this
+        /// account's own, and could not be delivered.
         case actionFailed = "action_failed"
     }
 
