@@ -40,6 +40,8 @@ package struct ExternalBot: Bot, SelfTimingBot {
         Handler(label: "program") { event, scope in
             // Items of feeds belong to no chat.
             if case .feed = event.content { return { _ in try await intake.deliver(event) } }
+            // The account may have left the chat.
+            if case .outcome = event.content { return { _ in try await intake.deliver(event) } }
             // The dispatcher passes joins and commits without checking the chat.
             guard scope.chat.map({ isActive(in: $0, of: scope.snapshot) }) ?? isActiveInUnknownChat(event.chatID) else {
                 return nil

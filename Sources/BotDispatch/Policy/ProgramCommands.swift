@@ -11,7 +11,7 @@ package enum ProgramCommands {
         "rename_group", "describe_group", "set_group_admins", "set_group_relays",
         "get_group_profile", "update_group_profile", "upload_group_profile_image", "send_message", "send_hypernote",
         "hypernote_catalog", "react", "submit_hypernote_action", "send_media", "send_media_batch", "send_typing",
-        "get_messages", "invite_call", "accept_call", "reject_call", "end_call", "send_audio_file",
+        "get_messages", "invite_call", "accept_call", "reject_call", "end_call", "get_call", "send_audio_file",
         "send_audio_response", "send_call_data", "register_push_token", "remove_push_token", "set_push_notifications",
     ]
 }

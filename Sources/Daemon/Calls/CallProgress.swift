@@ -94,13 +94,6 @@ struct CallProgress: Sendable {
 }
 
 extension AppState.ActiveCall {
-    var isLive: Bool {
-        switch self.phase {
-        case .offering, .ringing, .connecting, .active: true
-        case .ended: false
-        }
-    }
-
     /// Whether both sides have agreed to the call.
     var hasStarted: Bool { self.phase == .connecting || self.phase == .active }
 

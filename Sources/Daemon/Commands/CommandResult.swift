@@ -33,13 +33,6 @@ struct CommandResult: Sendable {
         return result
     }
 
-    static func members(of group: DaemonGroup) -> CommandResult {
-        CommandResult(result: [
-            "nostr_group_id": .string(group.nostrGroupID), "members": group.memberList,
-            "member_count": .integer(Int64(group.members.count)),
-        ])
-    }
-
     static func messages(_ messages: [StoredMessage]) -> CommandResult {
         let list = messages.map { message -> JSONValue in
             [

@@ -13,7 +13,30 @@ extension DaemonEngine {
         let context = CommandContext(client: client, key: key, nowMilliseconds: self.clock.nowMilliseconds) {
             UUID().uuidString.lowercased()
         }
-        var step = try self.machine.begin(command, context)
+        var action: ActionID?
+        do throws(DaemonFailure) {
+            var result = try await self.follow(try self.machine.begin(command, context), command, context, &action)
+            if let action {
+                var fields = result.result ?? [:]
+                fields["action"] = .string(action.rawValue)
+                result.result = fields
+            }
+            return result
+        } catch {
+            var failure = error
+            failure.action = action
+            throw failure
+        }
+    }
+
+    /// Performs steps until the reply.
+    ///
+    /// - Parameter action: receives the id of the requested action if its outcome is reported as an event.
+    private func follow(
+        _ first: CommandStep, _ command: DaemonCommand, _ context: CommandContext, _ action: inout ActionID?
+    ) async throws(DaemonFailure) -> CommandResult {
+        let isReported = command.hasOutcome && self.machine.clients.wantsOutcomes(context.client)
+        var step = first
         while true {
             switch step {
             case .reply(let result): return result
@@ -21,9 +44,10 @@ extension DaemonEngine {
                 self.logger.info("a client said hello", metadata: ["client": "\(name.prefix(64))"])
                 return result
             case .manageAccounts(let command): return try await self.perform(account: command)
-            case .request(let action, let key, let milliseconds, let next):
+            case .request(let request, let key, let milliseconds, let next):
+                if isReported { action = self.machine.settings.action(of: context) }
                 let patience = milliseconds ?? self.machine.settings.commandPatience
-                let outcome = await self.requests.outcome(of: action, key: key, within: patience)
+                let outcome = await self.requests.outcome(of: request, key: key, reportedAs: action, within: patience)
                 step = try next(&self.machine, outcome)
             case .waitForState(let milliseconds, let isMet, let next):
                 _ = await self.requests.wait(milliseconds, from: self.machine.state, until: isMet)

@@ -34,7 +34,10 @@ extension DaemonMachine {
         case .listGroups:
             let groups = self.state.chatList.filter(\.isListed)
             return .reply(CommandResult(result: ["groups": .array(groups.map { .object(DaemonGroup($0).json) })]))
-        case .listMembers(let group): return .reply(.members(of: try self.group(group)))
+        case .listMembers(let group): return .reply(CommandResult(result: try self.activeChat(group).membersJSON))
+        case .getCall:
+            let call = self.state.activeCall.map { JSONValue.object($0.json(in: self.nostrGroupID(of: $0.chatID))) }
+            return .reply(CommandResult(result: call.map { ["call": $0] } ?? [:]))
         case .getMessages(let group, let limit, let before): return try self.readMessages(of: group, before, limit)
         case .hypernoteCatalog: return .reply(CommandResult(result: ["catalog": HypernoteCatalog.json]))
         case .initGroup, .foundGroup, .renameGroup, .describeGroup, .setGroupAdmins, .setGroupRelays, .addMembers,

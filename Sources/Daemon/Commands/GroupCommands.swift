@@ -37,7 +37,11 @@ enum GroupCommands {
             return try self.set(group, key: key, &machine) { .setGroupRelays(chatID: $0, relays: relays) }
         case .removeMembers(let group, let peers):
             return try self.remove(try CommandArguments.publicKeys(peers), from: group, key: key, &machine)
-        case .leaveGroup(let group): return try self.leave(group, key: key, &machine)
+        case .leaveGroup(let group, let successor):
+            return try self.leave(
+                group,
+                successor: try successor.map { text throws(DaemonFailure) in try CommandArguments.publicKey(text) },
+                key: key, &machine)
         case .disbandGroup(let group): return try self.disband(group, key: key, &machine)
         case .enableDisbanding(let group): return try self.enableDisbanding(group, key: key, &machine)
         case .updateGroupProfile(let group, let name, let about):
@@ -164,12 +168,12 @@ enum GroupCommands {
     }
 
     private static func leave(
-        _ reference: String, key: String?, _ machine: inout DaemonMachine
+        _ reference: String, successor: PublicKey?, key: String?, _ machine: inout DaemonMachine
     ) throws(DaemonFailure) -> CommandStep {
         try machine.requireRelays()
         let chatID = try self.endingChat(reference, key: key, machine)
         machine.memberships.beginLeaving(chatID)
-        return self.change(chatID, .leaveGroup(chatID: chatID), key: key, &machine) {
+        return self.change(chatID, .leaveGroup(chatID: chatID, successor: successor), key: key, &machine) {
             (machine: inout DaemonMachine, outcome: ActionOutcome?) throws(DaemonFailure) -> CommandStep in
             guard case .done = outcome else {
                 machine.memberships.cancelLeaving(chatID)

@@ -29,17 +29,25 @@ final class CoreRequests: Sendable {
 
     /// Dispatches an action and waits for its outcome. An action with an idempotency key is performed at most once.
     /// Returns nil on timeout; the core still completes the action.
-    func outcome(of action: AppAction, key: String?, within milliseconds: Int64) async -> ActionOutcome? {
+    ///
+    /// - Parameter id: the id under which the outcome is reported as an event too; nil if it is not.
+    func outcome(
+        of action: AppAction, key: String?, reportedAs id: ActionID? = nil, within milliseconds: Int64
+    ) async -> ActionOutcome? {
         let promise = Promise<ActionOutcome>()
-        guard let request = self.open(key, promise) else { return nil }
-        self.core.dispatch(action, request: request)
+        guard let request = self.open(key, id, promise) else { return nil }
+        if let id {
+            self.core.dispatch(action, request: request, reportedAs: id)
+        } else {
+            self.core.dispatch(action, request: request)
+        }
         return await promise.wait(milliseconds, self.clock)
     }
 
     /// Stores values, and returns once they are durable. Does nothing after ``end()``, because no outcome would arrive.
     func store(_ entries: [EventLog.Entry]) async {
         let promise = Promise<ActionOutcome>()
-        guard let request = self.open(nil, promise) else { return }
+        guard let request = self.open(nil, nil, promise) else { return }
         let effects = entries.map { entry in
             HandlerEffect(
                 id: "\(self.scope)/\(entry.key)",
@@ -55,8 +63,8 @@ final class CoreRequests: Sendable {
         return try? JSONValue(json: bytes).object
     }
 
-    private func open(_ key: String?, _ promise: Promise<ActionOutcome>) -> RequestID? {
-        self.state.withLock { $0.hasEnded ? nil : $0.pending.open(key: key, promise) }
+    private func open(_ key: String?, _ id: ActionID?, _ promise: Promise<ActionOutcome>) -> RequestID? {
+        self.state.withLock { $0.hasEnded ? nil : $0.pending.open(key: key, reportedAs: id, promise) }
     }
 
     // MARK: Waiting

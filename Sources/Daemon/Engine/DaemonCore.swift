@@ -14,6 +14,8 @@ package protocol DaemonCore: Sendable {
 
     /// Enqueues an action and returns at once.
     func dispatch(_ action: AppAction, request: RequestID?)
+    /// Enqueues an action whose outcome is also delivered among the ``events``. Returns at once.
+    func dispatch(_ action: AppAction, request: RequestID, reportedAs id: ActionID)
     /// Marks an event as handled. Returns at once.
     func complete(_ inboxID: Int64, effects: [HandlerEffect])
     /// Performs all effects in one transaction. The outcome is delivered through ``updates()``.

@@ -63,6 +63,14 @@ package struct DaemonSettings: Sendable {
         self.keptFor = keptFor
     }
 
+    /// The name under which the outcomes of commands are reported.
+    var name: String { self.program?.name ?? "daemon" }
+
+    /// Returns the id of a command's action: the same for a repeated command with an idempotency key.
+    func action(of context: CommandContext) -> ActionID {
+        ActionID(rawValue: "\(self.name)/command-\(context.key ?? context.newID())")
+    }
+
     func admits(_ peer: PublicKey) -> Bool { self.allowed.isEmpty || self.allowed.contains(peer) }
 }
 

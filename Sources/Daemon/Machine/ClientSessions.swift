@@ -16,6 +16,8 @@ struct ClientSessions: Sendable {
         var replayFrom: Int64?
         /// Whether the client has given a cursor, and so has every recorded event up to now or gets it by the replay.
         var hasCursor = false
+        /// Whether the outcomes of the client's commands are reported as events.
+        var wantsOutcomes = false
 
         fileprivate init(_ client: DaemonClient) {
             self.client = client
@@ -68,6 +70,8 @@ struct ClientSessions: Sendable {
 
     func isExtended(_ client: DaemonClient) -> Bool { self.sessions[client.id]?.isExtended == true }
 
+    func wantsOutcomes(_ client: DaemonClient) -> Bool { self.sessions[client.id]?.wantsOutcomes == true }
+
     // MARK: Commands
 
     /// Throws unless the connection may run the command.
@@ -100,6 +104,7 @@ struct ClientSessions: Sendable {
         session.scope = try self.scope(of: hello, session, context)
         try Self.check(hello, client, newest: context.newestCursor)
         session.isExtended = true
+        session.wantsOutcomes = hello.wantsOutcomes
         if client.origin == .socket { session.subscribes = hello.subscribes || hello.cursor != nil }
         session.isLive = session.subscribes
         var result: JSONObject = [
@@ -143,8 +148,8 @@ struct ClientSessions: Sendable {
 
     private static func capabilities(of client: DaemonClient) -> JSONValue {
         switch client.origin {
-        case .standard, .socket: ["cursor", "replay", "idempotency", "tokens", "subscribe"]
-        case .program: ["cursor", "replay", "idempotency", "acks"]
+        case .standard, .socket: ["cursor", "replay", "idempotency", "tokens", "subscribe", "outcomes"]
+        case .program: ["cursor", "replay", "idempotency", "acks", "outcomes"]
         }
     }
 

@@ -42,8 +42,10 @@ extension DaemonMachine {
             }
             let group = self.nostrGroupID(of: event.chatID)
             return .announce([.withdrawn(DaemonWithdrawal(withdrawn, in: group))])
-        // Commands end with their own results; only handlers of bots ask for outcomes.
-        case .outcome: return .announce([])
+        case .outcome(let outcome):
+            // That of another bot, from a time when one ran this account.
+            guard outcome.action.bot == self.settings.name else { return .announce([]) }
+            return .announce([.outcome(self.outcome(outcome, of: event.chatID))])
         case .feed(let item): return .announce([.feedItem(DaemonFeedItem(item, receivedAt: event.receivedAt))])
         case .joined: return self.memberships.hold(event) ? .hold : .announce(self.joinEvents(event))
         }
@@ -52,6 +54,12 @@ extension DaemonMachine {
     /// Returns the event for a group that this account has joined; empty if it is no longer a member.
     func joinEvents(_ join: CoreEvent) -> [DaemonEvent] {
         self.groupIfKnown(join.chatID).map { [.groupJoined($0)] } ?? []
+    }
+
+    private func outcome(_ outcome: OutcomeEvent, of chatID: ChatID) -> DaemonOutcome {
+        chatID.rawValue.isEmpty
+            ? DaemonOutcome(outcome, chatID: nil, nostrGroupID: nil)
+            : DaemonOutcome(outcome, chatID: chatID, nostrGroupID: self.nostrGroupID(of: chatID))
     }
 
     /// Returns the event for a message that another member has sent.

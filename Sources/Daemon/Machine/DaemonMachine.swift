@@ -75,10 +75,15 @@ struct DaemonMachine: Sendable {
 
     /// Returns the chat that a client's reference names, if this account is a member.
     func group(_ reference: String) throws(DaemonFailure) -> DaemonGroup {
+        DaemonGroup(try self.activeChat(reference))
+    }
+
+    /// Returns the chat that a client's reference names, if this account is a member.
+    func activeChat(_ reference: String) throws(DaemonFailure) -> AppState.ChatSummary {
         guard let chat = try self.chat(reference), chat.isActive else {
             throw DaemonFailure(.badGroupID, "no group has the nostr_group_id \(reference)")
         }
-        return DaemonGroup(chat)
+        return chat
     }
 
     /// Returns the id of a chat that lists contain: this account can also leave a group that it cannot follow any more.

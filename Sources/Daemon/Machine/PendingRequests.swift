@@ -19,10 +19,15 @@ struct PendingRequests: Sendable {
     // MARK: Outcomes
 
     /// Registers a request. The core performs requests under the same key once.
-    mutating func open(key: String? = nil, _ promise: Promise<ActionOutcome>) -> RequestID {
+    ///
+    /// - Parameter id: the id of an action whose outcome is reported as an event too.
+    mutating func open(
+        key: String? = nil, reportedAs id: ActionID? = nil, _ promise: Promise<ActionOutcome>
+    ) -> RequestID {
         self.count += 1
         let request =
-            key.map { RequestID.once("\(self.scope)/\($0)") } ?? RequestID(rawValue: "\(self.scope)/\(self.count)")
+            key.map { RequestID.once("\(self.scope)/\($0)") } ?? id.map { RequestID.command($0) }
+            ?? RequestID(rawValue: "\(self.scope)/\(self.count)")
         self.outcomes[request] = promise
         return request
     }

@@ -3,7 +3,7 @@ extension DaemonCommand {
     package var groupReference: String? {
         switch self {
         case .addMembers(let group, _, _), .listMembers(let group), .removeMembers(let group, _),
-            .leaveGroup(let group),
+            .leaveGroup(let group, _),
             .disbandGroup(let group), .enableDisbanding(let group), .renameGroup(let group, _),
             .describeGroup(let group, _), .setGroupAdmins(let group, _), .setGroupRelays(let group, _),
             .updateGroupProfile(let group, _, _), .getGroupProfile(let group),
@@ -14,6 +14,7 @@ extension DaemonCommand {
             group
         case .inviteCall(let invitation): invitation.group
         case .publishKeyPackage, .setRelays, .listPendingWelcomes, .acceptWelcome, .listGroups, .hypernoteCatalog,
+            .getCall,
             .acceptCall, .rejectCall, .endCall, .sendAudioResponse, .sendAudioFile, .sendCallData, .initGroup,
             .foundGroup, .registerPushToken, .removePushToken, .setPushNotifications, .shutdown, .listAccounts, .logIn,
             .logOut,

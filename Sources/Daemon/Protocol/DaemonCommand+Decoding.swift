@@ -21,6 +21,7 @@ extension DaemonCommand {
         case "accept_welcome": .acceptWelcome(id: try fields.text("wrapper_event_id"))
         case "list_groups": .listGroups
         case "hypernote_catalog": .hypernoteCatalog
+        case "get_call": .getCall
         case "register_push_token":
             .registerPushToken(
                 PushToken(
@@ -45,7 +46,8 @@ extension DaemonCommand {
                 Hello(
                     version: try fields.number("protocol"), client: try fields.optionalText("client"),
                     token: try fields.optionalText("token"), cursor: try fields.optionalNumber("cursor"),
-                    subscribes: try fields.flag("subscribe"), acknowledges: try fields.flag("acks")))
+                    subscribes: try fields.flag("subscribe"), acknowledges: try fields.flag("acks"),
+                    wantsOutcomes: try fields.flag("outcomes")))
         default: nil
         }
     }
@@ -78,7 +80,8 @@ extension DaemonCommand {
         case "set_group_relays": return .setGroupRelays(group: group, relays: try fields.texts("relays"))
         case "remove_members": return .removeMembers(group: group, peers: try fields.texts("peer_pubkeys"))
         case "list_members": return .listMembers(group: group)
-        case "leave_group": return .leaveGroup(group)
+        case "leave_group":
+            return .leaveGroup(group, successor: try fields.optionalText("successor"))
         case "disband_group": return .disbandGroup(group)
         case "enable_disbanding": return .enableDisbanding(group)
         case "update_group_profile":

@@ -13,7 +13,8 @@ package enum DaemonCommand: Hashable, Sendable {
     case addMembers(group: String, peers: [String], onMissing: String? = nil)
     case listMembers(group: String)
     case removeMembers(group: String, peers: [String])
-    case leaveGroup(String)
+    /// The successor becomes an admin first.
+    case leaveGroup(String, successor: String? = nil)
     case updateGroupProfile(group: String, name: String, about: String)
     case getGroupProfile(group: String)
     case uploadGroupProfileImage(group: String, imageBase64: String, mimeType: String)
@@ -26,6 +27,8 @@ package enum DaemonCommand: Hashable, Sendable {
     case sendMediaBatch(group: String, paths: [String], caption: String, servers: [String])
     case sendTyping(group: String)
     case inviteCall(CallInvitation)
+    /// The current call, or the one that ended last.
+    case getCall
     case acceptCall(String)
     case rejectCall(String, reason: String)
     case endCall(String, reason: String)
@@ -108,13 +111,31 @@ package enum DaemonCommand: Hashable, Sendable {
         package var subscribes: Bool
         /// Whether an event counts as consumed only after ``DaemonCommand/acknowledge(cursor:)``.
         package var acknowledges = false
+        /// Whether the outcomes of the connection's commands are reported as events.
+        package var wantsOutcomes = false
+    }
+
+    /// Whether the command is one action of the core, whose outcome can be reported as an event.
+    var hasOutcome: Bool {
+        switch self {
+        case .acceptWelcome, .addMembers, .removeMembers, .leaveGroup, .updateGroupProfile, .uploadGroupProfileImage,
+            .sendMessage, .sendHypernote, .react, .submitHypernoteAction, .sendMedia, .sendMediaBatch, .inviteCall,
+            .acceptCall, .rejectCall, .endCall, .initGroup, .foundGroup, .renameGroup, .describeGroup, .setGroupAdmins,
+            .setGroupRelays, .disbandGroup, .enableDisbanding:
+            true
+        case .publishKeyPackage, .setRelays, .listPendingWelcomes, .listGroups, .listMembers, .getGroupProfile,
+            .hypernoteCatalog, .getCall, .sendTyping, .sendAudioResponse, .sendAudioFile, .sendCallData, .getMessages,
+            .registerPushToken, .removePushToken, .setPushNotifications, .shutdown, .listAccounts, .logIn, .logOut,
+            .hello, .acknowledge:
+            false
+        }
     }
 
     /// Whether the command may change something.
     var isMutating: Bool {
         switch self {
         case .listPendingWelcomes, .listGroups, .listMembers, .getGroupProfile, .hypernoteCatalog, .getMessages,
-            .listAccounts, .hello, .acknowledge:
+            .listAccounts, .getCall, .hello, .acknowledge:
             false
         default: true
         }

@@ -14,6 +14,8 @@ package enum DaemonEvent: Hashable, Sendable {
     case withdrawn(DaemonWithdrawal)
     /// An item of a feed; only external bots get them.
     case feedItem(DaemonFeedItem)
+    /// The outcome of a command's action; only for clients that asked for outcomes, and external bots.
+    case outcome(DaemonOutcome)
     case callInviteReceived(callID: String, from: PublicKey, nostrGroupID: String)
     case callSessionStarted(callID: String, nostrGroupID: String, from: PublicKey)
     case callSessionEnded(callID: String, reason: String)
@@ -89,6 +91,7 @@ package enum DaemonEvent: Hashable, Sendable {
         case .messageReceived(let message): message.json
         case .withdrawn(let withdrawal): withdrawal.json
         case .feedItem(let item): item.json
+        case .outcome(let outcome): outcome.json
         case .recorded(let object): object
         case .signerState(let status, let account): Self.json(of: status, account)
         case .callInviteReceived, .callSessionStarted, .callSessionEnded, .callDebug, .callAudioChunk, .callData:

@@ -1,4 +1,5 @@
 package import Errors
+import PikaCore
 
 /// Error of a command, as an `error` reply reports it (docs/daemon.md).
 package struct DaemonFailure: CodedError, Hashable {
@@ -8,6 +9,8 @@ package struct DaemonFailure: CodedError, Hashable {
     package let code: Code
     /// Description for people.
     package let message: String
+    /// The action that was requested before the command failed, and whose outcome may still come as an event.
+    var action: ActionID?
 
     package init(_ code: Code, _ message: String) {
         self.code = code

@@ -6,6 +6,8 @@ package struct DaemonGroup: Hashable, Sendable {
     package struct Member: Hashable, Sendable {
         package var publicKey: PublicKey
         package var isAdmin: Bool
+        package var name: String?
+        package var picture: String?
     }
 
     /// The id of the chat.
@@ -27,8 +29,7 @@ extension DaemonGroup {
         self.nostrGroupID = chat.nostrGroupID
         self.name = chat.name
         self.description = chat.description
-        self.members = chat.allMembers.map { Member(publicKey: $0.publicKey, isAdmin: $0.isAdmin) }
-            .sorted { $0.publicKey.hex < $1.publicKey.hex }
+        self.members = chat.allMembers.map(Member.init).sorted { $0.publicKey.hex < $1.publicKey.hex }
         self.generation = GroupGenerationFields(chat)
         self.relays = chat.relays
     }
@@ -57,8 +58,20 @@ extension DaemonGroup {
             about: profile?.about?.nonBlank ?? self.description, picture: profile?.picture?.nonBlank)
     }
 
-    var memberList: JSONValue {
-        .array(self.members.map { ["pubkey": .string($0.publicKey.hex), "is_admin": .bool($0.isAdmin)] })
+    var memberList: JSONValue { .array(self.members.map(\.json)) }
+}
+
+extension DaemonGroup.Member {
+    fileprivate init(_ member: AppState.Member) {
+        self.init(publicKey: member.publicKey, isAdmin: member.isAdmin, name: member.name, picture: member.picture)
+    }
+
+    /// The member as in `list_members`.
+    fileprivate var json: JSONValue {
+        var json: JSONObject = ["pubkey": .string(self.publicKey.hex), "is_admin": .bool(self.isAdmin)]
+        json["name"] = self.name.map(JSONValue.string)
+        json["picture"] = self.picture.map(JSONValue.string)
+        return .object(json)
     }
 }
 

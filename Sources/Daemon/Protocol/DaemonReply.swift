@@ -1,5 +1,6 @@
 import Errors
 package import Nostr
+import PikaCore
 
 /// The reply to a command.
 package enum DaemonReply: Hashable, Sendable {
@@ -26,6 +27,7 @@ package enum DaemonReply: Hashable, Sendable {
             object["request_id"] = requestID.map(JSONValue.string)
             object["code"] = .string(failure.code.description)
             object["message"] = .string(failure.message)
+            object["action"] = failure.action.map { .string($0.rawValue) }
         }
         return JSONValue.object(object).jsonText
     }

@@ -34,6 +34,11 @@ struct ProgramAccount: DaemonCore {
         core.dispatch(marked(action), request: request)
     }
 
+    func dispatch(_ action: AppAction, request: RequestID, reportedAs id: ActionID) {
+        if case .startCall(_, _, let callID?, _) = action { bot.calls.add(callID) }
+        core.dispatch(marked(action), request: request, reportedAs: id)
+    }
+
     /// Marks messages like those of every bot, so that other bots see that no person wrote them.
     private func marked(_ action: AppAction) -> AppAction {
         let effect = HandlerEffect(id: "", operation: .dispatch(action))

@@ -14,7 +14,7 @@ public struct ActionID: Sendable, Hashable, RawRepresentable, CustomStringConver
     /// The id as text.
     public var description: String { self.rawValue }
 
-    /// The name of the bot that requested the action.
+    /// The name of the bot or client that requested the action, and receives its outcome.
     package var bot: String { self.rawValue.split(separator: "/", maxSplits: 1).first.map(String.init) ?? "" }
 
     /// The event that the handler ran for; nil if it ran for a schedule, a timer or the like.

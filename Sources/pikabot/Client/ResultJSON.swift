@@ -18,16 +18,6 @@ enum ResultJSON {
         ["nostr_group_id": .string(chat.nostrGroupID), "mls_group_id": .string(chat.chatID.rawValue)]
     }
 
-    static func members(_ chat: AppState.ChatSummary) -> JSONObject {
-        let members = chat.allMembers.sorted { $0.publicKey < $1.publicKey }
-        return [
-            "nostr_group_id": .string(chat.nostrGroupID),
-            "members": .array(
-                members.map { ["pubkey": .string($0.publicKey.hex), "is_admin": .bool($0.isAdmin)] }),
-            "member_count": .integer(Int64(chat.allMembers.count)),
-        ]
-    }
-
     /// The group after a change.
     static func groupWithMembers(_ chat: AppState.ChatSummary) -> JSONObject {
         var json = GroupGenerationFields(chat).json(after: [
@@ -35,7 +25,7 @@ enum ResultJSON {
             "name": .string(chat.name), "description": .string(chat.description),
             "member_count": .integer(Int64(chat.allMembers.count)),
         ])
-        json["members"] = members(chat)["members"]
+        json["members"] = chat.membersJSON["members"]
         json["relays"] = .array(chat.relays.map { .string($0.string) })
         return json
     }

@@ -15,7 +15,7 @@ import Testing
         let program = try await world.start()
         #expect(program.types == ["ready"])
         let reply = try await world.hello(program)
-        #expect(reply?["result"]?["capabilities"] == ["cursor", "replay", "idempotency", "acks"])
+        #expect(reply?["result"]?["capabilities"] == ["cursor", "replay", "idempotency", "acks", "outcomes"])
         #expect(reply?["result"]?["waiting"] == 2)
         #expect(program.types == ["ready", "ok", "group_joined", "message_received"])
         #expect(program.cursors == [1, 2] && program.contents == ["early"])

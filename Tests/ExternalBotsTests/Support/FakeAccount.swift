@@ -19,6 +19,7 @@ final class FakeAccount: DaemonCore {
         var messages: [ChatID: [StoredMessage]] = [:]
         var done: [String: ActionOutcome] = [:]
         var sent: [Sent] = []
+        var reported: [ActionID] = []
         var count = 0
         var readers: [AsyncStream<AppUpdate>.Continuation] = []
     }
@@ -59,6 +60,9 @@ final class FakeAccount: DaemonCore {
 
     /// All sent messages, in order.
     var sent: [Sent] { content.withLock { $0.sent } }
+
+    /// The actions whose outcomes the program wants, in order.
+    var reported: [ActionID] { content.withLock { $0.reported } }
 
     /// Returns the next sent message that has not been returned yet.
     func nextSent() async -> String {
@@ -114,6 +118,11 @@ final class FakeAccount: DaemonCore {
 
     func shown(_ state: AppState) -> AppState { state }
     func complete(_ inboxID: Int64, effects: [HandlerEffect]) {}
+
+    func dispatch(_ action: AppAction, request: RequestID, reportedAs id: ActionID) {
+        content.withLock { $0.reported.append(id) }
+        dispatch(action, request: request)
+    }
 
     func dispatch(_ action: AppAction, request: RequestID?) {
         guard let request else { return }

@@ -18,7 +18,7 @@ extension Pikabot {
         func perform() async throws -> JSONValue {
             try await withClient(options) { client in
                 try await client.catchUp()
-                return .object(ResultJSON.members(try await client.activeChat(target.group)))
+                return .object(try await client.activeChat(target.group).membersJSON)
             }
         }
     }
@@ -44,19 +44,25 @@ extension Pikabot {
             abstract: "Leave a group.",
             discussion: """
                 Ends when a relay has this account's proposal; the other members commit it. The only admin of a group \
-                must name another one first: pikabot admins --group ID --set KEY….
+                names another member, who becomes an admin first: --successor KEY.
                 """)
 
         @OptionGroup var options: ClientOptions
         @OptionGroup var target: GroupOption
+        @Option(help: "The member to make an admin first: npub1… or 64 hex digits.") var successor: PeerArgument?
 
-        func remoteRequest() -> JSONObject { ["cmd": "leave_group", "nostr_group_id": .string(target.group)] }
+        func remoteRequest() -> JSONObject {
+            var request: JSONObject = ["cmd": "leave_group", "nostr_group_id": .string(target.group)]
+            request["successor"] = successor.map { .string($0.key.hex) }
+            return request
+        }
 
         func perform() async throws -> JSONValue {
             try await withClient(options) { client in
                 try await client.catchUp(needed: true)
                 let chat = try await client.activeChat(target.group)
-                _ = try await client.account.performInChat(.leaveGroup(chatID: chat.chatID))
+                _ = try await client.account.performInChat(
+                    .leaveGroup(chatID: chat.chatID, successor: successor?.key))
                 await client.settle()
                 return .object(ResultJSON.groupIDs(chat))
             }
