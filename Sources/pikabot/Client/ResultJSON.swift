@@ -18,6 +18,8 @@ enum ResultJSON {
         ["nostr_group_id": .string(chat.nostrGroupID), "mls_group_id": .string(chat.chatID.rawValue)]
     }
 
+    static func members(_ chat: AppState.ChatSummary) -> JSONObject { chat.membersJSON }
+
     /// The group after a change.
     static func groupWithMembers(_ chat: AppState.ChatSummary) -> JSONObject {
         var json = GroupGenerationFields(chat).json(after: [
@@ -25,7 +27,7 @@ enum ResultJSON {
             "name": .string(chat.name), "description": .string(chat.description),
             "member_count": .integer(Int64(chat.allMembers.count)),
         ])
-        json["members"] = chat.membersJSON["members"]
+        json["members"] = members(chat)["members"]
         json["relays"] = .array(chat.relays.map { .string($0.string) })
         return json
     }

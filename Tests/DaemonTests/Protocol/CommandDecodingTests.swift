@@ -127,6 +127,17 @@ import Testing
                 #"{"cmd":"hello","protocol":2,"client":"c","token":"t","cursor":5,"subscribe":true}"#,
                 .hello(.init(version: 2, client: "c", token: "t", cursor: 5, subscribes: true))
             ),
+            (
+                #"{"cmd":"hello","protocol":2,"outcomes":true}"#,
+                .hello(
+                    .init(
+                        version: 2, client: nil, token: nil, cursor: nil, subscribes: false, wantsOutcomes: true))
+            ),
+            (#"{"cmd":"get_call"}"#, .getCall),
+            (
+                #"{"cmd":"leave_group",\#(group),"successor":"p"}"#,
+                .leaveGroup("g", successor: "p")
+            ),
         ]
         for (line, command) in expected { #expect(try self.command(line) == command, "\(line)") }
     }

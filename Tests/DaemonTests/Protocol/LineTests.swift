@@ -87,6 +87,67 @@ import Testing
         #expect(event.chatOfMembers == "cc")
     }
 
+    private func outcome(_ result: ActionResult, chatID: ChatID? = "dd") -> String {
+        let action = ActionID(rawValue: "daemon/command-7")
+        let event = OutcomeEvent(action: action, kind: "k", result: result)
+        return DaemonEvent.outcome(DaemonOutcome(event, chatID: chatID, nostrGroupID: chatID.map { _ in "cc" })).line()
+    }
+
+    @Test func encodesOutcomes() throws {
+        let start = #"{"type":"outcome","action":"daemon/command-7","name":"k","result":"#
+        let chat = #""nostr_group_id":"cc","mls_group_id":"dd"}"#
+        let relay = try RelayURL("wss://r.example")
+        #expect(self.outcome(.done) == start + #""done","# + chat)
+        #expect(
+            self.outcome(.published(messageID: self.id, relays: [relay]))
+                == start + #""published","message_id":"\#(self.id.hex)","relays":["\#(relay.string)"],"# + chat)
+        #expect(
+            self.outcome(.delivered(messageID: self.id, relays: []))
+                == start + #""delivered","message_id":"\#(self.id.hex)","relays":[],"# + chat)
+        #expect(
+            self.outcome(.partlyDone(left: [self.key: .welcomeRefused(reason: "no \"room\"")]))
+                == start + #""partly_done","left_out":[{"peer":"\#(self.key.hex)","error":"welcome_refused","#
+                + #""reason":"no \"room\""}],"# + chat)
+        #expect(
+            self.outcome(.failed(AppCoreError(.busy, "wait"), messageID: self.id), chatID: nil)
+                == start + #""failed","message_id":"\#(self.id.hex)","error":"busy","reason":"wait"}"#)
+        let missing = AppCoreError(.noKeyPackage, "none", peers: [self.key: .missing])
+        let left = #""left_out":[{"peer":"\#(self.key.hex)","error":"no_key_package","verdict":"missing","reason":"#
+        #expect(self.outcome(.failed(missing), chatID: nil).contains(left))
+    }
+
+    @Test func errorNamesRequestedAction() {
+        var failure = DaemonFailure(.publishFailed, "m")
+        failure.action = ActionID(rawValue: "daemon/command-7")
+        #expect(
+            DaemonReply.error(requestID: "r", failure).line
+                == #"{"type":"error","request_id":"r","code":"publish_failed","message":"m","action":"daemon/command-7"}"#
+        )
+    }
+
+    @Test func encodesMembersWithNames() {
+        let group = DaemonGroup(
+            chatID: "dd", nostrGroupID: "cc", name: "", description: "",
+            members: [.init(publicKey: self.key, isAdmin: false, name: "Eve", picture: "https://p.example/e")],
+            generation: GroupGenerationFields(.v1))
+        #expect(
+            group.memberList.jsonText
+                == #"[{"pubkey":"\#(self.key.hex)","is_admin":false,"name":"Eve","picture":"https://p.example/e"}]"#)
+    }
+
+    @Test func encodesProposals() {
+        let proposals: [AppState.WaitingProposal] = [
+            .init(proposer: self.key, change: .departure), .init(proposer: self.key, change: .removal(self.key)),
+            .init(proposer: self.key, change: .addition(nil)),
+        ]
+        let start = #"{"from_pubkey":"\#(self.key.hex)","change":"#
+        #expect(
+            proposals.map(\.json.jsonText) == [
+                start + #""departure"}"#, start + #""removal","pubkey":"\#(self.key.hex)"}"#,
+                start + #""addition"}"#,
+            ])
+    }
+
     @Test func encodesMessages() {
         let message = DaemonMessage(
             chatID: "dd", nostrGroupID: "cc", id: self.id, sender: self.key, kind: .chatMessage, content: "zażółć",

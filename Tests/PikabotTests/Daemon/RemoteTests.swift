@@ -55,6 +55,9 @@ import Testing
             try request(Pikabot.Leave.self, "leave", "--group", "ab")
                 == #"{"cmd":"leave_group","nostr_group_id":"ab"}"#)
         #expect(
+            try request(Pikabot.Leave.self, "leave", "--group", "ab", "--successor", hex)
+                == #"{"cmd":"leave_group","nostr_group_id":"ab","successor":"\#(hex)"}"#)
+        #expect(
             try request(Pikabot.Members.self, "members", "--group", "ab")
                 == #"{"cmd":"list_members","nostr_group_id":"ab"}"#)
         #expect(

@@ -18,7 +18,7 @@ extension Pikabot {
         func perform() async throws -> JSONValue {
             try await withClient(options) { client in
                 try await client.catchUp()
-                return .object(try await client.activeChat(target.group).membersJSON)
+                return .object(ResultJSON.members(try await client.activeChat(target.group)))
             }
         }
     }
