@@ -32,11 +32,13 @@ REACTION = 7
 
 
 class CommandError(Exception):
-    """A refused command: `code` is machine-readable, the text human-readable."""
+    """A refused command: `code` is machine-readable, the text human-readable. `action` identifies the outcome that may
+    still come; None if there will be none."""
 
-    def __init__(self, code, message):
+    def __init__(self, code, message, action=None):
         super().__init__(f"{code}: {message}")
         self.code = code
+        self.action = action
 
 
 class Event:
@@ -55,6 +57,13 @@ class Event:
         self.id = raw.get("message_id")
         self.created_at = raw.get("created_at")
         self.restored = raw.get("restored")
+        # Of an outcome: the command's action, its name, and the result with its details.
+        self.action = raw.get("action")
+        self.name = raw.get("name")
+        self.result = raw.get("result")
+        self.error = raw.get("error")
+        self.reason = raw.get("reason")
+        self.left_out = raw.get("left_out") or []
         if self.type == "feed_item":
             # Bytes that are not UTF-8 are in `raw["payload_base64"]`.
             self.text = raw.get("text")
@@ -87,7 +96,7 @@ class Event:
 class Bot:
     """The bot's handlers and its connection to pikabot."""
 
-    READING = {"list_groups", "list_members", "get_messages", "get_group_profile", "hypernote_catalog",
+    READING = {"list_groups", "list_members", "get_messages", "get_group_profile", "get_call", "hypernote_catalog",
                "list_pending_welcomes", "hello", "ack"}
 
     def __init__(self, name=None, prefix="/", source=None, sink=None):
@@ -138,6 +147,20 @@ class Bot:
             return function
         return register
 
+    def outcome(self, name=None):
+        """Handles the outcomes of the bot's own commands, or of those with this name, such as add_group_members.
+
+        The event's `action` is the one in the command's result and in CommandError, and `result` is published,
+        delivered, done, partly_done (`left_out` names the peers) or failed (`error` and `reason` say why). `chat` is
+        the chat of the action; for create_group_chat the new one. Commands of this handler have no outcomes in turn."""
+        def register(function):
+            def handle(event):
+                if name is None or event.name == name:
+                    function(event)
+            self._others["outcome"].append(handle)
+            return function
+        return register
+
     def feed(self, name):
         """Handles the items of a feed: the payload is the event's `text`, its id the event's `id`."""
         def register(function):
@@ -159,6 +182,9 @@ class Bot:
         if command not in self.READING and self._event is not None and "idempotency_key" not in fields:
             fields["idempotency_key"] = f"{self._event.key}/{self._sent}"
             self._sent += 1
+        if self._event is not None and self._event.type == "outcome":
+            # A bot that writes about outcomes would otherwise never stop.
+            fields.setdefault("outcome", False)
         self._requests += 1
         request = f"{self._requests}"
         self._write({"cmd": command, "request_id": request, **fields})
@@ -173,7 +199,7 @@ class Bot:
             if line.get("code") == "key_reused":
                 # An earlier run of this handler executed it with other parameters.
                 return {}
-            raise CommandError(line.get("code"), line.get("message"))
+            raise CommandError(line.get("code"), line.get("message"), line.get("action"))
 
     # Event loop
 
@@ -191,6 +217,8 @@ class Bot:
 
     def _greet(self):
         fields = {"protocol": 2, "acks": True}
+        if self._others["outcome"]:
+            fields["outcomes"] = True
         if self.name:
             fields["client"] = self.name
         hello = self.call("hello", **fields)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Tests of the example bots against a simulated pikabot: python3 -m unittest discover bots/python"""
 
+import io
 import json
 import os
 import subprocess
@@ -115,6 +116,55 @@ class BotTests(unittest.TestCase):
             bot._handle(pikabot.Event(bot, {
                 "type": "feed_item", "feed": feed, "item_id": "7", "text": "soup", "cursor": cursor}))
         self.assertEqual(seen, [("7", "soup", "cursor-1")])
+
+    def test_outcomes_reach_their_handler(self):
+        bot, seen = pikabot.Bot(), []
+        bot.outcome("add_group_members")(lambda event: seen.append((event.action, event.result, event.left_out)))
+        bot.outcome()(lambda event: seen.append((event.name, event.error, event.chat)))
+        left = [{"peer": "b" * 64, "error": "no_key_package"}]
+        bot._handle(pikabot.Event(bot, {
+            "type": "outcome", "action": "x/command-1", "name": "add_group_members", "result": "partly_done",
+            "left_out": left, "nostr_group_id": CHAT, "cursor": 1}))
+        bot._handle(pikabot.Event(bot, {
+            "type": "outcome", "action": "x/command-2", "name": "send_message", "result": "failed",
+            "error": "not_published", "reason": "blocked", "cursor": 2}))
+        self.assertEqual(seen, [
+            ("x/command-1", "partly_done", left), ("add_group_members", None, CHAT),
+            ("send_message", "not_published", None)])
+
+    def test_outcomes_are_requested_and_do_not_loop(self):
+        lines = [
+            {"type": "ok", "request_id": "1", "result": {"pubkey": "0" * 64}},
+            {"type": "message_received", "nostr_group_id": CHAT, "content": "hi", "kind": 9, "message_id": "aa",
+             "cursor": 1},
+            {"type": "error", "request_id": "2", "code": "publish_failed", "message": "late", "action": "x/command-1"},
+            {"type": "ok", "request_id": "3"},
+            {"type": "outcome", "action": "x/command-1", "name": "send_message", "result": "failed",
+             "nostr_group_id": CHAT, "cursor": 2},
+            {"type": "ok", "request_id": "4", "result": {}}, {"type": "ok", "request_id": "5"}]
+        source = io.BytesIO(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+        sink, failed = io.BytesIO(), []
+        bot = pikabot.Bot(source=source, sink=sink)
+
+        @bot.message()
+        def say(event, match):
+            try:
+                event.reply("hello")
+            except pikabot.CommandError as error:
+                failed.append(error.action)
+
+        @bot.outcome()
+        def tell(event):
+            if event.action in failed:
+                event.reply("it failed")
+
+        bot.run()
+        written = [json.loads(line) for line in sink.getvalue().splitlines()]
+        self.assertEqual([line["cmd"] for line in written], ["hello", "send_message", "ack", "send_message", "ack"])
+        self.assertIs(written[0]["outcomes"], True)
+        self.assertNotIn("outcome", written[1])
+        self.assertIs(written[3]["outcome"], False)
+        self.assertEqual(failed, ["x/command-1"])
 
     def test_failed_event_is_acknowledged(self):
         script = os.path.join(self.folder, "bad.py")

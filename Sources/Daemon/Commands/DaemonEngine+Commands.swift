@@ -8,14 +8,16 @@ import PikaCore
 extension DaemonEngine {
     /// - Parameter key: the command's idempotency key.
     func perform(
-        _ command: DaemonCommand, key: String?, _ client: DaemonClient
+        _ request: DaemonRequest, key: String?, _ client: DaemonClient
     ) async throws(DaemonFailure) -> CommandResult {
         let context = CommandContext(client: client, key: key, nowMilliseconds: self.clock.nowMilliseconds) {
             UUID().uuidString.lowercased()
         }
         var action: ActionID?
         do throws(DaemonFailure) {
-            var result = try await self.follow(try self.machine.begin(command, context), command, context, &action)
+            let first = try self.machine.begin(request.command, context)
+            var result = try await self.follow(
+                first, isReported: self.reportsOutcome(of: request, client), context, &action)
             if let action {
                 var fields = result.result ?? [:]
                 fields["action"] = .string(action.rawValue)
@@ -31,11 +33,12 @@ extension DaemonEngine {
 
     /// Performs steps until the reply.
     ///
-    /// - Parameter action: receives the id of the requested action if its outcome is reported as an event.
+    /// - Parameters:
+    ///   - isReported: whether the outcome is also reported as an event.
+    ///   - action: receives the id of the action once it is requested.
     private func follow(
-        _ first: CommandStep, _ command: DaemonCommand, _ context: CommandContext, _ action: inout ActionID?
+        _ first: CommandStep, isReported: Bool, _ context: CommandContext, _ action: inout ActionID?
     ) async throws(DaemonFailure) -> CommandResult {
-        let isReported = command.hasOutcome && self.machine.clients.wantsOutcomes(context.client)
         var step = first
         while true {
             switch step {
@@ -85,6 +88,12 @@ extension DaemonEngine {
                 step = try next(&self.machine)
             }
         }
+    }
+
+    /// Whether the outcome of a command is reported as an event: only to clients of the extension that want it.
+    private func reportsOutcome(of request: DaemonRequest, _ client: DaemonClient) -> Bool {
+        guard request.command.hasOutcome, self.machine.clients.isExtended(client) else { return false }
+        return request.wantsOutcome ?? self.machine.clients.wantsOutcomes(client)
     }
 
     /// Accepts an invitation as if standard input had asked for it.

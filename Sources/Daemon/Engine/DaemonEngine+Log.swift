@@ -74,7 +74,7 @@ extension DaemonEngine {
         try self.machine.clients.authorize(request.command, client)
         try await self.authorizeProgram(request, client)
         guard let key = request.idempotencyKey, request.command.isMutating, self.machine.clients.isExtended(client)
-        else { return try await self.perform(request.command, key: nil, client) }
+        else { return try await self.perform(request, key: nil, client) }
         var place = ReplyPlace(key: key, of: request)
         if let record = await self.requests.stored(place.name) {
             switch try ReplyLog.decide(place, record) {
@@ -84,7 +84,7 @@ extension DaemonEngine {
         } else {
             await self.reserve(place)
         }
-        return try await self.perform(request.command, key: key, client).stored(at: place, by: self.requests)
+        return try await self.perform(request, key: key, client).stored(at: place, by: self.requests)
     }
 
     private func reserve(_ place: ReplyPlace) async {

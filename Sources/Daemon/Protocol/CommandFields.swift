@@ -90,9 +90,11 @@ struct CommandFields {
         return value
     }
 
-    func flag(_ name: String) throws(DaemonFailure) -> Bool {
+    func flag(_ name: String) throws(DaemonFailure) -> Bool { try self.optionalFlag(name) ?? false }
+
+    func optionalFlag(_ name: String) throws(DaemonFailure) -> Bool? {
         switch self.object[name] {
-        case nil, .null?: return false
+        case nil, .null?: return nil
         case .bool(let value)?: return value
         default: throw Self.wrong(name, "true or false")
         }

@@ -165,7 +165,9 @@ package struct DaemonRequest: Hashable, Sendable {
     package var requestID: String?
     /// Part of the extension.
     package var idempotencyKey: String?
-    /// The command without its two ids, normalised: equal commands have equal texts.
+    /// Whether the command's outcome is reported as an event; nil if `hello` decides.
+    package var wantsOutcome: Bool?
+    /// The command without its two ids and the wish for its outcome, normalised: equal commands have equal texts.
     var fingerprintText: String
 }
 
@@ -192,9 +194,11 @@ extension DaemonRequest {
         if let key = self.idempotencyKey, key.isEmpty || key.utf8.count > 200 {
             throw DaemonFailure(.parseError, "idempotency_key must have 1 to 200 bytes")
         }
+        self.wantsOutcome = try fields.optionalFlag("outcome")
         self.command = try DaemonCommand(name: self.name, fields)
         object["request_id"] = nil
         object["idempotency_key"] = nil
+        object["outcome"] = nil
         self.fingerprintText = JSONValue.object(object).jsonText
     }
 

@@ -121,6 +121,20 @@ import Testing
         #expect(daemon.lines.last?["action"] == nil)
     }
 
+    @Test func commandChoosesForItself() async throws {
+        let daemon = try await DaemonLab.make(seed: 11)
+        let bob = try await daemon.lab.member("bob")
+        _ = try await daemon.result("hello", ["protocol": 2])
+        let made = try await daemon.result(
+            "init_group", ["peer_pubkey": .string(bob.publicKey.hex), "outcome": true])
+        #expect(made["action"]?.string != nil && daemon.events("outcome").count == 1)
+        _ = try await daemon.result("hello", ["protocol": 2, "outcomes": true])
+        let group = try #require(made["nostr_group_id"])
+        let sent = try await daemon.result(
+            "send_message", ["nostr_group_id": group, "content": "hi", "outcome": false])
+        #expect(sent["action"] == nil && daemon.events("outcome").count == 1)
+    }
+
     @Test func invalidCommandHasNoAction() async throws {
         let scene = try await Self.scene(7)
         let reply = try await scene.daemon.command("send_message", ["nostr_group_id": "x", "content": "hi"])
