@@ -49,6 +49,44 @@ import Testing
         #expect(try await later.run { try await later.ask("again") } == "AGAIN")
     }
 
+    // MARK: Outcomes
+
+    /// Sends every message back, and tells the outcomes of its own commands.
+    private static let telling = """
+        import pikabot
+        bot = pikabot.Bot()
+        @bot.message()
+        def repeat(event, match):
+            event.reply(bot.call("send_message", nostr_group_id=event.chat, content="1")["action"])
+        @bot.outcome()
+        def tell(event):
+            left = ",".join(peer["error"] for peer in event.left_out)
+            event.bot.send("\(FakeAccount.group)", f"{event.name} {event.result} {event.error} {left}")
+        bot.run()
+        """
+
+    @Test func programReceivesOutcomes() async throws {
+        let stage = try Stage(Self.telling)
+        let left = [stage.account.peer: InviteFailure.keyPackage(.missing)]
+        try await stage.run { () async throws in
+            #expect(try await stage.ask("x") == "1")
+            let action = try #require(stage.account.reported.first)
+            #expect(await stage.account.nextSent() == action.rawValue)
+            // Both commands of the handler were tracked, under names of their own.
+            #expect(stage.account.reported.count == 2 && action.bot == "tested")
+            let results: [ActionResult] = [.partlyDone(left: left), .failed(AppCoreError(.notPublished, "no"))]
+            for (number, result) in results.enumerated() {
+                // An action without a chat has an outcome without one.
+                let chatID = number == 0 ? FakeAccount.group : ""
+                try await stage.bot.intake.deliver(stage.account.outcome(action, result, in: chatID))
+            }
+            #expect(await stage.account.nextSent() == "send_message partly_done None no_key_package")
+            #expect(await stage.account.nextSent() == "send_message failed not_published ")
+        }
+        // The commands of the outcome handler are not tracked.
+        #expect(stage.account.reported.count == 2)
+    }
+
     // MARK: Permissions
 
     /// Executes the command in a message, and answers with the result.

@@ -59,6 +59,20 @@ import Testing
         #expect(accepted == [true, false, true])
     }
 
+    @Test func receivesOutcomesOutsideItsScope() throws {
+        let account = FakeAccount()
+        let program = ExternalBotProgram(command: ["x"], directory: "/")
+        let bot = ExternalBot(label: "x", program: program, policy: BotPolicy(groups: GroupPolicy(.none)))
+        let handler = try #require(bot.handlers.first)
+        let action = ActionID(rawValue: "x/command-1")
+        for chatID in [FakeAccount.group, ""] {
+            let scope = EventScope(
+                chatID: chatID, account: account.account, accountName: "x", snapshot: account.state)
+            let event = account.outcome(action, .done, in: chatID)
+            #expect(handler.accept(.event(event), scope) != nil)
+        }
+    }
+
     @Test func cancelledDeliveryIsNotRecorded() async throws {
         let intake = EventIntake()
         let event = try FakeAccount().message("x")

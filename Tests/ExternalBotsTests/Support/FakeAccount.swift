@@ -91,6 +91,17 @@ final class FakeAccount: DaemonCore {
                     epoch: 1)))
     }
 
+    /// The outcome of an action of the program; of one without a chat if that is empty.
+    func outcome(_ action: ActionID, _ result: ActionResult, in chatID: ChatID) -> CoreEvent {
+        let number = content.withLock { content in
+            content.count += 1
+            return content.count
+        }
+        return CoreEvent(
+            inboxID: Int64(number), chatID: chatID, receivedAt: 1_800_000_000,
+            content: .outcome(OutcomeEvent(action: action, kind: "send_message", result: result)))
+    }
+
     /// A call of the peer that is already in the account's state.
     func call(_ id: String, in chatID: ChatID) throws -> CoreEvent {
         let session = CallSession(moqURL: "https://moq.example", broadcastBase: "pika/calls", tracks: [.audio])
