@@ -209,6 +209,25 @@ struct EventExplanationTests {
         #expect(found?.json["lines"]?.array?.count == found?.lines.count)
     }
 
+    @Test func showsEachFailedAction() {
+        let admission = Admission()
+        let event = arrived("hi", 0xbeef)
+        let handled = BotOutcome.handled(handler: "message", effects: 3)
+        admission.note(handled, of: "one", on: event, nowMilliseconds: 5_000)
+        let id = eventID(0xbeef)
+        // Codes that are also reasons of the core or of handlers name the action's error here.
+        for (code, detail) in [("timeout", "a of one: x"), ("timeout", "b of one: y"), ("duplicate", "c of one: z")] {
+            admission.journal.note(
+                CoreNotice(event: id, inner: id, fate: .actionFailed, reason: code, detail: detail, at: 6))
+        }
+        let found = explain(id.hex, admission.journal)
+        #expect(found?.parts.map(\.entry.fate) == [.handled, .actionFailed, .actionFailed, .actionFailed])
+        #expect(found?.parts.dropFirst().allSatisfy { $0.sentence.hasPrefix("an action failed") } == true)
+        #expect(found?.parts.dropFirst().allSatisfy { !$0.advice.isEmpty } == true)
+        #expect(found?.lines.contains { $0.contains("duplicate (c of one: z)") } == true)
+        #expect(found?.json["events"]?.array?.last?["fate"] == "action_failed")
+    }
+
     @Test func withdrawalHasItsOwnLine() {
         let admission = Admission()
         let handled = BotOutcome.handled(handler: "message", effects: 1)

@@ -1,3 +1,4 @@
+import BotDispatch
 import BotKit
 import BotTesting
 import LiveTesting
@@ -139,6 +140,26 @@ struct OutcomeLabTests {
         #expect(setup.bot.outcomes.map { $0.result.error?.code } == [.notAllowed, .noKeyPackage])
         #expect(setup.bot.outcomes.last?.result.error?.peers == [setup.bot.ghost: .missing])
         #expect(setup.bot.chats == [setup.chat, ""])
+    }
+
+    @Test func whyExplainsFailedActions() async throws {
+        let setup = try await Setup()
+        let renaming = try await setup.alice.say("rename", in: setup.chat)
+        try await setup.lab.advance(by: .seconds(10))
+        let founding = try await setup.alice.say("found", in: setup.chat)
+        try await setup.lab.advance(by: .seconds(60))
+        let saying = try await setup.alice.say("say", in: setup.chat)
+        try await setup.lab.advance(by: .seconds(10))
+        let journal = EventJournal()
+        for notice in setup.account.notices { journal.note(notice) }
+        func lines(_ id: EventID) -> [String] { EventExplanation(of: id.hex, from: journal)?.lines ?? [] }
+        let renamed = lines(renaming).joined(separator: "\n")
+        #expect(renamed.contains("an action failed or was done in part: not_allowed"))
+        #expect(renamed.contains("rename_group of acting: "))
+        let founded = lines(founding).joined(separator: "\n")
+        #expect(founded.contains("partly_done") && founded.contains("create_group_chat of acting: 1 of the peers"))
+        // A message that was delivered leaves no such entry.
+        #expect(EventExplanation(of: saying.hex, from: journal)?.parts.isEmpty == true)
     }
 
     /// Crashes the bot before and after each of its commits: every action has its outcome once, under the same id.
