@@ -14,6 +14,7 @@
 /// Every request of ``BotContext`` returns an `ActionID`. Its outcome arrives like any other event: once, after a restart
 /// too, and with the same transaction as other triggers. A message is `published` when a
 /// first relay has it, and `delivered` when all relays of its group have answered.
+/// An action on a call ends as its signal does: `published` is final there, because a signal is not sent to other relays.
 /// Founding a group reports the new chat's id as the event's chat. An outcome of an action without a chat has no chat
 /// either, so a message needs `to:` there.
 ///

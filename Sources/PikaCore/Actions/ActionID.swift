@@ -17,10 +17,11 @@ public struct ActionID: Sendable, Hashable, RawRepresentable, CustomStringConver
     /// The name of the bot or client that requested the action, and receives its outcome.
     package var bot: String { self.rawValue.split(separator: "/", maxSplits: 1).first.map(String.init) ?? "" }
 
-    /// The event that the handler ran for; nil if it ran for a schedule, a timer or the like.
+    /// The event or item of a feed that the handler ran for; nil if it ran for a schedule, a timer or the like, and for a
+    /// client's command.
     package var trigger: EventID? {
         let parts = self.rawValue.split(separator: "/")
-        return parts.count > 1 ? try? EventID(hex: String(parts[1])) : nil
+        return parts.count > 1 ? try? EventID(hex: String(parts[1].prefix(64))) : nil
     }
 }
 

@@ -176,10 +176,11 @@ extension CoreModel {
     private mutating func report(_ result: ActionResult, of entry: PendingActions.Entry, _ step: inout CoreStep) {
         step.effects.append(.note(.action(bot: entry.id.bot, action: entry.kind, outcome: result.name)))
         if let trigger = entry.id.trigger, let reason = result.reason {
+            let chatID = entry.chatID.rawValue.isEmpty ? nil : entry.chatID
             step.effects.append(
                 .observe(
                     CoreNotice(
-                        event: trigger, inner: trigger, chatID: entry.chatID, fate: .actionFailed, reason: reason.code,
+                        event: trigger, inner: trigger, chatID: chatID, fate: .actionFailed, reason: reason.code,
                         detail: "\(entry.kind) of \(entry.id.bot): \(reason.detail)", at: step.now)))
         }
         guard entry.isReported else { return }
