@@ -38,6 +38,44 @@ import Testing
         try await lab.settle()
     }
 
+    private final class Outcomes: Sendable {
+        private let content = Mutex<[String]>([])
+
+        var lines: [String] { content.withLock { $0 } }
+
+        func add(_ line: String) { content.withLock { $0.append(line) } }
+    }
+
+    @Test func outcomesReachOnlyTheirProgram() async throws {
+        let lab = try GroupLab(seed: 3)
+        let bots = ["tested", "other"].map { label in
+            ExternalBot(
+                label: label, program: ExternalBotProgram(command: ["x"], directory: "/"), policy: Self.policy)
+        }
+        let entries = bots.map { LabBots.Entry($0, label: $0.label, policy: Self.policy) }
+        let member = try await lab.bots("program", LabBots(entries))
+        let seen = Outcomes()
+        let readers = bots.map { bot in
+            Task(executorPreference: lab.executor) {
+                for await event in bot.intake.events {
+                    if case .outcome(let outcome) = event.content {
+                        seen.add("\(bot.label): \(outcome.action) \(outcome.result.name)")
+                    }
+                    bot.intake.complete(event.inboxID)
+                }
+            }
+        }
+        let bob = try await lab.member("bob")
+        let chat = try await bob.create("work", inviting: [member])
+        let id = ActionID(rawValue: "tested/command-1")
+        member.core.dispatch(.sendMessage(chatID: chat, .text("hi")), request: .command(id), reportedAs: id)
+        try await lab.advance(by: .seconds(10))
+        #expect(seen.lines == ["tested: tested/command-1 delivered"])
+        #expect(bob.heard() == ["hi"] && member.store.inbox.isEmpty)
+        for reader in readers { reader.cancel() }
+        try await lab.settle()
+    }
+
     /// Postpones the first event that it receives.
     private struct Postponing: SelfTimingBot {
         static let name = "postponing"

@@ -21,6 +21,30 @@ import Testing
         #expect(program.cursors == [1, 2] && program.contents == ["early"])
     }
 
+    @Test func reportsOutcomesOfItsCommands() async throws {
+        let (world, bob, chat) = try await ProgramLab.make(seed: 31)
+        let program = try await world.start()
+        try await world.command("hello", ["protocol": 2, "acks": true, "outcomes": true], program)
+        let fields: JSONObject = ["nostr_group_id": .string(chat.rawValue), "content": "hi", "idempotency_key": "k"]
+        let sent = try await world.command("send_message", fields, program)
+        #expect(sent?["result"]?["action"] == "test/command-k" && bob.heard() == ["hi"])
+        let outcome = try #require(program.lines.last { $0["type"] == "outcome" })
+        #expect(outcome["action"] == "test/command-k" && outcome["result"] == "delivered")
+        #expect(outcome["message_id"] == sent?["result"]?["event_id"])
+        let refused = try await world.command(
+            "remove_members",
+            ["nostr_group_id": .string(chat.rawValue), "peer_pubkeys": [.string(bob.publicKey.hex)]], program)
+        #expect(refused?["type"] == "error")
+        let failed = try #require(program.lines.last { $0["type"] == "outcome" })
+        #expect(failed["name"] == "remove_group_members" && failed["result"] == "failed")
+        #expect(failed["action"] == refused?["action"] && failed["error"] == "not_allowed")
+        // Unacknowledged outcomes are delivered again, as all events.
+        _ = try await world.finish(program, because: .ended)
+        let next = try await world.start()
+        try await world.hello(next)
+        #expect(next.lines.count { $0["type"] == "outcome" } == 2)
+    }
+
     @Test func startsWithoutHelloAfterCommandOrTimeout() async throws {
         let (world, bob, chat) = try await ProgramLab.make(seed: 2)
         let first = try await world.start()
