@@ -1,8 +1,8 @@
 import MLS
 import Nostr
 
-/// The actions of handlers and clients whose outcome is not known yet. Those that a bot wants to be told about are stored, so that each
-/// is reported although the process ends.
+/// The actions of handlers and clients whose outcome is not known yet. Those that a bot or a client wants to be told about
+/// are stored, so that each is reported although the process ends.
 struct PendingActions: Sendable {
     /// The maximum number of pending actions; beyond it the outcome of the oldest counts as unknown.
     static let capacity = 8_192
@@ -11,7 +11,7 @@ struct PendingActions: Sendable {
     struct Entry: Sendable, Hashable {
         let id: ActionID
         let kind: String
-        /// Whether the bot is told, not only the metrics.
+        /// Whether the bot or client is told, not only the metrics.
         let isReported: Bool
         /// Ascending: the lowest number is the oldest action.
         let number: Int64

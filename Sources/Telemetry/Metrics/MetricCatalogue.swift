@@ -122,7 +122,7 @@ package enum MetricCatalogue {
             "bot_sends_total", "Outgoing events that a first relay acknowledged or that were abandoned, by result.",
             labels: ["result"]),
         .counter(
-            "bot_actions_total", "Actions that handlers requested, by bot, action and outcome.",
+            "bot_actions_total", "Actions of handlers, and of clients that want outcomes, by bot, action and outcome.",
             labels: ["bot", "action", "outcome"]),
         .histogram(
             "bot_publish_duration_seconds", "Time from sending an event to the relays to the first acknowledgement.",
