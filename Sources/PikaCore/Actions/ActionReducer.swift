@@ -72,8 +72,7 @@ extension CoreModel {
             return self.actions.put(entry, &step)
         case .done(let chatID):
             // The delivery of a call's signal decides on its action.
-            let isBeingSent = entry.messageID != nil || self.settlement.held.requests.contains(.action(id))
-            guard !isBeingSent else { return }
+            guard entry.messageID == nil else { return }
             entry.chatID = chatID ?? entry.chatID
             self.end(entry, .done, &step)
         case .partlyDone(let chatID, let left):

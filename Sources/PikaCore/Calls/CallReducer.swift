@@ -165,8 +165,7 @@ extension CoreModel {
         do {
             guard let chatID = self.chatID(of: groupID) else { throw AppCoreError.unknownCall }
             let message = OutgoingMessage(kind: .callSignal, content: signal.content)
-            let outcome = try self.send(
-                message, toChat: chatID, purpose: .callSignal, request: id.map(RequestID.action), &step)
+            let outcome = try self.send(message, toChat: chatID, purpose: .callSignal, &step)
             guard let outcome, case .queued(_, let wrapper) = outcome else { return }
             if let id { self.finishAction(id, outcome, &step) }
             self.calls.track(body, of: callID, row: Delivery.messageRow(wrapper))
