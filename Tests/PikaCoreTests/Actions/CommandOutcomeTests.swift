@@ -53,6 +53,7 @@ import Testing
         let request = key.map { RequestID.once($0) } ?? .command(Self.id)
         world.reduce(0, .command(.renameGroup(chatID: chat, name: "new"), request, Self.id))
         try world.restart(0)
+        world.connect(0)
         world.advance(seconds: 60)
         #expect(world[0].model.state.chatList.first?.name == "new")
         let results = world[0].results
