@@ -176,13 +176,14 @@ public final class BotContext: Sendable {
 }
 
 extension CoreEvent {
-    /// An id of the event that is the same in every process: the id of the message, commit or call signal. A message
+    /// An id of the event that is the same in every process: the id of the message, commit, proposal or call signal. A message
     /// may be withdrawn and restored repeatedly, and a feed may repeat an old id, so the id of such an event also contains
     /// its inbox row.
     package var inputID: String {
         switch content {
         case .message(let message): message.id.hex
         case .commit(let commit): commit.id.hex
+        case .proposal(let proposal): proposal.id.hex
         case .call(let call): call.id.hex
         case .joined(let join): "joined-\(chatID)-\(join.epoch)"
         case .feed(let item): "\(item.eventID.hex)-\(inboxID)"

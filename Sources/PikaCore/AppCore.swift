@@ -19,8 +19,9 @@ package actor AppCore {
     let files: MediaReader
     private let runner: EffectRunner
     nonisolated let mailbox: Mailbox
-    nonisolated let healthQueries = HealthQueries()
-    nonisolated let feedAnswers = FeedAnswers()
+    nonisolated let healthQueries = PendingQueries<CoreVitals>()
+    nonisolated let deliveryQueries = PendingQueries<[AppState.Delivery]>()
+    nonisolated let feedAnswers = PendingQueries<FeedReceipt>()
     private nonisolated let hub = UpdateHub()
     private nonisolated let searchCount = Atomic<Int>(0)
     private var random: CoreRandom
@@ -44,7 +45,7 @@ package actor AppCore {
         self.random = CoreRandom(ports.randomness)
         let outputs = EffectRunner.Outputs(
             mailbox: self.mailbox, hub: self.hub, events: continuation, healthQueries: self.healthQueries,
-            feedAnswers: self.feedAnswers)
+            deliveryQueries: self.deliveryQueries, feedAnswers: self.feedAnswers)
         self.runner = EffectRunner(ports, outputs, files: self.files, signer: account.signer)
     }
 
@@ -135,6 +136,7 @@ package actor AppCore {
             self.hub.close()
             self.healthQueries.close()
             self.feedAnswers.close()
+            self.deliveryQueries.close()
             runner.close()
         }
         var model = try self.restore(try await self.store.load())

@@ -9,7 +9,7 @@ public struct CoreEvent: Sendable, Hashable {
     public internal(set) var chatID: ChatID
     /// The time when this account received it.
     public let receivedAt: UnixTime
-    /// The message, commit, call signal, join, withdrawal, outcome or item.
+    /// The message, commit, proposal, call signal, join, withdrawal, outcome or item.
     public let content: Content
 
     /// The type of an event, with its content.
@@ -18,6 +18,8 @@ public struct CoreEvent: Sendable, Hashable {
         case message(MessageEvent)
         /// A commit in the group, by any member including this account.
         case commit(CommitEvent)
+        /// A proposal of another member, which no commit has carried out yet.
+        case proposal(ProposalEvent)
         /// A call signal of another member.
         case call(CallEvent)
         /// This account joined the group.
@@ -100,6 +102,23 @@ public struct CommitEvent: Sendable, Hashable {
 
     /// Whether the commit changed the group's name.
     public var isRename: Bool { self.oldName != self.newName }
+}
+
+/// A proposal of another member: a change that takes effect only if a member commits it in the same epoch (RFC 9420 §12.1).
+///
+/// Proposals that this account would not commit, such as repeated ones, are not reported. A member repeats its proposal in
+/// each epoch until it is carried out, so a departure may be proposed several times.
+public struct ProposalEvent: Sendable, Hashable {
+    /// The kind 445 event's id.
+    public let id: EventID
+    /// The proposer, a member authenticated by MLS.
+    public let sender: PublicKey
+    /// Whether the proposer wants to leave the group (SelfRemove).
+    public let isDeparture: Bool
+    /// The epoch in which it may be committed.
+    public let epoch: UInt64
+    /// The proposer's role in that epoch; nil if it is not known.
+    public internal(set) var role: MemberRole?
 }
 
 /// A call signal of another member (docs/protocol/marmot.md §9.1).

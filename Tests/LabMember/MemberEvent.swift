@@ -32,6 +32,11 @@ enum MemberEvent {
                 "own": .bool(commit.isOwn), "epoch_before": .integer(Int64(clamping: commit.epochBefore)),
                 "epoch_after": .integer(Int64(clamping: commit.epochAfter)), "rolled_back": .bool(commit.rolledBack),
             ]
+        case .proposal(let proposal):
+            return [
+                "event": "proposal", "group": group, "id": .string(proposal.id.hex),
+                "from": .string(proposal.sender.hex), "departure": .bool(proposal.isDeparture),
+            ]
         case .call(let call):
             return [
                 "event": "call", "group": group, "from": .string(call.sender.hex), "type": .string(call.signal.type),

@@ -14,7 +14,7 @@ extension Admission {
                 return .ignored(.groupScope, detail: "groups: \(policy.groups.scope(in: scope).rawValue)")
             }
         case .call(let call): if call.sender == scope.account { return .ignored(.own) }
-        case .commit, .joined, .withdrawn: break
+        case .commit, .proposal, .joined, .withdrawn: break
         // The bot asked for it by requesting the action.
         case .outcome: return .admitted
         }
@@ -50,6 +50,7 @@ extension CoreEvent {
         switch content {
         case .message(let message): (message.sender, message.role)
         case .call(let call): (call.sender, call.role)
+        case .proposal(let proposal): (proposal.sender, proposal.role)
         case .commit(let commit): commit.isOwn || commit.committer == account ? nil : (commit.committer, commit.role)
         case .joined, .withdrawn, .outcome, .feed: nil
         }

@@ -96,6 +96,7 @@ extension CoreEvent {
         switch content {
         case .message(let message): (inputID, message.wrapper?.hex)
         case .commit(let commit): (inputID, commit.id.hex)
+        case .proposal(let proposal): (inputID, proposal.id.hex)
         case .call(let call): (inputID, call.wrapper?.hex)
         case .joined: (inputID, nil)
         case .outcome(let outcome): (outcome.result.messageID?.hex ?? outcome.action.rawValue, nil)

@@ -56,6 +56,11 @@ extension CommitEvent: ChatEvent {
     public var author: PublicKey { committer }
 }
 
+extension ProposalEvent: ChatEvent {
+    /// The proposer.
+    public var author: PublicKey { sender }
+}
+
 extension CallEvent: ChatEvent {
     /// The sender of the signal.
     public var author: PublicKey { sender }

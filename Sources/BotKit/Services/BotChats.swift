@@ -2,12 +2,24 @@
 ///
 /// The effects of ``BotContext``, in contrast, happen when the handler has returned.
 public protocol BotChats: Sendable {
-    /// Returns the newest stored messages of a chat, own and others', oldest first; at most `limit`. Throws if the
-    /// store fails or the chat is unknown.
-    func recentMessages(in chatID: ChatID, limit: Int) async throws -> [RecentMessage]
+    /// Returns stored messages of a chat, own and others', oldest first: the newest ones, or those right before a message
+    /// that an earlier call returned; at most `limit`. Throws if the store fails or the chat is unknown.
+    ///
+    /// ```swift
+    /// let newest = try await context.services.chats.recentMessages(in: chatID, limit: 50)
+    /// let older = try await context.services.chats.recentMessages(in: chatID, before: newest.first, limit: 50)
+    /// ```
+    func recentMessages(in chatID: ChatID, before message: RecentMessage?, limit: Int) async throws -> [RecentMessage]
 
     /// Shows the chat's members a typing indicator for ten seconds, immediately.
     func showTyping(in chatID: ChatID) async
+}
+
+extension BotChats {
+    /// Returns the newest stored messages of a chat, oldest first; at most `limit`.
+    public func recentMessages(in chatID: ChatID, limit: Int) async throws -> [RecentMessage] {
+        try await recentMessages(in: chatID, before: nil, limit: limit)
+    }
 }
 
 /// A message in the account's store.
@@ -24,9 +36,22 @@ public struct RecentMessage: Sendable, Hashable {
     public var content: String
     /// The time of the message, as claimed by the sender.
     public var createdAt: UnixTime
+    /// The time that messages are ordered by: ``createdAt``, unless that is far from the message's arrival.
+    public var time: UnixTime
+    /// The state of the message's delivery to the relays when it was read; `received` for messages of others.
+    public var delivery: AppState.Delivery
 
     /// Creates a message, for tests.
-    public init(id: EventID, sender: PublicKey, isOwn: Bool, kind: Kind, content: String, createdAt: UnixTime) {
+    ///
+    /// - Parameters:
+    ///   - time: the same as `createdAt` if nil.
+    ///   - delivery: `sent` for own messages and `received` for others if nil.
+    public init(
+        id: EventID, sender: PublicKey, isOwn: Bool, kind: Kind, content: String, createdAt: UnixTime,
+        time: UnixTime? = nil, delivery: AppState.Delivery? = nil
+    ) {
+        self.time = time ?? createdAt
+        self.delivery = delivery ?? (isOwn ? .sent : .received)
         self.id = id
         self.sender = sender
         self.isOwn = isOwn
@@ -45,7 +70,9 @@ public protocol BotFiles: Sendable {
 
 extension NoBotServices: BotChats, BotFiles {
     /// No messages.
-    public func recentMessages(in chatID: ChatID, limit: Int) async throws -> [RecentMessage] { [] }
+    public func recentMessages(
+        in chatID: ChatID, before message: RecentMessage?, limit: Int
+    ) async throws -> [RecentMessage] { [] }
 
     /// Does nothing.
     public func showTyping(in chatID: ChatID) async {}

@@ -54,6 +54,11 @@ struct WorkerLines: Sendable {
             line.from = short(commit.committer.hex)
             line.epochBefore = commit.epochBefore
             line.epoch = commit.epochAfter
+        case .proposal(let proposal):
+            line.event = "proposal"
+            line.from = short(proposal.sender.hex)
+            line.type = proposal.isDeparture ? "departure" : "other"
+            line.epoch = proposal.epoch
         case .call(let call):
             line.event = "call"
             line.from = short(call.sender.hex)
@@ -93,6 +98,9 @@ struct WorkerLines: Sendable {
             line.chat = short(chatID.rawValue)
             line.kind = message.kind.rawValue
             line.content = shown(message.content)
+        case .dispatch(.acceptCall):
+            line.event = "call_answer"
+            line.type = "call.accept"
         case .dispatch(.rejectCall(_, _, let reason)):
             line.event = "call_answer"
             line.type = "call.reject"

@@ -136,7 +136,7 @@ final class LoadAgent: Sendable {
             case .commit(let commit): listener.agent(index, .commit(chatID: event.chatID, commit))
             case .outcome: break
             case .joined: listener.agent(index, .joined(chatID: event.chatID))
-            case .call, .feed: break
+            case .proposal, .call, .feed: break
             }
             core.complete(event.inboxID, effects: [])
         }

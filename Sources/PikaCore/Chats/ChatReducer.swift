@@ -147,18 +147,12 @@ extension CoreModel {
         self.chats.open?.noteRead(messages)
         let pending = Set(self.delivery.queue.rows { $0.groupID == groupID }.compactMap(\.messageID))
         for message in messages.sorted(by: { $0.position < $1.position }) {
-            self.append(message, self.shownDelivery(of: message, isPending: pending.contains(message.id)))
+            self.append(message, self.deliveryState(of: message, isPending: pending.contains(message.id)))
         }
         let count = self.state.currentChat?.messages.count ?? 0
         self.chats.open?.raiseLimit(to: count)
         self.state.currentChat?.canLoadOlder = !reachedStart
         self.finish(request, .done(chatID: self.state.currentChat?.chatID), &step)
-    }
-
-    private func shownDelivery(of message: StoredMessage, isPending: Bool) -> AppState.Delivery {
-        guard message.isOwn else { return .received }
-        if isPending { return .pending }
-        return self.delivery.failure(of: message.id, in: message.groupID).map { .failed($0.reason) } ?? .sent
     }
 
     /// Shows one new message: in the open chat, the preview and the unread counter.

@@ -37,6 +37,23 @@ extension CoreModel {
         self.changeShown(id, in: groupID) { $0.delivery = delivery }
     }
 
+    /// Returns the delivery state of a stored message.
+    ///
+    /// - Parameter isPending: whether a row of it waits in the outbox.
+    func deliveryState(of message: StoredMessage, isPending: Bool) -> AppState.Delivery {
+        guard message.isOwn else { return .received }
+        if isPending { return .pending }
+        return self.delivery.failure(of: message.id, in: message.groupID).map { .failed($0.reason) } ?? .sent
+    }
+
+    /// Answers with the delivery states of stored messages of one group.
+    func queryDeliveries(_ number: Int, _ messages: [StoredMessage], _ step: inout CoreStep) {
+        let groupID = messages.first?.groupID
+        let pending = Set(self.delivery.queue.rows { $0.groupID == groupID }.compactMap(\.messageID))
+        let states = messages.map { self.deliveryState(of: $0, isPending: pending.contains($0.id)) }
+        step.effects.append(.answerDeliveries(number, states))
+    }
+
     // MARK: Withdrawn messages
 
     /// Records that a message of this account, which left the history of its group, is not sent again.

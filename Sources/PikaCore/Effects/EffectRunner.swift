@@ -9,8 +9,9 @@ final class EffectRunner: Sendable {
         let mailbox: Mailbox
         let hub: UpdateHub
         let events: AsyncStream<CoreEvent>.Continuation
-        let healthQueries: HealthQueries
-        let feedAnswers: FeedAnswers
+        let healthQueries: PendingQueries<CoreVitals>
+        let deliveryQueries: PendingQueries<[AppState.Delivery]>
+        let feedAnswers: PendingQueries<FeedReceipt>
     }
 
     typealias TaskGroup = ThrowingDiscardingTaskGroup<any Error>
@@ -48,6 +49,7 @@ final class EffectRunner: Sendable {
         case .changeQuarantine(let change, let subject): self.changeQuarantine(change, of: subject)
         case .answerVitals(let number, let vitals): self.outputs.healthQueries.answer(number, vitals)
         case .answerFeed(let number, let receipt): self.outputs.feedAnswers.answer(number, receipt)
+        case .answerDeliveries(let number, let found): self.outputs.deliveryQueries.answer(number, found)
         case .finish(let request, let outcome): self.finish(request, outcome)
         case .report(let chatID, let messageID, let delivery): self.report(delivery, of: messageID, in: chatID)
         case .note(let note): self.notes.record(note)

@@ -21,6 +21,7 @@ enum EventCounters {
             default: "other"
             }
         case .commit: "commit"
+        case .proposal: "proposal"
         case .call: "call"
         case .joined: "joined"
         case .withdrawn: "withdrawn"

@@ -89,6 +89,7 @@ extension CoreModel {
             step.effects.append(.note(.commit(result: "proposal_\(proposal.effect.rawValue)")))
             if proposal.effect == .commitDue { self.awaitDepartures(of: groupID, &step) }
             self.refreshChat(groupID)
+            if proposal.effect != .ignored { self.deliver(proposal, by: event.id, of: groupID, &step) }
             return true
         case .ownEcho:
             self.settleMessage(event.id, &step)
@@ -159,6 +160,18 @@ extension CoreModel {
     mutating func deliver(_ content: CoreEvent.Content, of groupID: GroupID, _ step: inout CoreStep) {
         guard self.configuration.keepsInbox, self.groups[groupID] != nil else { return }
         self.inbox.append(content, chatID: ChatID(groupID), self.configuration.retention, &step)
+    }
+
+    private mutating func deliver(
+        _ proposal: ProposalReport, by event: EventID, of groupID: GroupID, _ step: inout CoreStep
+    ) {
+        guard let epoch = self.groups[groupID]?.epoch, proposal.sender != self.account.publicKey else { return }
+        let role = self.role(of: proposal.sender, inEpoch: epoch, of: groupID)
+        self.deliver(
+            .proposal(
+                ProposalEvent(
+                    id: event, sender: proposal.sender, isDeparture: proposal.isDeparture, epoch: epoch.rawValue,
+                    role: role)), of: groupID, &step)
     }
 
     /// Applies the effects of a commit by any member, after which the group is one epoch further.

@@ -37,6 +37,8 @@ enum AppEffect: Sendable, Hashable {
     case answerVitals(Int, CoreVitals)
     /// Answers the source of a feed's item, by the number of the request.
     case answerFeed(Int, FeedReceipt)
+    /// Answers a request for the delivery states of messages, by its number and in the order of its messages.
+    case answerDeliveries(Int, [AppState.Delivery])
     /// Uploads files; each blob goes to the first server that accepts it.
     case upload(operation: Int, [MediaUpload], to: [MediaURL])
     /// Has the account's remote signer perform an operation.

@@ -7,6 +7,15 @@ extension CoreEvent {
             switch self.content {
             case .message(let message): ("message", message.json)
             case .commit(let commit): ("commit", commit.json)
+            case .proposal(let proposal):
+                (
+                    "proposal",
+                    [
+                        "id": .string(proposal.id.hex), "sender": .string(proposal.sender.hex),
+                        "departure": .bool(proposal.isDeparture), "epoch": .string(String(proposal.epoch)),
+                        "role": JSONValue(proposal.role),
+                    ]
+                )
             case .call(let call):
                 (
                     "call",
@@ -48,6 +57,12 @@ extension CoreEvent {
         case "commit":
             guard let commit = CommitEvent(body) else { return nil }
             content = .commit(commit)
+        case "proposal":
+            guard let id = body.eventID("id"), let sender = body.publicKey("sender"),
+                let isDeparture = body["departure"]?.bool, let epoch = body.unsigned("epoch")
+            else { return nil }
+            content = .proposal(
+                ProposalEvent(id: id, sender: sender, isDeparture: isDeparture, epoch: epoch, role: body.role))
         case "call":
             guard let id = body.eventID("id"), let sender = body.publicKey("sender"),
                 let epoch = body.unsigned("epoch"),

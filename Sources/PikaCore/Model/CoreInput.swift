@@ -46,6 +46,8 @@ enum CoreInput: Sendable {
     case queryVitals(Int)
     /// An item of a feed, and the number under which its source waits for the answer.
     case feed(FeedDelivery, answer: Int)
+    /// A request for the delivery states of stored messages, with its number.
+    case queryDeliveries(Int, [StoredMessage])
     /// An operator releases or drops a quarantined subject.
     case quarantine(QuarantineOrder, CrashSubject, RequestID)
 

@@ -58,6 +58,7 @@ extension CoreEvent {
         switch self.content {
         case .message(let message): (message.id, message.wrapper)
         case .commit(let commit): (commit.id, commit.id)
+        case .proposal(let proposal): (proposal.id, proposal.id)
         case .call(let call): (call.id, call.wrapper)
         case .withdrawn(let message): (message.id, message.wrapper)
         case .joined, .outcome: nil

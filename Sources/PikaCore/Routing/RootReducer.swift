@@ -65,6 +65,7 @@ extension CoreModel {
         case .callMedia(let report): self.receiveCallMedia(report, &step)
         case .feed(let delivery, let answer): self.receive(delivery, answer: answer, &step)
         case .queryVitals(let number): self.queryVitals(number, &step)
+        case .queryDeliveries(let number, let messages): self.queryDeliveries(number, messages, &step)
         case .quarantine(let order, let subject, let request): self.order(order, subject, request, &step)
         case .keyUsed(let job, let result): self.receiveKeyUse(job, result, &step)
         case .signerChallenge(let url): self.noteChallenge(url, &step)

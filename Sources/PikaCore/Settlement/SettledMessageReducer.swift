@@ -33,6 +33,23 @@ extension CoreModel {
             at: BranchPlace(point: delivery.point.id, expiresAt: message.expiresAt), &step)
     }
 
+    /// Hands a proposal of another member to the handlers, once: every state that judges it reports it again.
+    mutating func deliver(
+        _ proposal: AdmittedProposal, _ message: Bytes32, _ turn: SettlementTurn, _ step: inout CoreStep
+    ) {
+        let groupID = turn.groupID
+        guard proposal.proposer != self.account.publicKey, let carrier = self.carrier(of: message, turn) else { return }
+        let key = self.messageKey(carrier.id, in: groupID)
+        guard !self.inbound.seen.contains(key) else { return }
+        self.remember(key, &step)
+        let role = self.role(of: proposal.proposer, inEpoch: carrier.epoch, of: groupID)
+        self.deliver(
+            .proposal(
+                ProposalEvent(
+                    id: carrier.id, sender: proposal.proposer, isDeparture: proposal.isDeparture,
+                    epoch: carrier.epoch.rawValue, role: role)), of: groupID, &step)
+    }
+
     /// Names the content of an inner event of a kind that clients ignore: rows that each client writes for itself,
     /// records of features that this one lacks, and templates for signatures. Returns nil for all other kinds.
     private static func ignoredContent(of kind: Kind) -> String? {

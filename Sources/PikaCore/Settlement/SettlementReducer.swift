@@ -200,7 +200,9 @@ extension CoreModel {
                 wasRemoved = move.standing == .removed
                 self.follow(move, turn, &step)
             case .delivered(let delivery): self.receive(delivery, turn, &step)
-            case .proposed(let id, let proposal): self.awaitDeparture(id, proposal, of: turn.groupID, &step)
+            case .proposed(let id, let proposal):
+                self.awaitDeparture(id, proposal, of: turn.groupID, &step)
+                self.deliver(proposal, id, turn, &step)
             case .disposed(let id, let disposition): self.note(disposition, of: id, turn, &step)
             case .settled(let report): self.noteSettled(report, of: turn.groupID, hasMoved: hasMoved, &step)
             case .halted(let halt): self.endGroup(turn.groupID, halt, &step)

@@ -43,5 +43,7 @@ extension AppCore {
     /// Returns the core's vitals. An answer means that the core processes inputs and that its store is writable.
     ///
     /// Nil once the core has ended. ``run()`` must be running.
-    package nonisolated func vitals() async -> CoreVitals? { await self.healthQueries.vitals(self.mailbox) }
+    package nonisolated func vitals() async -> CoreVitals? {
+        await self.healthQueries.ask(self.mailbox) { .queryVitals($0) }
+    }
 }

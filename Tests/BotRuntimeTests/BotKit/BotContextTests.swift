@@ -77,13 +77,15 @@ struct BotContextTests {
         }
     }
 
-    @Test func rejectsAndEndsCalls() throws {
+    @Test func answersAndEndsCalls() throws {
         let sent = try operations(.call(callEvent(callInvite))) {
+            try $0.acceptCall()
             try $0.rejectCall(reason: "declined")
             try $0.endCall()
         }
         #expect(
             sent == [
+                .dispatch(.acceptCall(chatID: "c1", callID: "call-1")),
                 .dispatch(.rejectCall(chatID: "c1", callID: "call-1", reason: "declined")),
                 .dispatch(.endCall(chatID: "c1", callID: "call-1", reason: "user_hangup")),
             ])
@@ -95,6 +97,7 @@ struct BotContextTests {
         #expect(#expect(throws: BotError.self) { try commit.react("+") }?.code == .noMessage)
         #expect(#expect(throws: BotError.self) { try commit.rejectCall(reason: "no") }?.code == .noCall)
         #expect(#expect(throws: BotError.self) { try commit.endCall() }?.code == .noCall)
+        #expect(#expect(throws: BotError.self) { try commit.acceptCall() }?.code == .noCall)
         #expect(try commit.finish().isEmpty)
     }
 

@@ -42,6 +42,7 @@ struct WorkerLinesTests {
                 $0.observe(.received(arrived("secret", 0xAB)))
                 $0.observe(.received(coreEvent(2, .commit(commitEvent()))))
                 $0.observe(.received(coreEvent(3, .call(callEvent(callInvite)))))
+                $0.observe(.received(proposal(6)))
                 $0.observe(.received(withdrawal(4)))
                 $0.observe(.received(withdrawal(5, isRestored: true)))
             } == [
@@ -49,6 +50,7 @@ struct WorkerLinesTests {
                 #"{"chat":"c1","epoch":3,"event":"message","from":"bbbbbbbb","id":"00000000","kind":9}"#,
                 #"{"chat":"c1","epoch":4,"epochBefore":3,"event":"commit","from":"bbbbbbbb","id":"00000000"}"#,
                 #"{"chat":"c1","epoch":3,"event":"call","from":"bbbbbbbb","id":"00000000","type":"call.invite"}"#,
+                #"{"chat":"c1","epoch":3,"event":"proposal","from":"bbbbbbbb","id":"00000000","type":"departure"}"#,
                 #"{"chat":"c1","epoch":3,"event":"withdrawn","from":"bbbbbbbb","id":"00000000","kind":9}"#,
                 #"{"chat":"c1","epoch":3,"event":"restored","from":"bbbbbbbb","id":"00000000","kind":9}"#,
             ])

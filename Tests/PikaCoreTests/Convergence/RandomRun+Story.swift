@@ -22,6 +22,7 @@ extension RandomRun {
                 "[\(commit.epochBefore)>\(commit.epochAfter) \(who)\(undone) \(changes.joined()) \(commit.id.hex.prefix(4))]"
         case .joined(let join): return "[joined \(join.epoch)]"
         case .message(let message): return "\(message.content)@\(message.epoch)"
+        case .proposal(let proposal): return "[proposal of \(self.name(proposal.sender))]"
         case .call: return "[call]"
         case .feed: return "[feed]"
         case .withdrawn(let message): return message.isRestored ? "[restored]" : "[withdrawn]"

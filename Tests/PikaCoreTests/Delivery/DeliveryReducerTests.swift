@@ -37,6 +37,22 @@ import Testing
         #expect(world[0].model.state.outbox.pending == 0)
     }
 
+    private func deliveries(_ world: inout ReducerWorld, _ index: Int) -> [AppState.Delivery] {
+        let step = world.reduce(index, .queryDeliveries(7, world[index].durable.messages))
+        for case .answerDeliveries(7, let found) in step.effects { return found }
+        return []
+    }
+
+    @Test func queriesTellDeliveryOfStoredMessages() throws {
+        var (world, _) = try self.failed()
+        #expect(self.deliveries(&world, 0) == [.failed("blocked: no")])
+        world.say(0, "second")
+        #expect(self.deliveries(&world, 0) == [.failed("blocked: no"), .pending])
+        world.settle()
+        #expect(self.deliveries(&world, 0) == [.failed("blocked: no"), .sent])
+        #expect(self.deliveries(&world, 1) == [.received])
+    }
+
     @Test func pendingMessagesStayPendingAfterRestart() throws {
         var world = try ReducerWorld.group(2)
         world.say(0, "waits")

@@ -32,6 +32,7 @@ extension HostileRun {
                 "[\(commit.epochBefore)>\(commit.epochAfter) \(self.name(commit.committer))\(undone)\(changes.joined()) \(commit.id.hex.prefix(4))]"
         case .joined(let join): return "[joined \(join.epoch)]"
         case .message(let message): return "\(message.content.suffix(12))@\(message.epoch)"
+        case .proposal(let proposal): return "[proposal of \(self.name(proposal.sender))]"
         case .call: return "[call]"
         case .feed: return "[feed]"
         case .withdrawn(let message): return message.isRestored ? "[restored]" : "[withdrawn]"

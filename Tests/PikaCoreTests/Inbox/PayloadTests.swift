@@ -29,6 +29,8 @@ import Testing
                     left: [], oldName: "n", newName: "n", newDescription: "", descriptionChanged: false,
                     adminsAdded: [], adminsRemoved: [], newRelays: [], relaysChanged: false,
                     disappearingSeconds: nil, disappearingChanged: false, rolledBack: false, removedSelf: false)),
+            .proposal(ProposalEvent(id: id, sender: two, isDeparture: true, epoch: .max, role: .member)),
+            .proposal(ProposalEvent(id: id, sender: one, isDeparture: false, epoch: 0, role: nil)),
             .joined(JoinEvent(inviter: two, name: "n", epoch: 0, memberCount: 1000)),
             .withdrawn(
                 WithdrawnEvent(

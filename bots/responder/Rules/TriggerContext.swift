@@ -140,8 +140,8 @@ extension Audience {
         case .commit(let commit): commit.committer == sender && EventFilter.fromAdmin.matches(commit, in: scope)
         case .call(let call): EventFilter.fromAdmin.matches(call, in: scope)
         case .joined(let join): EventFilter.fromAdmin.matches(join, in: scope)
-        // No rule is about withdrawals or outcomes, and items of feeds have no sender.
-        case .withdrawn, .outcome, .feed: false
+        // No rule is about proposals, withdrawals or outcomes, and items of feeds have no sender.
+        case .proposal, .withdrawn, .outcome, .feed: false
         }
     }
 }

@@ -1,16 +1,17 @@
 import Synchronization
 
-/// Queries for the core's vitals in flight.
-final class HealthQueries: Sendable {
+/// Queries in flight for values that only the core's model knows, such as its vitals.
+final class PendingQueries<Answer: Sendable>: Sendable {
     private struct State {
-        var waiting: [Int: CheckedContinuation<CoreVitals?, Never>] = [:]
+        var waiting: [Int: CheckedContinuation<Answer?, Never>] = [:]
         var lastNumber = 0
         var isClosed = false
     }
 
     private let state = Mutex(State())
 
-    func vitals(_ mailbox: Mailbox) async -> CoreVitals? {
+    /// Sends the query's input, with its number, and waits for the answer; nil if the core has ended.
+    func ask(_ mailbox: Mailbox, _ input: @Sendable (_ number: Int) -> CoreInput) async -> Answer? {
         await withCheckedContinuation { continuation in
             let number = self.state.withLock { state -> Int? in
                 guard !state.isClosed else { return nil }
@@ -18,12 +19,12 @@ final class HealthQueries: Sendable {
                 state.waiting[state.lastNumber] = continuation
                 return state.lastNumber
             }
-            if let number { mailbox.send(.queryVitals(number)) } else { continuation.resume(returning: nil) }
+            if let number { mailbox.send(input(number)) } else { continuation.resume(returning: nil) }
         }
     }
 
-    func answer(_ number: Int, _ vitals: CoreVitals) {
-        self.state.withLock { $0.waiting.removeValue(forKey: number) }?.resume(returning: vitals)
+    func answer(_ number: Int, _ answer: Answer) {
+        self.state.withLock { $0.waiting.removeValue(forKey: number) }?.resume(returning: answer)
     }
 
     /// Ends all pending and later queries with nil, because the core has ended.
