@@ -45,14 +45,6 @@ extension BotContext {
         return collect(.send(chatID: chatID, .reaction(emoji, to: message.id)))
     }
 
-    /// Accepts the call of the handled invitation. Throws `BotError.Code.noCall` if the event is not a call signal.
-    ///
-    /// The call needs a transport of media for the session's address: without one it ends at once, with a reason that
-    /// `AppState.activeCall` shows.
-    public func acceptCall() throws(BotError) {
-        dispatch(.acceptCall(chatID: chatID, callID: try callID()))
-    }
-
     /// Rejects the call of the handled signal. The reason is free text, such as `declined` or `busy`. Throws
     /// `BotError.Code.noCall` if the event is not a call signal.
     @discardableResult

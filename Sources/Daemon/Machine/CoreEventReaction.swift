@@ -34,6 +34,10 @@ extension DaemonMachine {
             case .left: return .announce([.groupUpdated(self.leftUpdate(event.chatID))])
             case let kind?: return .announceUpdate(kind, changes.map(DaemonEvent.groupChanged))
             }
+        case .proposal(let proposal):
+            guard !self.hasLeft(event.chatID) else { return .announce([]) }
+            let group = self.nostrGroupID(of: event.chatID)
+            return .announce([.proposalReceived(DaemonProposal(proposal, in: group))])
         case .call: return .receiveCall(refreshesState: self.settings.program != nil)
         case .withdrawn(let withdrawn):
             // As for the message itself.

@@ -10,6 +10,7 @@ package enum DaemonEvent: Hashable, Sendable {
     case groupCreated(DaemonGroup, peer: PublicKey)
     case groupUpdated(DaemonGroupUpdate)
     case groupChanged(DaemonGroupChange)
+    case proposalReceived(DaemonProposal)
     case messageReceived(DaemonMessage)
     case withdrawn(DaemonWithdrawal)
     /// An item of a feed; only external bots get them.
@@ -56,8 +57,8 @@ package enum DaemonEvent: Hashable, Sendable {
         switch json["type"]?.string {
         case "group_updated" where update?["kind"]?.string != DaemonGroupUpdate.Kind.left.rawValue:
             return update?["nostr_group_id"]?.string
-        case "message_received", "withdrawn", "group_changed", "group_joined", "group_created", "call_invite_received",
-            "call_session_started":
+        case "message_received", "withdrawn", "group_changed", "proposal_received", "group_joined", "group_created",
+            "call_invite_received", "call_session_started":
             return json["nostr_group_id"]?.string
         default: return nil
         }
@@ -88,6 +89,7 @@ package enum DaemonEvent: Hashable, Sendable {
             ]
         case .groupUpdated(let update): ["type": "group_updated", "update": .object(update.json)]
         case .groupChanged(let change): change.json
+        case .proposalReceived(let proposal): proposal.json
         case .messageReceived(let message): message.json
         case .withdrawn(let withdrawal): withdrawal.json
         case .feedItem(let item): item.json

@@ -75,7 +75,7 @@ extension CoreEvent {
     package var lane: String {
         switch self.content {
         case .feed(let item): Self.lane(ofFeed: item.feed)
-        case .message, .commit, .call, .joined, .withdrawn, .outcome: self.chatID.rawValue
+        case .message, .commit, .proposal, .call, .joined, .withdrawn, .outcome: self.chatID.rawValue
         }
     }
 
