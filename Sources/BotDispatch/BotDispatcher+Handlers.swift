@@ -13,6 +13,8 @@ extension BotDispatcher {
         let verdict = admission.verdict(on: event, for: bot.label, bot.policy, in: scope, nowMilliseconds: now) {
             found = bot.work(for: .event(event), in: scope)
             return found != nil
+        } isUrgent: {
+            found.map { bot.handlers[$0.index].isUrgent } ?? false
         }
         guard verdict == .admitted, let found else { return BotResult(bot: bot.label) }
         guard bot.timesItself else {

@@ -64,7 +64,9 @@ package final class EpicuraSimulator: Service {
         let clock = group.next().scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
             hub.advance(milliseconds: Self.tick)
         }
-        self.port.continuation.yield(listener.localAddress?.port ?? self.configuration.port)
+        let port = listener.localAddress?.port ?? self.configuration.port
+        hub.setLocalAddress("\(self.configuration.host):\(port)")
+        self.port.continuation.yield(port)
         try? await gracefulShutdown()
         clock.cancel()
         try? await listener.close().get()
@@ -101,7 +103,8 @@ package final class EpicuraSimulator: Service {
                 return channel.eventLoop.makeSucceededFuture(nil)
             },
             upgradePipelineHandler: { channel, head in
-                let after = SimulatorConnection.request(head).query["after"].flatMap { Int($0) } ?? 0
+                let last = head.headers["Last-Event-ID"].first ?? SimulatorConnection.request(head).query["after"]
+                let after = last.flatMap { Int($0) } ?? 0
                 return channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.addHandler(

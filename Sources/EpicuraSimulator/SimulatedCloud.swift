@@ -52,6 +52,8 @@ package struct SimulatedCloud: Sendable {
     package internal(set) var faults = SimulatedFaults()
     var log: [SimulatedLogEntry] = []
     var requestCount = 0
+    /// `HOST:PORT` of all appliances in the local network, as the shell reports it.
+    package var localAddress: String?
     /// Open WebSockets, as the shell reports them.
     package var socketCount = 0
     private(set) var sequence = 0
@@ -180,7 +182,7 @@ package struct SimulatedCloud: Sendable {
     func record(of appliance: SimulatedAppliance) -> ApplianceRecord {
         ApplianceRecord(
             id: appliance.id, name: appliance.name, model: "Simulator", firmware: "1.0",
-            isOnline: self.faults.applianceOffline != true, state: appliance.state)
+            isOnline: self.faults.applianceOffline != true, state: appliance.state, localAddress: self.localAddress)
     }
 
     /// 128 random bits.

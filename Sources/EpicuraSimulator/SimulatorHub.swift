@@ -21,6 +21,9 @@ final class SimulatorHub: Sendable {
 
     var cloud: SimulatedCloud { self.state.withLock { $0.cloud } }
 
+    /// Sets where the appliances listen in the local network.
+    func setLocalAddress(_ address: String) { self.state.withLock { $0.cloud.localAddress = address } }
+
     func respond(_ request: SimulatedRequest) -> SimulatedResponse {
         let now = self.now()
         let response = self.state.withLock { state in

@@ -76,14 +76,16 @@ package final class Admission: Sendable {
     ///
     /// - Parameter isWanted: returns whether one of the bot's handlers accepts the event; called only if that matters.
     ///   Limits apply only to events that the bot would react to: members may talk to each other without limit.
+    /// - Parameter isUrgent: returns whether the handler that accepts the event is exempt from limits; called after
+    ///   `isWanted`.
     package func verdict(
         on event: CoreEvent, for bot: String, _ policy: BotPolicy, in scope: EventScope, nowMilliseconds now: Int64,
-        isWanted: () -> Bool
+        isWanted: () -> Bool, isUrgent: () -> Bool = { false }
     ) -> AdmissionVerdict {
         var verdict = judge(event, for: policy, in: scope)
         if verdict == .admitted, isPaused(bot) { verdict = .ignored(.paused) }
         if verdict == .admitted, !isWanted() { verdict = .ignored(.noHandler) }
-        if verdict == .admitted { verdict = limit(event, bot, policy, scope, now) }
+        if verdict == .admitted, !isUrgent() { verdict = limit(event, bot, policy, scope, now) }
         if case .ignored(let reason, let detail) = verdict {
             ignore(event, for: bot, reason, detail, nowMilliseconds: now)
         }

@@ -21,10 +21,12 @@ public struct OnCommand: HandlerDeclaration {
     ///     its usage, and `body` does not run.
     ///   - prefix: the text that marks a command.
     ///   - filter: selects among the messages with the command; others are passed to the handlers below.
+    ///   - isUrgent: whether the bot's `limits` do not apply to the command, such as for an emergency stop. Its `groups`,
+    ///     `triggers` and pauses still do.
     ///   - body: handles a command with valid arguments.
     public init(
         _ name: String, help: String? = nil, arguments: [CommandArgument]? = nil, prefix: String = "/",
-        matching filter: EventFilter<MessageEvent> = .any,
+        matching filter: EventFilter<MessageEvent> = .any, isUrgent: Bool = false,
         perform body: @escaping @Sendable (Command, BotContext) async throws -> Void
     ) {
         let usage = CommandUsage(name: name.lowercased(), prefix: prefix, arguments: arguments, help: help)
@@ -39,6 +41,7 @@ public struct OnCommand: HandlerDeclaration {
             }
         }
         handler.command = usage
+        handler.isUrgent = isUrgent
         self.handler = handler
     }
 }

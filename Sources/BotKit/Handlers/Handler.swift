@@ -36,6 +36,8 @@ public struct Handler: Sendable {
     package var command: CommandUsage?
     /// The probe module that the handler answers.
     package var probe: String?
+    /// Whether the bot's limits do not apply to what the handler accepts.
+    package var isUrgent = false
     /// Whether the handler accepts outcomes of actions.
     package var handlesOutcomes = false
 

@@ -21,6 +21,8 @@ public struct BotServices: Sendable {
     public var metrics: any BotMetrics
     /// Opens WebSocket connections.
     public var connections: any BotConnections
+    /// Adds items to the bot's own feeds.
+    public var inbox: any BotInbox
     /// Opens the bots' database files.
     package var databases: any BotDatabases
     /// Durable, sealed records, on which vault, token pipelines and outboxes are built.
@@ -42,6 +44,7 @@ public struct BotServices: Sendable {
         connections: any BotConnections = NoBotServices(), clock: any CoreClock = SystemClock()
     ) {
         self.connections = connections
+        inbox = NoBotServices()
         databases = NoBotServices()
         records = NoBotServices()
         resources = BotResources()
@@ -74,6 +77,27 @@ public protocol BotPrograms: Sendable {
     /// Runs a program and returns its standard output. The program and its children are killed at the timeout, and when
     /// the task is cancelled. Throws `BotError.Code.programFailed`, including for an exit status other than 0.
     func run(_ program: BotProgramRun) async throws(BotError) -> [UInt8]
+
+    /// Runs a program and talks to it by lines: `lines` become its standard input, and `receive` gets each line of its
+    /// standard output before the next one is read. The input is closed at the end of `lines`.
+    ///
+    /// Returns when the program has exited with status 0. It and its children are killed at the timeout, when the task is
+    /// cancelled, and two seconds after the end of `lines`. `input` of the program is not used, and `maximumBytes` limits
+    /// a line; longer ones are dropped. Throws `BotError.Code.programFailed`.
+    func converse(
+        with program: BotProgramRun, lines: AsyncStream<String>,
+        receive: @escaping @Sendable (_ line: String) async -> Void
+    ) async throws(BotError)
+}
+
+extension BotPrograms {
+    /// Throws `BotError.Code.programFailed`, for services without conversations.
+    public func converse(
+        with program: BotProgramRun, lines: AsyncStream<String>,
+        receive: @escaping @Sendable (_ line: String) async -> Void
+    ) async throws(BotError) {
+        throw BotError(.programFailed, "conversations with programs are not available here")
+    }
 }
 
 /// A program to run, with its input and its limits.

@@ -1,4 +1,5 @@
 package import BotKit
+import ProcessSupport
 import Subprocess
 import SystemPackage
 
@@ -61,6 +62,70 @@ package struct LocalPrograms: BotPrograms {
         case .exited(let status): throw BotError(.programFailed, "\(name) ended with status \(status)")
         case .signaled(let signal): throw BotError(.programFailed, "\(name) was terminated by signal \(signal)")
         }
+    }
+
+    package func converse(
+        with program: BotProgramRun, lines: AsyncStream<String>,
+        receive: @escaping @Sendable (_ line: String) async -> Void
+    ) async throws(BotError) {
+        let name = program.command.first ?? ""
+        guard !name.isEmpty else { throw BotError(.programFailed, "the command is empty") }
+        do {
+            try await withDeadline(program.timeout) { try await conversation(with: program, name, lines, receive) }
+        } catch let error as BotError {
+            throw error
+        } catch is DeadlineExceeded {
+            throw BotError(.programFailed, "\(name) took longer than \(program.timeout) and was killed")
+        } catch {
+            throw BotError(.programFailed, "\(name): \(Self.reason(error, limit: program.maximumBytes))")
+        }
+    }
+
+    private func conversation(
+        with program: BotProgramRun, _ name: String, _ lines: AsyncStream<String>,
+        _ receive: @escaping @Sendable (_ line: String) async -> Void
+    ) async throws {
+        let limit = program.maximumBytes
+        let result = try await Subprocess.run(
+            configuration(of: program, name), input: .inputWriter, output: .sequence, error: .discarded
+        ) { execution in
+            let writer = execution.standardInputWriter
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    for await line in lines {
+                        // The program may have exited; its output ends then.
+                        guard (try? await writer.write(Array((line + "\n").utf8))) != nil else { break }
+                    }
+                    try? await writer.finish()
+                    // A program that does not exit by itself is killed.
+                    guard (try? await Task.sleep(for: .seconds(2))) != nil else { return }
+                    try? execution.send(signal: .kill, toProcessGroup: true)
+                }
+                await Self.read(execution.standardOutput, limit: limit, receive)
+                group.cancelAll()
+            }
+        }
+        switch result.terminationStatus {
+        case .exited(0): return
+        case .exited(let status): throw BotError(.programFailed, "\(name) ended with status \(status)")
+        case .signaled(let signal): throw BotError(.programFailed, "\(name) was terminated by signal \(signal)")
+        }
+    }
+
+    private static func read(
+        _ stream: SubprocessOutputSequence, limit: Int, _ receive: @Sendable (_ line: String) async -> Void
+    ) async {
+        var assembler = LineAssembler(limit: limit)
+        var pieces: [LineAssembler.Piece] = []
+        do {
+            for try await buffer in stream {
+                assembler.append(buffer.withUnsafeBytes { Array($0) }) { pieces.append($0) }
+                for case .line(let bytes) in pieces { await receive(String(decoding: bytes, as: UTF8.self)) }
+                pieces.removeAll(keepingCapacity: true)
+            }
+        } catch { return }
+        assembler.finish { pieces.append($0) }
+        for case .line(let bytes) in pieces { await receive(String(decoding: bytes, as: UTF8.self)) }
     }
 
     private func configuration(of program: BotProgramRun, _ name: String) -> Subprocess.Configuration {

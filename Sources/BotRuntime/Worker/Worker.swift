@@ -236,6 +236,7 @@ extension Worker {
             secrets: ConfiguredSecrets(folder: folder, environment: environment), files: FolderFiles(folder: folder),
             chats: CoreChats(core), metrics: MetricsFacade(), connections: MessageConnections(logger: logger),
             clock: clock)
+        services.inbox = CoreInbox(core)
         services.relayProbes = AccountRelayProbes(
             key: key, pool: pool, relays: relays, folder: folder, clock: clock)
         services.keyPackageProbes = KeyPackageProber(

@@ -50,6 +50,7 @@ extension LabMember {
         var configuration = BotDispatcher.Configuration(accountName: self.name)
         configuration.services = bots.services
         configuration.services.chats = CoreChats(core)
+        configuration.services.inbox = CoreInbox(core)
         configuration.services.clock = self.lab.clock
         // Records are in the member's store, so that a crash of the member loses what was not committed.
         if let store = self.lastStore.withLock({ $0 }) { configuration.services.records = StoredRecords(store) }
