@@ -119,6 +119,9 @@ var targets: [Target] = [
         name: "NotesBot", dependencies: ["BotKit"], path: "bots/notes", exclude: ["README.md"],
         swiftSettings: settings),
     .target(
+        name: "EpicuraBot", dependencies: ["Appliance", "BotKit"], path: "bots/epicura", exclude: ["README.md"],
+        swiftSettings: settings),
+    .target(
         name: "GroupCanaryBot", dependencies: ["BotKit"], path: "bots/group-canary", exclude: ["README.md"],
         swiftSettings: settings),
     .target(
@@ -152,7 +155,7 @@ var targets: [Target] = [
         name: "pikabot",
         dependencies: [
             "BotProgram", "BotConfiguration", "BotRuntime", "BotKit", "BlossomClient", "ConvergenceNode", "Daemon",
-            "EchoBot", "EpicuraSimulator", "GroupCanaryBot", "Load", "LoadReport", "KeyPackageProbeBot",
+            "EchoBot", "EpicuraBot", "EpicuraSimulator", "GroupCanaryBot", "Load", "LoadReport", "KeyPackageProbeBot",
             "NetworkAddresses", "NotesBot", "ProbeReports", "RelayProbeBot",
             "ProcessSupport", "ResponderBot", "Supervisor", "Telemetry", "EmbeddedRelay", "RelayClient", "Storage",
             "PikaCore", "Marmot", "MLS", "Nostr", arguments, lifecycle, unixSignals, logging,
@@ -205,6 +208,12 @@ var targets: [Target] = [
     tests(
         "KeyPackageProbeBotTests",
         ["KeyPackageProbeBot", "ProbeReports", "BotKit", "BotDispatch", "BotTesting", "PikaCore", "Nostr"]),
+    tests(
+        "EpicuraBotTests",
+        [
+            "Appliance", "EpicuraBot", "EpicuraSimulator", "BotKit", "BotDispatch", "BotTesting", "Errors", "PikaCore",
+            "Nostr",
+        ]),
     tests("GroupCanaryBotTests", ["GroupCanaryBot", "BotKit", "BotDispatch", "BotTesting", "PikaCore", "Nostr"]),
     tests(
         "RelayProbeBotTests", ["RelayProbeBot", "ProbeReports", "BotKit", "BotTesting", "PikaCore", "Nostr", logging]),

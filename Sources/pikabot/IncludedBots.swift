@@ -1,5 +1,6 @@
 import BotConfiguration
 import EchoBot
+import EpicuraBot
 import GroupCanaryBot
 import KeyPackageProbeBot
 import NotesBot
@@ -9,6 +10,6 @@ import ResponderBot
 extension BotRegistry {
     /// The bots that a configuration file of this program may name with `use:`.
     static let included = BotRegistry(
-        EchoBot.self, GroupCanaryBot.self, KeyPackageProbeBot.self, NotesBot.self, RelayProbeBot.self,
+        EchoBot.self, EpicuraBot.self, GroupCanaryBot.self, KeyPackageProbeBot.self, NotesBot.self, RelayProbeBot.self,
         ResponderBot.self)
 }

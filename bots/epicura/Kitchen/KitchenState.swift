@@ -32,6 +32,8 @@ struct CookingOrder: Hashable, Sendable, Codable {
     let person: String
     let askedAt: UnixTime
     var session: CookingSession
+    /// Whether the start command exists. Until then nothing was sent.
+    var hasBegun = false
     /// The last status that the chat was told.
     var told: CookingStatus?
     var toldAt: UnixTime?

@@ -1,0 +1,34 @@
+package import BotKit
+
+/// Connects the chats of a household to cooking appliances, docs/epicura/bot.md.
+package struct EpicuraBot: Bot {
+    /// The bot's name in configurations.
+    package static let name = "epicura"
+
+    private let settings: EpicuraSettings
+
+    /// Throws ``BotSettingsError`` with all problems of the settings.
+    package init(settings: BotSettings) throws {
+        self.settings = try EpicuraSettings(settings)
+    }
+
+    /// The commands, and the results of background work.
+    package var handlers: [Handler] {
+        OnStart { context in
+            // Opens the connection, and goes on with sessions and stops of the last run.
+            _ = try await Kitchen.of(context, settings)
+        }
+        CookingHandlers.all(settings)
+        CameraHandlers.all(settings)
+        RecipeHandlers.all(settings)
+        HouseholdHandlers.all(settings)
+        ListHandlers.all(settings)
+        PairingHandlers.all(settings)
+        LoginHandlers.all(settings)
+        NoticeHandlers.all(settings)
+        LoginHandlers.answers(settings)
+    }
+
+    /// The bot has its own, in the chat's language.
+    package var help: BotHelp { .off }
+}
