@@ -1,3 +1,4 @@
+import Appliance
 package import BotKit
 
 /// Connects the chats of a household to cooking appliances, docs/epicura/bot.md.
@@ -27,6 +28,20 @@ package struct EpicuraBot: Bot {
         LoginHandlers.all(settings)
         NoticeHandlers.all(settings)
         LoginHandlers.answers(settings)
+    }
+
+    /// Tells a person that a command failed, with the code of the error.
+    package var errorHandlers: [BotErrorHandler] {
+        [
+            BotErrorHandler { error, context in
+                guard context.message != nil else { return .passOn }
+                let code = (error as? ApplianceError).map { "\($0.code)" } ?? (error as? BotError).map { "\($0.code)" }
+                let reason = ["reason": code ?? "internal"]
+                context.reply(Texts.text(.commandFailed, reason, in: settings.language))
+                // What a person wrote is no fault of the bot.
+                return error is ApplianceError ? .handled : .passOn
+            }
+        ]
     }
 
     /// The bot has its own, in the chat's language.

@@ -24,16 +24,25 @@ struct CloudClient: Sendable {
 
     // MARK: Requests
 
-    /// Sends a request that needs no appliance.
+    /// The most attempts of a request that the cloud refuses even with new tokens.
+    private static let maximumAttempts = 3
+
+    /// Sends a request to the cloud. Every request may be repeated: commands by their id, others by their meaning.
     func send(_ request: APIRequest, timeout: Duration = .seconds(10)) async -> CloudAnswer {
         let http = Self.http(request, at: cloud, timeout: timeout)
-        do throws(BotError) {
-            let answer =
-                request.authorization == .accessToken ? try await tokens.send(http) : try await self.http.send(http)
-            return .answered(status: answer.status, body: answer.body)
-        } catch {
-            return error.code == .signedOut || error.code == .unauthorized ? .signedOut : .unreachable
+        for _ in 0..<Self.maximumAttempts {
+            do throws(BotError) {
+                let answer =
+                    request.authorization == .accessToken
+                    ? try await tokens.send(http) : try await self.http.send(http)
+                return .answered(status: answer.status, body: answer.body)
+            } catch {
+                if error.code == .signedOut { return .signedOut }
+                // A storm of refusals: the tokens are new, and refused again.
+                guard error.code == .unauthorized else { return .unreachable }
+            }
         }
+        return .unreachable
     }
 
     /// Sends a request to an appliance by the local network.

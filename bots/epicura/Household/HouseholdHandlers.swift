@@ -13,7 +13,9 @@ enum HouseholdHandlers {
         OnCommand("rename", arguments: [.integer("number", in: 1...32), .rest("name")]) { command, context in
             guard let number = command.integer("number"), let name = command.string("name") else { return }
             let kitchen = try await Kitchen.of(context, settings)
-            context.reply(try await kitchen.rename(number, to: name, for: context.chatID))
+            let id = "rename-\(command.message.id.hex)"
+            let answer = await kitchen.rename(number, to: name, id: id, for: context.chatID)
+            if let answer { context.reply(answer) }
         }
         OnCommand("history") { _, context in
             let kitchen = try await Kitchen.of(context, settings)

@@ -43,20 +43,31 @@ extension Kitchen {
         .joined(separator: "\n")
     }
 
-    func rename(_ number: Int, to name: String, for chat: ChatID) async throws -> String {
+    /// Renames an appliance beside the chat, whose next message may be an emergency stop. Returns what to answer at once.
+    func rename(_ number: Int, to name: String, id: String, for chat: ChatID) -> String? {
         guard case .appliance(let appliance) = choose("\(number)", for: chat) else { return status(for: chat) }
         guard let request = try? APIRequest.rename(appliance.id, name) else {
             return text(.commandFailed, ["reason": "malformed"], for: chat)
         }
+        services.resources.background.start {
+            await self.rename(appliance.id, to: name, request, id: id, for: chat.rawValue)
+        }
+        return nil
+    }
+
+    private func rename(
+        _ appliance: String, to name: String, _ request: APIRequest, id: String, for chat: String
+    ) async {
         let answer = await client.send(request)
-        guard answer.isSuccess else {
-            if answer == .signedOut { return text(.loginNeeded, for: chat) }
-            return text(.cloudUnreachable, for: chat)
+        let settings = settings
+        _ = try? await update { state, _ in
+            if answer.isSuccess, let index = state.household.appliances.firstIndex(where: { $0.id == appliance }) {
+                state.household.appliances[index].name = name
+            }
+            let key: TextKey =
+                answer.isSuccess ? .applianceRenamed : answer == .signedOut ? .loginNeeded : .cloudUnreachable
+            state.tell(id, chat, key, ["name": name], in: settings)
+            return ((), [])
         }
-        try await change { state, _ in
-            guard let index = state.household.appliances.firstIndex(where: { $0.id == appliance.id }) else { return }
-            state.household.appliances[index].name = name
-        }
-        return text(.applianceRenamed, ["name": name], for: chat)
     }
 }

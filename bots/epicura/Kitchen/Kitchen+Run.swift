@@ -67,6 +67,7 @@ extension Kitchen {
             _ = queue.appendEmergencyStop(of: stop.stop.applianceID)
         }
         do { try await commit() } catch {
+            works += follow
             nextDelivery = now + 5
             return []
         }

@@ -44,14 +44,13 @@ actor Kitchen {
     /// `HOST:PORT` that the appliance has told over Bluetooth.
     var pairedAddress: String?
 
-    /// Throws `BotError.Code.limitReached`.
-    init(_ settings: EpicuraSettings, _ services: BotServices) throws(BotError) {
+    init(_ settings: EpicuraSettings, _ services: BotServices, _ client: CloudClient) {
         self.settings = settings
         self.services = services
-        client = try CloudClient(cloud: settings.cloud, services: services)
+        self.client = client
         book = RecipeBook(services)
         store = KitchenStore(services)
-        state = KitchenState(household: HouseholdPart(pictures: ImageCacheIndex(maximumBytes: settings.imageBytes)))
+        state = KitchenState()
         stored = state
         (wakes, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         wakeUp.yield()
@@ -60,8 +59,10 @@ actor Kitchen {
     /// The kitchen of this run, which the first call starts.
     static func of(_ context: BotContext, _ settings: EpicuraSettings) async throws -> Kitchen {
         let services = context.services
-        let (kitchen, isNew) = try services.resources.object("kitchen", of: context.bot) { () throws(BotError) in
-            try Kitchen(settings, services)
+        // Its vault and its tokens are shared objects too, and so have to exist before.
+        let client = try CloudClient(cloud: settings.cloud, services: services)
+        let (kitchen, isNew) = try services.resources.object("kitchen", of: context.bot) {
+            Kitchen(settings, services, client)
         }
         if isNew { services.resources.background.start { await kitchen.run() } }
         try await kitchen.load()
@@ -84,6 +85,10 @@ actor Kitchen {
         stored = found
         // The answer to an upload of the last run was lost.
         found.preferences.uploadFailed()
+        if found.household.pictures.maximumBytes != settings.imageBytes {
+            // The next synchronization removes the pictures that the new index does not know.
+            found.household.pictures = ImageCacheIndex(maximumBytes: settings.imageBytes)
+        }
         state = found
         isLoaded = true
         works += state.cooking.orders.filter { $0.hasBegun && $0.session.deadline == nil }.map {

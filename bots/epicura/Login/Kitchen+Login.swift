@@ -22,9 +22,10 @@ extension Kitchen {
     }
 
     private func requestCode(_ text: String, in chat: ChatID) async throws -> String {
-        let digits = text.filter { !$0.isWhitespace && $0 != "-" }
-        let channel: LoginChannel = digits.hasPrefix("+") ? .phone : .email
-        let challenge = LoginChallengeRequest(channel: channel, address: digits)
+        let address = text.filter { !$0.isWhitespace }
+        let isPhone = address.hasPrefix("+")
+        let challenge = LoginChallengeRequest(
+            channel: isPhone ? .phone : .email, address: isPhone ? address.filter { $0 != "-" } : address)
         guard (try? challenge.validate()) != nil else { return self.text(.loginAskAddress, for: chat) }
         let answer = await client.send(try APIRequest.loginCode(challenge))
         guard let sent = answer.value(LoginChallenge.self) else {
