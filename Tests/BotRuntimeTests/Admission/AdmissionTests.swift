@@ -11,12 +11,16 @@ struct AdmissionTests {
 
     private func verdict(
         _ admission: Admission, _ event: CoreEvent, _ policy: BotPolicy = BotPolicy(), bot: String = "bot",
-        isGroup: Bool = true, isWanted: Bool = true, now: Int64 = AdmissionTests.now
+        isGroup: Bool = true, isWanted: Bool = true, isUrgent: Bool = false, now: Int64 = AdmissionTests.now
     ) -> String {
         let scope = scope(event.chatID, chats: [chatSummary(event.chatID, isGroup: isGroup)])
         admission.arrived(event)
         admission.begin(event, in: scope)
-        let verdict = admission.verdict(on: event, for: bot, policy, in: scope, nowMilliseconds: now) { isWanted }
+        let verdict = admission.verdict(on: event, for: bot, policy, in: scope, nowMilliseconds: now) {
+            isWanted
+        } isUrgent: {
+            isUrgent
+        }
         switch verdict {
         case .admitted: return "admitted"
         case .ignored(let reason, _): return reason.rawValue
@@ -112,6 +116,18 @@ struct AdmissionTests {
         #expect(verdict(admission, arrived("x", 102), policy) == "rate_limited_sender")
         #expect(verdict(admission, arrived("x", 103, from: key("c")), policy) == "rate_limited_group")
         #expect(verdict(admission, arrived("x", 104, chat: "c2", from: key("c")), policy) == "admitted")
+    }
+
+    @Test func urgentCommandsHaveNoLimits() {
+        let admission = Admission()
+        var policy = BotPolicy(limits: BotLimits(perSender: Rate(1, per: .hour), perGroup: Rate(1, per: .hour)))
+        #expect(verdict(admission, arrived("x", 1), policy) == "admitted")
+        #expect(verdict(admission, arrived("x", 2), policy) == "rate_limited_sender")
+        for row in 3...20 {
+            #expect(verdict(admission, arrived("x", Int64(row)), policy, isUrgent: true) == "admitted")
+        }
+        policy.triggers = .nobody
+        #expect(verdict(admission, arrived("x", 21), policy, isUrgent: true) == "not_allowed")
     }
 
     @Test func limitedSenderDoesNotConsumeGroupLimit() {

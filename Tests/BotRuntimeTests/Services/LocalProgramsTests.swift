@@ -66,6 +66,55 @@ import Testing
         #expect(none == "program_failed: the command is empty")
     }
 
+    // MARK: Conversations
+
+    /// Collects lines, and answers the first ones.
+    private actor Answers {
+        private(set) var received: [String] = []
+        private let input: AsyncStream<String>.Continuation
+
+        init(_ input: AsyncStream<String>.Continuation) { self.input = input }
+
+        func receive(_ line: String) {
+            received.append(line)
+            if received.count == 1 { input.yield("second") } else { input.finish() }
+        }
+    }
+
+    @Test func conversationAlternatesLines() async throws {
+        let (lines, input) = AsyncStream.makeStream(of: String.self)
+        let answers = Answers(input)
+        input.yield("first")
+        let script = "while read line; do echo \"got $line\"; done"
+        try await programs.converse(
+            with: BotProgramRun(command: ["sh", "-c", script], timeout: .seconds(20)), lines: lines
+        ) { await answers.receive($0) }
+        #expect(await answers.received == ["got first", "got second"])
+    }
+
+    @Test func conversationEndsWithItsLines() async throws {
+        let (lines, input) = AsyncStream.makeStream(of: String.self)
+        input.finish()
+        // It ignores the end of its input, and is killed two seconds later.
+        let message = await failure {
+            try await programs.converse(
+                with: BotProgramRun(command: ["sh", "-c", "sleep 600"], timeout: .seconds(300)), lines: lines
+            ) { _ in }
+            return ""
+        }
+        #expect(message == "program_failed: sh was terminated by signal 9")
+    }
+
+    @Test func conversationDropsLongLines() async throws {
+        let (lines, input) = AsyncStream.makeStream(of: String.self)
+        let answers = Answers(input)
+        let script = "head -c 5000 /dev/zero | tr '\\0' x; echo; echo short; read line; echo $line"
+        try await programs.converse(
+            with: BotProgramRun(command: ["sh", "-c", script], timeout: .seconds(20), maximumBytes: 100), lines: lines
+        ) { await answers.receive($0) }
+        #expect(await answers.received == ["short", "second"])
+    }
+
     /// The grandchild reports its process id and must be killed too.
     @Test func timeoutKillsProgramAndChildren() async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("pid-\(UUID().uuidString)")
