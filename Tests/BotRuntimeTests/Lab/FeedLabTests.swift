@@ -50,7 +50,7 @@ struct FeedLabTests {
             OnMessage { message, context in
                 let inbox = context.services.inbox
                 guard message.content != "empty" else {
-                    do { try await inbox.add(FeedItem(feed: "reports", id: "", payload: [])) } catch {
+                    do throws(BotError) { try await inbox.add(FeedItem(feed: "reports", id: "", payload: [])) } catch {
                         context.reply("\(error.code)")
                     }
                     return
