@@ -124,7 +124,11 @@ extension Kitchen {
 
     private func readRecipes() async throws {
         for language in languages {
-            if let last = state.household.recipeTimes[language], now.seconds(since: last) < 3_600 { continue }
+            if let last = state.household.recipeTimes[language], now.seconds(since: last) < 3_600,
+                try await book.count(language) > 0
+            {
+                continue
+            }
             var ids: Set<String> = []
             var cursor: String?
             // 100 pages of 100 recipes.
