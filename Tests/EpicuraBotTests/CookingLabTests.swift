@@ -2,6 +2,7 @@ import Appliance
 import BotKit
 import EpicuraSimulator
 import LiveTesting
+import Nostr
 import PikaCore
 import Testing
 
@@ -108,6 +109,30 @@ struct CookingLabTests {
         try await home.lab.advance(by: .seconds(20))
         #expect(home.starts == 1)
         #expect(home.heard().contains("Masala chai is cooking."))
+    }
+
+    @Test func missedEndIsRecordedAsFailure() async throws {
+        let home = try await Household(seed: 110)
+        defer { home.remove() }
+        try await home.say("/cook chai")
+        try await home.deliver()
+        // While the stream is silent, another device ends the session and starts one of its own.
+        let session = try #require(home.cloud.cloud.appliances.first?.status?.sessionID)
+        let expiry = UnixTime(milliseconds: home.lab.clock.nowMilliseconds) + 10
+        let cancel = CommandRequest(id: "other1", kind: .cancel, sessionID: session, expiresAt: expiry)
+        let start = CommandRequest(id: "other2", kind: .start, recipeID: "chai", servings: 2, expiresAt: expiry)
+        for command in [cancel, start] {
+            _ = try home.send(try APIRequest.command(command, to: "appliance-a1", by: .cloud))
+        }
+        _ = try home.cloud.cook(seconds: 0)
+        let hello = LiveEvent(sequence: 100_000, at: expiry, body: .hello(isResumed: false))
+        let text = String(decoding: try APICoding.encode(hello), as: UTF8.self)
+        let connection = try #require(home.connections.connections.last)
+        try await home.lab.run { await connection.deliver(.text(text)) }
+        try await home.lab.advance(by: .seconds(5))
+        #expect(home.heard().contains { $0.hasPrefix("Masala chai failed.") })
+        #expect(home.cloud.cloud.history.map { $0.outcome } == [.failed])
+        #expect(try await home.answers(to: "/cook chai").contains { $0.hasPrefix("The appliance is already cooking.") })
     }
 
     @Test func secondStartIsBusy() async throws {

@@ -74,7 +74,7 @@ struct CloudClient: Sendable {
         // The operator has named the cloud, and permits the local network by a setting.
         return BotHTTPRequest(
             method: request.method.rawValue, url: base + request.target, headers: headers, body: request.body,
-            timeout: timeout, maximumBytes: 2 << 20, reachesPrivateAddresses: true)
+            timeout: timeout, maximumBytes: 4 << 20, reachesPrivateAddresses: true)
     }
 
     // MARK: Secrets

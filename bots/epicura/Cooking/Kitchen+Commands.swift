@@ -100,6 +100,8 @@ extension Kitchen {
             // A status of another start is no session of this one.
             (found.map { session.receive($0) } ?? []) + session.receiveNoSession()
         }
+        let settings = settings
+        try? await update { state, now in ((), state.loseSession(of: id, unlessIn: found, now: now, settings)) }
     }
 
     private func apply(

@@ -94,6 +94,24 @@ extension KitchenState {
                 .progress(session: status.sessionID, text, isSmall: isSmall)))
     }
 
+    /// Ends a session that the appliance no longer has: its end was missed, and is recorded as a failure.
+    ///
+    /// - Parameter status: The latest session of the appliance; nil if there is none.
+    mutating func loseSession(
+        of id: String, unlessIn status: CookingStatus?, now: UnixTime, _ settings: EpicuraSettings
+    ) -> [KitchenWork] {
+        guard let order = cooking.orders.first(where: { $0.id == id }), order.session.isActive,
+            let session = order.session.sessionID, status?.sessionID != session
+        else { return [] }
+        let record = HistoryRecord(
+            id: session, applianceID: order.session.applianceID, recipeID: order.session.recipe.id,
+            title: order.session.recipe.title, servings: order.session.servings, outcome: .failed,
+            startedAt: order.session.status?.startedAt ?? order.askedAt, endedAt: now)
+        let works = report(.ended(record), of: order, now, settings)
+        finish(id)
+        return works
+    }
+
     /// Tells a chat of an alert: everyone of a danger, the person who cooks if an action is needed.
     mutating func alert(
         _ alert: LiveEvent.Alert, in chat: String, person: String?, _ settings: EpicuraSettings

@@ -113,7 +113,7 @@ struct RecipeBook: Sendable {
         try await database.execute([insert] + evicted.map { Self.removal($0) })
     }
 
-    /// Removes the pictures that the index of the cache does not know, and returns the others' keys.
+    /// The keys of all pictures on disk.
     func pictureKeys() async throws -> Set<String> {
         Set(try await database.rows("SELECT key FROM picture").compactMap { $0.text("key") })
     }
