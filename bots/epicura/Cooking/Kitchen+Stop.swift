@@ -17,8 +17,15 @@ extension Kitchen {
             }
         }
         works += follow
+        // The commands that wait are overridden.
         for appliance in appliances { _ = queue.appendEmergencyStop(of: appliance) }
         try? await commit()
+        // At once: the loop, which repeats it, may be busy with notices.
+        for appliance in appliances {
+            for (request, route) in attempts(of: appliance, self.now) {
+                services.resources.background.start { await self.send(request, to: appliance, by: route) }
+            }
+        }
         wake()
     }
 

@@ -116,7 +116,8 @@ extension Kitchen {
         }
     }
 
-    private func attempts(of appliance: String, _ now: UnixTime) -> [(EmergencyStopRequest, ApplianceRoute)] {
+    /// The attempts of an appliance's stop that are due.
+    func attempts(of appliance: String, _ now: UnixTime) -> [(EmergencyStopRequest, ApplianceRoute)] {
         edit { state in
             guard let index = state.cooking.stops.firstIndex(where: { $0.stop.applianceID == appliance }) else {
                 return []
@@ -129,10 +130,14 @@ extension Kitchen {
 
     // MARK: Notices
 
+    private static let noticesAtOnce = 8
+
     /// Brings the waiting notices into the inbox, in order. One that is there already is ignored by its id.
     private func deliver() async {
         nextDelivery = nil
-        while let notice = state.cooking.outbox.first {
+        // Few at a time, so that stops and commands need not wait for many.
+        for _ in 0..<Self.noticesAtOnce {
+            guard let notice = state.cooking.outbox.first else { return }
             do throws(BotError) {
                 try await services.inbox.add(try notice.item(of: services.bot))
             } catch {
@@ -145,6 +150,7 @@ extension Kitchen {
             }
             edit { $0.cooking.outbox.removeAll { $0.id == notice.id } }
         }
+        wake()
     }
 }
 
