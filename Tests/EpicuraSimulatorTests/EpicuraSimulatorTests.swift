@@ -95,6 +95,13 @@ struct EpicuraSimulatorTests {
                 if case .cooking(let status) = event.body { last = status }
             }
             #expect(last?.percent == 100 && simulator.cloud.requestLog.starts == 1)
+            // The header of the last event counts instead of the query.
+            let resumed = try await EventSocket.connect(
+                address, token: client.token, after: 0, lastEventID: cursor.last)
+            let again = try await resumed.next()
+            #expect(again?.body == .hello(isResumed: true))
+            let list = try APICoding.decode(ApplianceList.self, from: try await client.send(.appliances).body)
+            #expect(list.items.first?.localAddress.map { "http://\($0)" } == address)
         }
     }
 
@@ -176,7 +183,9 @@ private final class EventSocket: Sendable {
         self.messages = messages
     }
 
-    static func connect(_ address: String, token: String, after sequence: Int) async throws -> EventSocket {
+    static func connect(_ address: String, token: String, after sequence: Int, lastEventID: Int? = nil) async throws
+        -> EventSocket
+    {
         let authority = String(address.dropFirst("http://".count))
         let parts = authority.split(separator: ":")
         let (stream, continuation) = AsyncStream<[UInt8]>.makeStream()
@@ -204,9 +213,10 @@ private final class EventSocket: Sendable {
             throw error
         }
         channel.closeFuture.whenComplete { _ in upgraded.fail(ChannelError.eof) }
-        let head = HTTPRequestHead(
+        var head = HTTPRequestHead(
             version: .http1_1, method: .GET, uri: "/v1/events?after=\(sequence)",
             headers: ["Host": authority, "Content-Length": "0", "Authorization": "Bearer \(token)"])
+        if let lastEventID { head.headers.add(name: "Last-Event-ID", value: "\(lastEventID)") }
         // Flushed together: with the head alone, the upgrade could arrive before the end.
         channel.write(HTTPClientRequestPart.head(head), promise: nil)
         try await channel.writeAndFlush(HTTPClientRequestPart.end(nil)).get()
