@@ -7,9 +7,9 @@ import Synchronization
 /// Decides for each bot whether an event may trigger it, and records the reason if not.
 ///
 /// A dispatcher reports every event: ``arrived(_:)`` on arrival, ``begin(_:in:)`` when its processing starts,
-/// ``verdict(on:for:_:in:nowMilliseconds:isWanted:isUrgent:)`` for each bot, ``note(_:of:on:nowMilliseconds:)`` with the bot's
-/// outcome, and ``finish(_:effects:nowMilliseconds:)`` at the end. An event that is redelivered after a crash is judged
-/// again, from the same facts.
+/// ``verdict(on:for:_:in:nowMilliseconds:isWanted:isUrgent:)`` for each bot,
+/// ``note(_:of:on:nowMilliseconds:)`` with the bot's outcome, and ``finish(_:effects:nowMilliseconds:)`` at the end. An
+/// event that is redelivered after a crash is judged again, from the same facts.
 package final class Admission: Sendable {
     private struct Origin: Hashable, Sendable {
         let bot: String
