@@ -88,6 +88,8 @@ class MockedBlueZ:
                 DEBIAN_PYTHON, "-m", "dbusmock", "--system", "--template", str(HERE / "bluez_template.py"),
                 env=environment, start_new_session=True, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log)
         self.connection = await MessageBus(self.bus.address, bus_type=BusType.SYSTEM).connect()
+        # Retrieves the error of a bus that the test kills.
+        self.watch = asyncio.gather(self.connection.wait_for_disconnect(), return_exceptions=True)
         await self._until_named()
         for adapter in self.adapters:
             await self.call("AddAdapter", "ss", adapter, "test")
@@ -134,6 +136,7 @@ class MockedBlueZ:
     async def close(self):
         if self.connection:
             self.connection.disconnect()
+            await self.watch
         if self.process:
             await end(self.process)
 

@@ -65,6 +65,7 @@ class BlueZ:
         self._bus: MessageBus | None = None
         self._owner: str | None = None
         self._watch: asyncio.Task[None] | None = None
+        self._has_agent = False
         self._turn = asyncio.Event()
         # While connecting: signals that arrive before the objects are known.
         self._early: list[Message] | None = None
@@ -106,7 +107,7 @@ class BlueZ:
         if self._bus:
             self._bus.disconnect()
             self._bus = None
-        self._owner = None
+        self._owner, self._has_agent = None, False
         self._early = None
         self.objects = {}
 
@@ -207,11 +208,14 @@ class BlueZ:
     # Pairing agent (org.bluez.Agent1), without display and keyboard
 
     async def register_agent(self) -> None:
+        if self._has_agent:
+            return
         try:
             await self.call("/org/bluez", AGENT_MANAGER, "RegisterAgent", "os", AGENT_PATH, "NoInputNoOutput")
         except BlueZError as error:
             if error.reason != "already_exists":
                 raise
+        self._has_agent = True
 
     def _answer(self, message: Message) -> Message:
         """Agrees to the pairing of the device that is being connected, and refuses everything else."""
