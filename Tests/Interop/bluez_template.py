@@ -5,8 +5,8 @@ behaviour the test chooses. Loaded by `python3 -m dbusmock --template`; runs wit
 
     name, signal      of the advertisement; `advertises` false leaves the service out of it
     at                {step: what}: at the step `connect`, `pair`, `resolve`, `subscribe`, `write` or `join`, the device
-                      refuses (`refuse`, not `resolve` and `join`), never answers (`hang`), ends the connection (`drop`),
-                      or disappears (`vanish`)
+                      refuses (`refuse`, not `resolve` and `join`), never answers (`hang`), ends the connection
+                      (`drop`), or disappears (`vanish`)
     fails             number of the first writes that are refused
     lacks             characteristics that are missing, or `service`
     network, passphrase, claimToken, localAddress    what it expects, and what it then says
@@ -20,7 +20,7 @@ from functools import partial
 import dbus
 from dbusmock import OBJECT_MANAGER_IFACE, mockobject
 from dbusmock.templates import bluez5
-from dbusmock.templates.bluez5 import *  # noqa: F401,F403 the methods of the template
+from dbusmock.templates.bluez5 import *  # noqa: F403 the template's methods become those of this one
 from dbusmock.templates.bluez5 import ADAPTER_IFACE, BLUEZ_MOCK_IFACE, DEVICE_IFACE
 from gi.repository import GLib
 

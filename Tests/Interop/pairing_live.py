@@ -111,7 +111,8 @@ async def two(stage):
     check((await program.give(NETWORK, PASSPHRASE))[-1]["claimToken"] == "claim-2", "the other appliance")
     # After `stop` nothing is reported.
     await bluez.call("SetSignal", "si", FIRST, -30)
-    check((await program.ask("connect", "failed", address="C0:FF:EE:00:00:77"))["reason"] == "unknown_device", "unknown")
+    failed = await program.ask("connect", "failed", address="C0:FF:EE:00:00:77")
+    check(failed["reason"] == "unknown_device", f"{failed}")
     await finish(program)
     check((await bluez.state())["appliances"][FIRST]["log"] == [], "the first appliance was touched")
 
@@ -366,7 +367,8 @@ async def hostile(stage):
         failed = await program.until(event="failed")
         check(failed == {"event": "failed", "request": "", "reason": "malformed"}, f"{line[:40]}: {failed}")
     for do, fields in [
-        ("scan", {}), ("scan", {"service": uuid.upper()}), ("scan", {"service": ["x"]}), ("scan", {"service": uuid + "\n"}),
+        ("scan", {}), ("scan", {"service": uuid.upper()}), ("scan", {"service": ["x"]}),
+        ("scan", {"service": uuid + "\n"}),
         ("connect", {"address": "C0:FF:EE:00:00:0g"}), ("connect", {"address": "/org/bluez/hci0"}),
         ("connect", {"address": 7}), ("discover", {"service": uuid}), ("discover", {"service": uuid, "notify": None}),
         ("write", {"characteristic": uuid}), ("write", {"characteristic": uuid, "value": ""}),

@@ -17,6 +17,7 @@ GATT_SERVICE = "org.bluez.GattService1"
 GATT_CHARACTERISTIC = "org.bluez.GattCharacteristic1"
 AGENT_MANAGER = "org.bluez.AgentManager1"
 AGENT = "org.bluez.Agent1"
+DAEMON = "org.freedesktop.DBus"
 PROPERTIES = "org.freedesktop.DBus.Properties"
 OBJECT_MANAGER = "org.freedesktop.DBus.ObjectManager"
 AGENT_PATH = "/epicura/agent"
@@ -45,7 +46,7 @@ REASONS = {
 
 
 def reason(error_name: str | None) -> str:
-    """The last part of an error's name in lower case with underscores: `AuthenticationFailed` → authentication_failed."""
+    """The last part of an error's name in lower case: `AuthenticationFailed` becomes authentication_failed."""
     if error_name in REASONS:
         return REASONS[error_name]
     last = (error_name or "").rpartition(".")[2]
@@ -54,7 +55,7 @@ def reason(error_name: str | None) -> str:
 
 
 class BlueZ:
-    """One connection to the bus. Reports every change of BlueZ's objects, then `lost` once, when BlueZ or the bus ends."""
+    """One connection to the bus. Reports every change of BlueZ's objects, and the end of BlueZ or of the bus."""
 
     def __init__(
         self, changed: Callable[[str, str, Properties], None], removed: Callable[[str, str], None],
@@ -87,8 +88,8 @@ class BlueZ:
         self._bus, self._early = bus, []
         bus.add_message_handler(self._received)
         for rule in (f"type='signal',sender='{SERVICE}'",
-                     f"type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='{SERVICE}'"):
-            await self._call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "AddMatch", "s", rule)
+                     f"type='signal',sender='{DAEMON}',member='NameOwnerChanged',arg0='{SERVICE}'"):
+            await self._call(DAEMON, "/org/freedesktop/DBus", DAEMON, "AddMatch", "s", rule)
         reply = await self._call(SERVICE, "/", OBJECT_MANAGER, "GetManagedObjects")
         self.objects = {path: {name: _plain(values) for name, values in interfaces.items()}
                         for path, interfaces in reply.body[0].items()}
@@ -176,7 +177,7 @@ class BlueZ:
             self._early.append(message)
         elif not self.is_open:
             return None
-        elif message.sender == "org.freedesktop.DBus" and message.member == "NameOwnerChanged":
+        elif message.sender == DAEMON and message.member == "NameOwnerChanged":
             if message.body[0] == SERVICE and message.body[1] == self._owner:
                 self._lose()
         elif message.sender == self._owner:

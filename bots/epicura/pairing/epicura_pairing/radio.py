@@ -95,7 +95,9 @@ class Radio:
         adapter = await self._find_adapter()
         if not (self._bluez.get(adapter, ADAPTER) or {}).get("Powered"):
             await self._bluez.set(adapter, ADAPTER, "Powered", Variant("b", True))
-            await self._bluez.until(lambda: bool((self._bluez.get(adapter, ADAPTER) or {"Powered": True}).get("Powered")))
+            # One that disappears meanwhile fails in the next call.
+            gone = {"Powered": True}
+            await self._bluez.until(lambda: bool((self._bluez.get(adapter, ADAPTER) or gone).get("Powered")))
         properties = {"UUIDs": Variant("as", [service]), "Transport": Variant("s", "le"),
                       "DuplicateData": Variant("b", True)}
         await self._bluez.call(adapter, ADAPTER, "SetDiscoveryFilter", "a{sv}", properties)
