@@ -102,10 +102,10 @@ class Appliance:
                 return False
             case "refuse":
                 later(error, refusal("AuthenticationFailed" if step == "pair" else "Failed"))
-            case "drop":
-                later(self.drop)
-            case "vanish":
-                later(self.vanish)
+            case "drop" | "vanish" as what:
+                action = self.drop if what == "drop" else self.vanish
+                # At `join` the last write has its answer before.
+                later(later, action) if step == "join" else later(action)
         return True
 
     def drop(self):

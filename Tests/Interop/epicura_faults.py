@@ -94,7 +94,7 @@ async def offline(home):
 
 
 async def stop_under_load(home, before):
-    """Twenty messages of each member wait, answers are late, two acknowledgements are lost: the stop is ahead of all."""
+    """Twenty messages of each member wait, answers are late, acknowledgements are lost: the stop is ahead of all."""
     simulator, text = home.simulator, home.text
     await simulator.faults(delayMilliseconds=500, lostStopAcknowledgements=2)
     waiting = len(home.said(home.group))

@@ -376,8 +376,8 @@ async def groceries(stage):
     answer = await home.ask("/groceries item bread", lambda answer: answer.startswith(text("groceriesTitle")))
     lines = answer.splitlines()[1:]
     # 400 ml for four servings of tea and a litre for the lentils.
-    wanted = ["4 tsp Black tea", "bread", "30 g Ghee", "20 g Ginger", "250 g Lentils", "400 ml Milk", "5 g Mustard seeds",
-              "4 tsp Sugar", "3 Tomatoes", "1.4 l Water"]
+    wanted = ["4 tsp Black tea", "bread", "30 g Ghee", "20 g Ginger", "250 g Lentils", "400 ml Milk",
+              "5 g Mustard seeds", "4 tsp Sugar", "3 Tomatoes", "1.4 l Water"]
     check(lines == [f"☐ {number}. {item}" for number, item in enumerate(wanted, 1)], f"{answer}")
     await home.ask("/groceries check 2", lambda answer: "☑ 2. bread" in answer.splitlines())
     answer = await home.ask("/groceries clear", lambda answer: answer.startswith(text("groceriesTitle")))
