@@ -150,7 +150,8 @@ class PairingProgram:
 
     name = "pairing program"
 
-    def __init__(self, environment, folder, *flags):
+    def __init__(self, environment, folder, *flags, python=sys.executable):
+        self.python = python
         self.environment = {**environment, "PYTHONDONTWRITEBYTECODE": "1"}
         self.flags = flags
         self.errors = Path(folder) / "pairing.err"
@@ -162,7 +163,7 @@ class PairingProgram:
     async def start(self):
         with self.errors.open("ab") as errors:
             self.process = await asyncio.create_subprocess_exec(
-                sys.executable, str(PROGRAM), *self.flags, env=self.environment, start_new_session=True,
+                self.python, str(PROGRAM), *self.flags, env=self.environment, start_new_session=True,
                 stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=errors)
         self.reader = asyncio.create_task(self._read())
 

@@ -1,11 +1,13 @@
 """The pairing program of bots/epicura on a private D-Bus with BlueZ mocked. No radio is used.
 
-    DIR/venv/bin/python Tests/Interop/pairing_live.py [--only TEXT]
+    DIR/venv/bin/python Tests/Interop/pairing_live.py [--only TEXT] [--python PROGRAM]
 """
 
+import argparse
 import asyncio
 import base64
 import json
+import sys
 
 from bluetooth import (
     ADAPTER, CREDENTIALS, FIRST, INFORMATION, SECOND, SERVICE, STATUS, MockedBlueZ, PairingProgram, PrivateBus)
@@ -21,7 +23,7 @@ END_SECONDS = 2
 async def start(stage, *flags, adapters=(ADAPTER,)):
     bus = await stage.enter(PrivateBus(stage.folder / f"bus-{len(stage.players)}"))
     bluez = await stage.enter(MockedBlueZ(bus, adapters))
-    program = await stage.enter(PairingProgram(bus.environment, bus.folder, *flags))
+    program = await stage.enter(PairingProgram(bus.environment, bus.folder, *flags, python=stage.options.python))
     return bluez, program
 
 
@@ -274,7 +276,7 @@ async def no_adapter(stage):
     bus = await stage.enter(PrivateBus(stage.folder / "empty"))
     nowhere = {**bus.environment, "DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={stage.folder}/missing"}
     for environment in (nowhere, bus.environment):
-        program = await stage.enter(PairingProgram(environment, bus.folder))
+        program = await stage.enter(PairingProgram(environment, bus.folder, python=stage.options.python))
         failed = await program.ask("scan", "failed", service=SERVICE)
         check(failed == {"event": "failed", "request": "scan", "reason": "no_bluetooth"}, f"{failed}")
         for do, fields in (("connect", {"address": FIRST}), ("discover", {"service": SERVICE, "notify": STATUS})):
@@ -474,4 +476,7 @@ SCENARIOS = {
 }
 
 if __name__ == "__main__":
-    main(SCENARIOS)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--python", default=sys.executable, metavar="PROGRAM",
+                        help="the Python that runs the pairing program, by default the one of the test")
+    main(SCENARIOS, parser)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs the live-test peers into one folder: two releases of the reference Marmot implementation (mdk-python),
 # a newer C library and Python to run them on Debian 12, a virtual environment with nostr-sdk, websockets, Locust, and
-# validators for the configuration schema, load reports and Kubernetes manifests; and one with nostr-relay.
+# validators for the configuration schema, load reports and Kubernetes manifests, dbus-fast; and one with nostr-relay.
 # Run once as root on Debian 12, amd64. Running it again only verifies. Nothing needs root afterwards.
 #
 #   setup-peers.sh [DIR]                          DIR defaults to .build/peers at the top of the repository
@@ -19,6 +19,8 @@ readonly NOSTR_RELAY_VERSION=1.14
 readonly KUBERNETES_VALIDATE_VERSION=1.37.0
 # For the verifier of Marmot v2.
 readonly CRYPTOGRAPHY_VERSION=48.0.0
+# For the pairing program of the appliance bot, as in bots/epicura/pairing/requirements.txt.
+readonly DBUS_FAST_VERSION=5.2.0
 readonly SUITE=trixie
 # The libraries that CPython and MDK load; the rest of the base system is left out.
 readonly PACKAGES="libc6 libgcc-s1 libssl3t64 zlib1g libffi8 libexpat1 libsqlite3-0 libbz2-1.0 liblzma5
@@ -79,6 +81,7 @@ install_venv() {
     wanted+=" jsonschema==$JSONSCHEMA_VERSION PyYAML==$PYYAML_VERSION"
     wanted+=" locust==$LOCUST_VERSION prometheus_client==$PROMETHEUS_CLIENT_VERSION"
     wanted+=" kubernetes-validate==$KUBERNETES_VALIDATE_VERSION cryptography==$CRYPTOGRAPHY_VERSION"
+    wanted+=" dbus-fast==$DBUS_FAST_VERSION"
     [[ $(cat "$DIR/venv/.complete" 2>/dev/null) == "$wanted" ]] && return 0
     say "creating the virtual environment: $wanted"
     rm -rf "$DIR/venv"

@@ -8,7 +8,7 @@ from typing import Any
 
 from dbus_fast import BusType, Message, MessageType, Variant
 from dbus_fast.aio import MessageBus
-from dbus_fast.errors import DBusFastError
+from dbus_fast.errors import AuthError, DBusError, InvalidAddressError
 
 SERVICE = "org.bluez"
 ADAPTER = "org.bluez.Adapter1"
@@ -34,6 +34,8 @@ class BlueZError(Exception):
         self.reason = reason
 
 
+# Of a bus that is missing, refuses the connection, or ends.
+BUS_FAILURES = (OSError, EOFError, AuthError, DBusError, InvalidAddressError)
 # Errors of the bus itself; those of BlueZ keep their name.
 REASONS = {
     "org.freedesktop.DBus.Error.NoReply": "no_answer",
@@ -83,7 +85,7 @@ class BlueZ:
         await self.close()
         try:
             bus = await MessageBus(bus_type=BusType.SYSTEM).connect()
-        except (OSError, EOFError, ValueError, DBusFastError):
+        except BUS_FAILURES:
             raise BlueZError("no_bluetooth") from None
         self._bus, self._early = bus, []
         bus.add_message_handler(self._received)
@@ -142,7 +144,7 @@ class BlueZ:
             body=list(body))
         try:
             reply = await self._bus.call(message)
-        except (OSError, EOFError, DBusFastError):
+        except BUS_FAILURES:
             raise BlueZError("no_bluetooth") from None
         if reply is None:
             raise BlueZError("no_bluetooth")
