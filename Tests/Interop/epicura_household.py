@@ -81,6 +81,8 @@ class Household:
             await self.asha.fetch_key_package(self.bot.pubkey, SECONDS, [kind])
         # A chat of two with this name is a direct chat.
         self.private = await self.asha.create_group("DM", [self.bot.pubkey])
+        # Once the bot has joined, its next key package is on the relay or the used one still works.
+        await self.ask("/help", self.text("help"), self.private)
         self.group = await self.asha.create_group("Household", [self.bot.pubkey, self.ravi.pubkey])
         check(await self.ravi.until_joined(SECONDS) == self.group, "Ravi joined another group")
         await self.simulator.login()
