@@ -64,6 +64,7 @@ class Household:
     def __init__(self, stage):
         self.stage = stage
         self.text = Texts()
+        self.group = self.private = None
         self.spoken = []  # (Asha's messages before it, chat, who, text)
 
     async def enter(self, speed, lifetime, settings):
@@ -77,6 +78,7 @@ class Household:
             KitchenWorker(binary, self.relay, stage.folder / "kitchen", self.simulator, self.bus, settings))
         self.asha = await stage.member("asha", self.relay)
         self.ravi = await stage.member("ravi", self.relay, version="0.7.0")
+        await stage.enter(Transcript(self))
         for kind in (443, 30443):
             await self.asha.fetch_key_package(self.bot.pubkey, SECONDS, [kind])
         # A chat of two with this name is a direct chat.
@@ -86,7 +88,6 @@ class Household:
         self.group = await self.asha.create_group("Household", [self.bot.pubkey, self.ravi.pubkey])
         check(await self.ravi.until_joined(SECONDS) == self.group, "Ravi joined another group")
         await self.simulator.login()
-        stage.players.append(Transcript(self))
 
     # Talking
 

@@ -268,6 +268,11 @@ async def last_resort(stage):
         request = await request_step(program, step)
         failed = await program.until(event="failed")
         check(failed == {"event": "failed", "request": request, "reason": "timeout"}, f"{step}: {failed}")
+        if request == "connect":
+            state = await bluez.state()
+            check("disconnect" in state["appliances"][FIRST]["log"], f"{step}: the connection goes on: {state}")
+            failed = await program.ask("discover", "failed", service=SERVICE, notify=STATUS)
+            check(failed["reason"] == "not_connected", f"{step}: {failed}")
         await finish(program)
 
 

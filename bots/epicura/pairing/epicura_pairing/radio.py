@@ -77,6 +77,8 @@ class Radio:
             answer = lines.failed(request.name, error.reason)
         except TimeoutError:
             answer = lines.failed(request.name, "timeout")
+            if isinstance(request, lines.Connect):
+                await self._quietly(self._disconnect())
         if answer:
             self._emit(answer)
 
@@ -128,7 +130,9 @@ class Radio:
         link = self._link = Link(path, bool(properties.get("Connected")))
         try:
             await self._until_ended(link, self._join(link))
-        except (BlueZError, TimeoutError):
+            if link.ended.done():
+                raise BlueZError(link.ended.result())
+        except BlueZError:
             await self._quietly(self._disconnect())
             raise
         link.is_reported = True
@@ -201,7 +205,7 @@ class Radio:
         return next((path for path, properties in adapters if properties.get("Powered")), adapters[0][0])
 
     def _connected_link(self) -> Link:
-        if self._link is None or self._link.ended.done():
+        if self._link is None or not self._link.is_reported or self._link.ended.done():
             raise BlueZError("not_connected")
         return self._link
 
@@ -215,9 +219,9 @@ class Radio:
             if not task.done():
                 task.cancel()
                 await asyncio.wait([task])
-        if link.ended.done():
-            # Retrieves the error of a call that failed for the same reason.
-            _ = task.cancelled() or task.exception()
+        # An answer that came before the end counts; a call that failed with the end has the end's reason.
+        has_failed = task.cancelled() or task.exception() is not None
+        if has_failed and link.ended.done():
             raise BlueZError(link.ended.result())
         return task.result()
 
