@@ -119,7 +119,7 @@ var targets: [Target] = [
         name: "NotesBot", dependencies: ["BotKit"], path: "bots/notes", exclude: ["README.md"],
         swiftSettings: settings),
     .target(
-        name: "EpicuraBot", dependencies: ["Appliance", "BotKit"], path: "bots/epicura", exclude: ["README.md"],
+        name: "EpicuraBot", dependencies: ["Appliance", "BotKit"], path: "bots/epicura", exclude: ["README.md", "pairing"],
         swiftSettings: settings),
     .target(
         name: "GroupCanaryBot", dependencies: ["BotKit"], path: "bots/group-canary", exclude: ["README.md"],
