@@ -119,7 +119,8 @@ var targets: [Target] = [
         name: "NotesBot", dependencies: ["BotKit"], path: "bots/notes", exclude: ["README.md"],
         swiftSettings: settings),
     .target(
-        name: "EpicuraBot", dependencies: ["Appliance", "BotKit"], path: "bots/epicura", exclude: ["README.md", "pairing"],
+        name: "EpicuraBot", dependencies: ["Appliance", "BotKit"], path: "bots/epicura",
+        exclude: ["README.md", "pairing"],
         swiftSettings: settings),
     .target(
         name: "GroupCanaryBot", dependencies: ["BotKit"], path: "bots/group-canary", exclude: ["README.md"],

@@ -49,7 +49,8 @@ public struct OnDelivery: HandlerDeclaration {
     /// Creates a handler for deliveries.
     public init(perform body: @escaping @Sendable (MessageDelivery, BotContext) async throws -> Void) {
         var handler = Handler(label: "delivery") { event, _ in
-            guard case .outcome(let outcome) = event.content, let delivery = MessageDelivery(outcome) else { return nil }
+            guard case .outcome(let outcome) = event.content, let delivery = MessageDelivery(outcome)
+            else { return nil }
             return { try await body(delivery, $0) }
         }
         handler.handlesOutcomes = true

@@ -12,7 +12,8 @@ struct NewBotName: Hashable, Sendable {
 
     /// The targets of pikabot that have the form of a new package's targets. A package graph has each target once.
     static let takenTargets = [
-        "BotProgram", "EchoBot", "EpicuraBot", "GroupCanaryBot", "KeyPackageProbeBot", "NotesBot", "RelayProbeBot", "ResponderBot",
+        "BotProgram", "EchoBot", "EpicuraBot", "GroupCanaryBot", "KeyPackageProbeBot", "NotesBot", "RelayProbeBot",
+        "ResponderBot",
     ]
 
     init(_ text: String) throws(CommandError) {
