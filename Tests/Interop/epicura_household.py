@@ -1,10 +1,12 @@
 """A household for the tests of bots/epicura: members of both MDK releases in one encrypted group with the bot, a
 private chat, the simulated cloud, and appliances on a mocked Bluetooth."""
 
+import asyncio
 import json
 import os
 import re
 import sys
+import time
 
 from nostr_sdk import PublicKey
 
@@ -66,6 +68,7 @@ class Household:
         self.text = Texts()
         self.group = self.private = None
         self.spoken = []  # (Asha's messages before it, chat, who, text)
+        self.latest = {}  # the second of each text
 
     async def enter(self, speed, lifetime, settings):
         stage = self.stage
@@ -103,6 +106,11 @@ class Household:
     async def say(self, text, chat=None, member=None, **options):
         """Sends a message; by default Asha's, in the group. Returns the number of the bot's messages before it."""
         chat, member = chat or self.group, member or self.asha
+        # The same text of one member in the same second has the same id: for all members it is one message.
+        said = (chat, member.name, text)
+        while self.latest.get(said) == int(time.time()):
+            await asyncio.sleep(0.05)
+        self.latest[said] = int(time.time())
         before = len(self.said(chat, member))
         self.spoken.append((len(self.asha.messages), chat, member.name, text))
         await member.send(chat, text, **options)
