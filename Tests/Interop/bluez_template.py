@@ -18,6 +18,7 @@ import json
 from functools import partial
 
 import dbus
+import dbus.service
 from dbusmock import OBJECT_MANAGER_IFACE, mockobject
 from dbusmock.templates import bluez5
 from dbusmock.templates.bluez5 import *  # noqa: F403 the template's methods become those of this one
@@ -41,7 +42,19 @@ MILLISECONDS = 10
 appliances = {}
 
 
+register_agent = bluez5.RegisterAgent
+
+
+@dbus.service.method("org.bluez.AgentManager1", in_signature="os", out_signature="")
+def RegisterAgent(manager, agent_path, capability):  # noqa: N802 the name of the D-Bus method
+    """BlueZ forgets the agent of a client that has left the bus; the template does not notice that."""
+    if agent_path in manager.agent_paths:
+        bluez5.UnregisterAgent(manager, agent_path)
+    register_agent(manager, agent_path, capability)
+
+
 def load(mock, parameters):
+    bluez5.RegisterAgent = RegisterAgent
     bluez5.load(mock, parameters)
 
 

@@ -31,7 +31,7 @@ class Texts:
     def __init__(self):
         self.tables = {"en": load_texts("English"), "hi": load_texts("Hindi"), "ta": load_texts("Tamil")}
 
-    def __call__(self, key, language="en", **values):
+    def __call__(self, key, language="en", /, **values):
         return re.sub(r"\{(\w+)\}", lambda match: str(values[match[1]]), self.tables[language][key])
 
 
