@@ -41,11 +41,8 @@ public struct RecentMessage: Sendable, Hashable {
     /// The state of the message's delivery to the relays when it was read; `received` for messages of others.
     public var delivery: AppState.Delivery
 
-    /// Creates a message, for tests.
-    ///
-    /// - Parameters:
-    ///   - time: the same as `createdAt` if nil.
-    ///   - delivery: `sent` for own messages and `received` for others if nil.
+    /// Creates a message, for tests. Without a time, it has that of `createdAt`; without a delivery state, own messages
+    /// are `sent` and others `received`.
     public init(
         id: EventID, sender: PublicKey, isOwn: Bool, kind: Kind, content: String, createdAt: UnixTime,
         time: UnixTime? = nil, delivery: AppState.Delivery? = nil

@@ -15,7 +15,7 @@ public protocol BotInbox: Sendable {
     /// Stores an item once; it is on disk when the call returns. An id that the feed has had recently is ignored.
     ///
     /// Throws `BotError.Code.limitReached` while the inbox is full, `BotError.Code.requestFailed` for an item beyond the
-    /// limits of ``FeedItem``, and `BotError.Code.storageFailed` when the account has ended.
+    /// limits of `FeedItem`, and `BotError.Code.storageFailed` when the account has ended.
     func add(_ item: FeedItem) async throws(BotError)
 }
 
