@@ -267,7 +267,10 @@ async def groups_with_mdk(stage, relay, version):
     check([(left["peer"], left["error"], left["verdict"]) for left in made["left_out"]]
           == [(stranger, "no_key_package", "missing")], f"{made}")
     await guest.until("the group", lambda: group in guest.groups)
-    shown = has(await alice.run("members", "--group", group), ["nostr_group_id", "members", "member_count"])
+    shown = has(await alice.run("members", "--group", group), [
+        "nostr_group_id", "members", "member_count", "me", "others", "admins", "relays", "proposals"])
+    check(shown["me"]["pubkey"] == alice.pubkey and [other["pubkey"] for other in shown["others"]] == [guest.pubkey]
+          and shown["admins"] == [alice.pubkey] and shown["proposals"] == [], f"{shown}")
     check({(member["pubkey"], member["is_admin"]) for member in shown["members"]}
           == {(alice.pubkey, True), (guest.pubkey, False)}, f"{shown}")
     grown = await alice.run("add", "--group", group, "--peer", carol.pubkey, "--peer", stranger, "--on-missing", "skip")
