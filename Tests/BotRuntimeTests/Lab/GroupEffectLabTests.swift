@@ -29,6 +29,7 @@ private struct KeeperBot: Bot {
         }
         OnCommand("found") { command, context in context.createGroup("second", with: try Self.keys(command)) }
         OnCommand("leave") { _, context in context.leave() }
+        OnCommand("disband") { _, context in context.disband() }
         OnCommand("history") { _, context in
             let chats = context.services.chats
             let newest = try await chats.recentMessages(in: context.chatID, limit: 2)
@@ -37,6 +38,8 @@ private struct KeeperBot: Bot {
             context.send(lines.joined(separator: " "))
         }
         OnProposal(.departure) { proposal, context in context.send("\(proposal.sender.hex) wants to leave") }
+        // Only a bot with such a handler gets outcomes, which the tests read from the account's events.
+        OnOutcome { _, _ in }
     }
 }
 
@@ -49,8 +52,8 @@ struct GroupEffectLabTests {
         let bot: LabMember
         let chat: ChatID
 
-        init(seed: UInt64) async throws {
-            lab = try GroupLab(seed: seed)
+        init(seed: UInt64, groupProtocol: GroupProtocol = .v1) async throws {
+            lab = try GroupLab(seed: seed, groupProtocol: groupProtocol)
             alice = try await lab.member("alice")
             bob = try await lab.member("bob")
             bot = try await lab.bot(KeeperBot.self)
@@ -63,6 +66,15 @@ struct GroupEffectLabTests {
             try await alice.say(text, in: chat)
             try await lab.advance(by: .seconds(1))
             return try await alice.summary(of: chat)
+        }
+
+        /// The outcomes of the bot's changes of groups, in order, after some time.
+        func changes() async throws -> [(name: String, chat: ChatID)] {
+            try await lab.advance(by: .seconds(10))
+            return bot.events.compactMap { event in
+                guard case .outcome(let outcome) = event.content, outcome.result.messageID == nil else { return nil }
+                return (name: "\(outcome.kind) \(outcome.result.name)", chat: event.chatID)
+            }
         }
     }
 
@@ -80,6 +92,39 @@ struct GroupEffectLabTests {
         _ = try await setup.command("/remove \(bob.publicKey.hex)")
         #expect(alice.commits.last?.removed == [bob.publicKey])
         #expect(alice.commits.allSatisfy { $0.committer == bot.publicKey || $0.isOwn })
+        let changes = try await setup.changes()
+        let names = changes.map { $0.name }
+        let expected: Set<String> = [
+            "add_group_members done", "rename_group done", "set_group_description done", "set_group_image done",
+            "set_group_admins done", "remove_group_members done",
+        ]
+        #expect(Set(names) == expected && names.count == expected.count, "\(names)")
+        #expect(changes.allSatisfy { $0.chat == setup.chat })
+    }
+
+    @Test func failedChangesTellTheBot() async throws {
+        let setup = try await Setup(seed: 36)
+        try await setup.alice.perform(.setGroupAdmins(chatID: setup.chat, admins: [setup.alice.publicKey]))
+        for text in ["/rename x", "/describe x", "/admins", "/add \(setup.bob.publicKey.hex)"] {
+            _ = try await setup.command(text)
+        }
+        let names = try await setup.changes().map { $0.name }
+        let expected: Set<String> = [
+            "rename_group failed", "set_group_description failed", "set_group_admins failed",
+            "add_group_members failed",
+        ]
+        #expect(Set(names) == expected && names.count == expected.count, "\(names)")
+        #expect(try await setup.alice.summary(of: setup.chat)?.name == "lab")
+    }
+
+    @Test func botDisbandsItsGroup() async throws {
+        let setup = try await Setup(seed: 37, groupProtocol: .v2)
+        try await setup.lab.advance(by: .seconds(10))
+        _ = try await setup.command("/disband")
+        let names = try await setup.changes().map { $0.name }
+        #expect(names == ["disband_group done"])
+        let summary = try await setup.alice.summary(of: setup.chat)
+        #expect(summary?.isActive == false && summary?.convergence == .disbanded)
     }
 
     @Test func botFoundsGroup() async throws {
@@ -87,6 +132,9 @@ struct GroupEffectLabTests {
         _ = try await setup.command("/found \(setup.bob.publicKey.hex)")
         let groups = try await setup.bob.state().chatList
         #expect(groups.map(\.name) == ["second"])
+        let changes = try await setup.changes()
+        #expect(changes.map { $0.name } == ["create_group_chat done"])
+        #expect(changes.map { $0.chat } == groups.map(\.chatID))
     }
 
     @Test func botLeavesItsGroup() async throws {
@@ -95,6 +143,8 @@ struct GroupEffectLabTests {
         try await setup.lab.advance(by: .seconds(20))
         #expect(setup.alice.commits.last?.left == [setup.bot.publicKey])
         #expect(try await setup.bot.summary(of: setup.chat)?.isActive == false)
+        let names = try await setup.changes().map { $0.name }
+        #expect(names == ["leave_group done"])
     }
 
     @Test func botLearnsOfDepartures() async throws {
