@@ -24,6 +24,25 @@ import Testing
         return Scene(daemon: daemon, bob: bob, chat: try #require(made["nostr_group_id"]?.chatID))
     }
 
+    @Test(arguments: [GroupProtocol.v1, .v2])
+    func departureIsProposedBeforeItsCommit(_ groupProtocol: GroupProtocol) async throws {
+        let scene = try await Self.scene(21, groupProtocol: groupProtocol)
+        try await scene.daemon.lab.advance(by: .seconds(10))
+        scene.bob.begin(.leaveGroup(chatID: scene.chat))
+        try await scene.daemon.lab.advance(by: .seconds(60))
+        let proposals = scene.daemon.events("proposal_received")
+        #expect(proposals.count == 1)
+        #expect(proposals.first?["from_pubkey"]?.string == scene.bob.publicKey.hex)
+        #expect(proposals.first?["nostr_group_id"]?.string == scene.chat.rawValue)
+        #expect(proposals.first?["departure"] == .bool(true))
+        let types = scene.daemon.types()
+        let proposed = try #require(types.lastIndex(of: "proposal_received"))
+        let updated = try #require(types.lastIndex(of: "group_updated"))
+        #expect(proposed < updated)
+        let update = scene.daemon.events("group_updated").last?["update"]
+        #expect(update?["kind"] == "members_removed")
+    }
+
     @Test func readyComesFirst() async throws {
         let daemon = try await DaemonLab.make(seed: 1)
         #expect(

@@ -87,6 +87,18 @@ import Testing
         #expect(event.chatOfMembers == "cc")
     }
 
+    @Test(arguments: [false, true])
+    func encodesProposalEvents(isDeparture: Bool) {
+        let proposal = ProposalEvent(
+            id: self.id, sender: self.key, isDeparture: isDeparture, epoch: 3, role: .member)
+        let event = DaemonEvent.proposalReceived(DaemonProposal(proposal, in: "cc"))
+        #expect(
+            event.line(cursor: 7)
+                == #"{"type":"proposal_received","nostr_group_id":"cc","from_pubkey":"\#(self.key.hex)","#
+                + #""event_id":"\#(self.id.hex)","departure":\#(isDeparture),"cursor":7}"#)
+        #expect(event.chatOfMembers == "cc")
+    }
+
     private func outcome(_ result: ActionResult, chatID: ChatID? = "dd") -> String {
         let action = ActionID(rawValue: "daemon/command-7")
         let event = OutcomeEvent(action: action, kind: "k", result: result)
