@@ -106,19 +106,39 @@ public struct CommitEvent: Sendable, Hashable {
 
 /// A proposal of another member: a change that takes effect only if a member commits it in the same epoch (RFC 9420 §12.1).
 ///
-/// Proposals that this account would not commit, such as repeated ones, are not reported. A member repeats its proposal in
+/// Proposals that this account would not commit, such as repeated ones, are not reported: in the first generation only
+/// departures, removals and additions are. A member repeats its proposal in
 /// each epoch until it is carried out, so a departure may be proposed several times.
 public struct ProposalEvent: Sendable, Hashable {
     /// The kind 445 event's id.
     public let id: EventID
     /// The proposer, a member authenticated by MLS.
     public let sender: PublicKey
-    /// Whether the proposer wants to leave the group (SelfRemove).
-    public let isDeparture: Bool
+    /// The proposed change.
+    public let change: Change
     /// The epoch in which it may be committed.
     public let epoch: UInt64
     /// The proposer's role in that epoch; nil if it is not known.
     public internal(set) var role: MemberRole?
+
+    /// A change that members can propose.
+    public enum Change: Sendable, Hashable {
+        /// The proposer leaves the group (SelfRemove).
+        case departure
+        /// A member is removed; nil if its credential names no account.
+        case removal(PublicKey?)
+        /// The account of a key package is added; nil if the key package names none.
+        case addition(PublicKey?)
+        /// The proposer replaces the keys of its leaf.
+        case keyUpdate
+        /// The group's data, such as its name or admins, changes.
+        case groupData
+        /// A change of another type, or one that an older version recorded without its type.
+        case other
+    }
+
+    /// Whether the proposer wants to leave the group.
+    public var isDeparture: Bool { self.change == .departure }
 }
 
 /// A call signal of another member (docs/protocol/marmot.md §9.1).

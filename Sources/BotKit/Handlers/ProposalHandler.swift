@@ -6,9 +6,9 @@
 /// }
 /// ```
 ///
-/// A departure becomes final with the commit of another member, which ``OnMembership`` reports; the account commits
-/// others' departures by itself. A member repeats its proposal in each epoch, so the handler may run several times for one
-/// departure.
+/// The event says who proposes what, and whom a removal or an addition is about. A departure becomes final with the
+/// commit of another member, which ``OnMembership`` reports; the account commits others' departures by itself. A member
+/// repeats its proposal in each epoch, so the handler may run several times for one departure.
 public struct OnProposal: HandlerDeclaration {
     /// The handler for proposals.
     public let handler: Handler

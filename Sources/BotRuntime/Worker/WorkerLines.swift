@@ -57,7 +57,7 @@ struct WorkerLines: Sendable {
         case .proposal(let proposal):
             line.event = "proposal"
             line.from = short(proposal.sender.hex)
-            line.type = proposal.isDeparture ? "departure" : "other"
+            line.type = proposal.change.name
             line.epoch = proposal.epoch
         case .call(let call):
             line.event = "call"

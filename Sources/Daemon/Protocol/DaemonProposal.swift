@@ -12,10 +12,12 @@ package struct DaemonProposal: Hashable, Sendable {
     }
 
     var json: JSONObject {
-        [
+        var json: JSONObject = [
             "type": "proposal_received", "nostr_group_id": .string(self.nostrGroupID),
             "from_pubkey": .string(self.proposal.sender.hex), "event_id": .string(self.proposal.id.hex),
-            "departure": .bool(self.proposal.isDeparture),
+            "departure": .bool(self.proposal.isDeparture), "change": .string(self.proposal.change.name),
         ]
+        json["pubkey"] = self.proposal.change.account.map { .string($0.hex) }
+        return json
     }
 }

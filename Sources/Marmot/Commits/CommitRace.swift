@@ -171,7 +171,7 @@ extension MarmotGroup {
             let report = try Self.classify(received, in: &mls, data, for: self.account)
             self.snapshots[position].undo.records[.core] = .some(mls.record(.core))
             self.changedParts.insert(.snapshot(epoch: self.snapshots[position].epoch))
-            return .proposal(ProposalReport(sender: report.sender, effect: .ignored, isDeparture: report.isDeparture))
+            return .proposal(ProposalReport(sender: report.sender, effect: .ignored, change: report.change))
         } catch let error as MLSError {
             return Disposition(refusedBy: error)
         } catch let error as MarmotError {

@@ -104,8 +104,11 @@ public struct ProposalReport: Sendable, Hashable {
     public let sender: PublicKey
     /// This account's reaction to the proposal.
     public let effect: Effect
+    /// The proposed change.
+    public let change: ProposedChange
+
     /// Whether the sender proposes its own departure.
-    public let isDeparture: Bool
+    public var isDeparture: Bool { self.change == .departure }
 }
 
 /// Effects of an applied commit.

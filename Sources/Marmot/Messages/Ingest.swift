@@ -152,10 +152,12 @@ extension MarmotGroup {
             throw MarmotError(.notFound, "the proposer is not a member")
         }
         let sender = try leaf.identity()
+        // Members of the first generation may leave by a proposal to remove themselves.
+        let change = received.isDeparture ? .departure : ProposedChange(received.proposal, in: mls)
         let waiting = mls.pendingProposals.filter { $0.sender == received.sender }
         guard waiting.count <= Self.maximumProposals else {
             mls.dropPendingProposals { $0.reference == received.reference }
-            return ProposalReport(sender: sender, effect: .ignored, isDeparture: received.isDeparture)
+            return ProposalReport(sender: sender, effect: .ignored, change: change)
         }
         let effect: ProposalReport.Effect
         switch received.proposal {
@@ -163,7 +165,7 @@ extension MarmotGroup {
         case .add, .remove: effect = .pending
         default: effect = .ignored
         }
-        return ProposalReport(sender: sender, effect: effect, isDeparture: received.isDeparture)
+        return ProposalReport(sender: sender, effect: effect, change: change)
     }
 }
 

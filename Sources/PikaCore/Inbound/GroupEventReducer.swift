@@ -170,8 +170,8 @@ extension CoreModel {
         self.deliver(
             .proposal(
                 ProposalEvent(
-                    id: event, sender: proposal.sender, isDeparture: proposal.isDeparture, epoch: epoch.rawValue,
-                    role: role)), of: groupID, &step)
+                    id: event, sender: proposal.sender, change: ProposalEvent.Change(proposal.change),
+                    epoch: epoch.rawValue, role: role)), of: groupID, &step)
     }
 
     /// Applies the effects of a commit by any member, after which the group is one epoch further.

@@ -7,15 +7,7 @@ extension CoreEvent {
             switch self.content {
             case .message(let message): ("message", message.json)
             case .commit(let commit): ("commit", commit.json)
-            case .proposal(let proposal):
-                (
-                    "proposal",
-                    [
-                        "id": .string(proposal.id.hex), "sender": .string(proposal.sender.hex),
-                        "departure": .bool(proposal.isDeparture), "epoch": .string(String(proposal.epoch)),
-                        "role": JSONValue(proposal.role),
-                    ]
-                )
+            case .proposal(let proposal): ("proposal", proposal.json)
             case .call(let call):
                 (
                     "call",
@@ -58,11 +50,8 @@ extension CoreEvent {
             guard let commit = CommitEvent(body) else { return nil }
             content = .commit(commit)
         case "proposal":
-            guard let id = body.eventID("id"), let sender = body.publicKey("sender"),
-                let isDeparture = body["departure"]?.bool, let epoch = body.unsigned("epoch")
-            else { return nil }
-            content = .proposal(
-                ProposalEvent(id: id, sender: sender, isDeparture: isDeparture, epoch: epoch, role: body.role))
+            guard let proposal = ProposalEvent(body) else { return nil }
+            content = .proposal(proposal)
         case "call":
             guard let id = body.eventID("id"), let sender = body.publicKey("sender"),
                 let epoch = body.unsigned("epoch"),
@@ -131,6 +120,34 @@ extension FeedItem {
         else { return nil }
         self.init(
             feed: feed, id: id, payload: payload, name: json["name"]?.string, contentType: json["content_type"]?.string)
+    }
+}
+
+extension ProposalEvent {
+    fileprivate var json: JSONValue {
+        [
+            "id": .string(self.id.hex), "sender": .string(self.sender.hex), "change": .string(self.change.name),
+            "account": self.change.account.map { .string($0.hex) } ?? .null, "epoch": .string(String(self.epoch)),
+            "role": JSONValue(self.role),
+        ]
+    }
+
+    fileprivate init?(_ json: JSONValue) {
+        guard let id = json.eventID("id"), let sender = json.publicKey("sender"), let epoch = json.unsigned("epoch"),
+            let change = Self.change(json)
+        else { return nil }
+        self.init(id: id, sender: sender, change: change, epoch: epoch, role: json.role)
+    }
+
+    private static func change(_ json: JSONValue) -> Change? {
+        guard let name = json["change"]?.string else {
+            // The form of older versions.
+            return json["departure"]?.bool.map { $0 ? .departure : .other }
+        }
+        let account = json.publicKey("account")
+        // A damaged key is not the same as an unknown one.
+        if account == nil, json["account"]?.string != nil { return nil }
+        return Change(name: name, account: account)
     }
 }
 

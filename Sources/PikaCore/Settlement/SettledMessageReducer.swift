@@ -46,7 +46,7 @@ extension CoreModel {
         self.deliver(
             .proposal(
                 ProposalEvent(
-                    id: carrier.id, sender: proposal.proposer, isDeparture: proposal.isDeparture,
+                    id: carrier.id, sender: proposal.proposer, change: ProposalEvent.Change(proposal.change),
                     epoch: carrier.epoch.rawValue, role: role)), of: groupID, &step)
     }
 

@@ -5,11 +5,11 @@ import Testing
 @testable import PikaCore
 
 /// A proposal of the member `b`.
-func proposal(_ inboxID: Int64 = 8, id: Int = 7, isDeparture: Bool = true) -> CoreEvent {
+func proposal(_ inboxID: Int64 = 8, id: Int = 7, change: ProposalEvent.Change = .departure) -> CoreEvent {
     coreEvent(
         inboxID,
         .proposal(
-            ProposalEvent(id: eventID(id), sender: key("b"), isDeparture: isDeparture, epoch: 3, role: .member)))
+            ProposalEvent(id: eventID(id), sender: key("b"), change: change, epoch: 3, role: .member)))
 }
 
 struct ProposalTests {
@@ -20,8 +20,14 @@ struct ProposalTests {
     @Test func filtersSelectProposals() {
         let any = OnProposal { _, _ in }
         let departures = OnProposal(.departure && .from(key("b"))) { _, _ in }
-        #expect(accepts(any, proposal()) && accepts(any, proposal(isDeparture: false)))
-        #expect(accepts(departures, proposal()) && !accepts(departures, proposal(isDeparture: false)))
+        let removal = proposal(change: .removal(key("c")))
+        let addition = proposal(change: .addition(nil))
+        #expect(accepts(any, proposal()) && accepts(any, removal) && accepts(any, proposal(change: .other)))
+        #expect(accepts(departures, proposal()) && !accepts(departures, removal))
+        #expect(accepts(OnProposal(.removal) { _, _ in }, removal))
+        #expect(accepts(OnProposal(.addition) { _, _ in }, addition))
+        #expect(!accepts(OnProposal(.removal) { _, _ in }, addition))
+        #expect(!accepts(OnProposal(.addition) { _, _ in }, removal))
         #expect(!accepts(OnProposal(.fromAdmin) { _, _ in }, proposal()))
     }
 

@@ -87,16 +87,21 @@ import Testing
         #expect(event.chatOfMembers == "cc")
     }
 
-    @Test(arguments: [false, true])
-    func encodesProposalEvents(isDeparture: Bool) {
-        let proposal = ProposalEvent(
-            id: self.id, sender: self.key, isDeparture: isDeparture, epoch: 3, role: .member)
-        let event = DaemonEvent.proposalReceived(DaemonProposal(proposal, in: "cc"))
-        #expect(
-            event.line(cursor: 7)
-                == #"{"type":"proposal_received","nostr_group_id":"cc","from_pubkey":"\#(self.key.hex)","#
-                + #""event_id":"\#(self.id.hex)","departure":\#(isDeparture),"cursor":7}"#)
-        #expect(event.chatOfMembers == "cc")
+    private func proposal(_ change: ProposalEvent.Change) -> DaemonEvent {
+        let proposal = ProposalEvent(id: self.id, sender: self.key, change: change, epoch: 3, role: .member)
+        return DaemonEvent.proposalReceived(DaemonProposal(proposal, in: "cc"))
+    }
+
+    @Test func encodesProposalEvents() {
+        let start =
+            #"{"type":"proposal_received","nostr_group_id":"cc","from_pubkey":"\#(self.key.hex)","#
+            + #""event_id":"\#(self.id.hex)","departure":"#
+        #expect(self.proposal(.departure).line(cursor: 7) == start + #"true,"change":"departure","cursor":7}"#)
+        let removal = start + #"false,"change":"removal","pubkey":"\#(self.key.hex)"}"#
+        #expect(self.proposal(.removal(self.key)).line() == removal)
+        #expect(self.proposal(.addition(nil)).line() == start + #"false,"change":"addition"}"#)
+        #expect(self.proposal(.groupData).line() == start + #"false,"change":"group_data"}"#)
+        #expect(self.proposal(.departure).chatOfMembers == "cc")
     }
 
     private func outcome(_ result: ActionResult, chatID: ChatID? = "dd") -> String {

@@ -29,8 +29,14 @@ import Testing
                     left: [], oldName: "n", newName: "n", newDescription: "", descriptionChanged: false,
                     adminsAdded: [], adminsRemoved: [], newRelays: [], relaysChanged: false,
                     disappearingSeconds: nil, disappearingChanged: false, rolledBack: false, removedSelf: false)),
-            .proposal(ProposalEvent(id: id, sender: two, isDeparture: true, epoch: .max, role: .member)),
-            .proposal(ProposalEvent(id: id, sender: one, isDeparture: false, epoch: 0, role: nil)),
+            .proposal(ProposalEvent(id: id, sender: two, change: .departure, epoch: .max, role: .member)),
+            .proposal(ProposalEvent(id: id, sender: one, change: .removal(two), epoch: 0, role: nil)),
+            .proposal(ProposalEvent(id: id, sender: one, change: .removal(nil), epoch: 1, role: .admin)),
+            .proposal(ProposalEvent(id: id, sender: one, change: .addition(two), epoch: 1, role: .admin)),
+            .proposal(ProposalEvent(id: id, sender: one, change: .addition(nil), epoch: 1, role: .admin)),
+            .proposal(ProposalEvent(id: id, sender: one, change: .keyUpdate, epoch: 1, role: .member)),
+            .proposal(ProposalEvent(id: id, sender: one, change: .groupData, epoch: 1, role: .admin)),
+            .proposal(ProposalEvent(id: id, sender: one, change: .other, epoch: 1, role: .member)),
             .joined(JoinEvent(inviter: two, name: "n", epoch: 0, memberCount: 1000)),
             .withdrawn(
                 WithdrawnEvent(
@@ -67,6 +73,24 @@ import Testing
 
     @Test func everyEventRoundTrips() throws {
         for event in try self.events() { #expect(CoreEvent(inboxID: event.inboxID, payload: event.payload) == event) }
+    }
+
+    @Test func readsOlderProposals() throws {
+        let hex = String(repeating: "0", count: 63) + "9"
+        func change(_ fields: String) -> ProposalEvent.Change? {
+            let text =
+                #"{"v":1,"chat":"a","at":1,"type":"proposal","content":{"id":"\#(hex)","sender":"\#(hex)","epoch":"3","#
+                + fields + "}}"
+            guard case .proposal(let proposal)? = CoreEvent(inboxID: 1, payload: Array(text.utf8))?.content
+            else { return nil }
+            return proposal.change
+        }
+        #expect(change(#""departure":true"#) == .departure)
+        #expect(change(#""departure":false"#) == .other)
+        #expect(change(#""change":"removal","account":"\#(hex)""#) == .removal(try PublicKey(hex: hex)))
+        for damaged in [#""change":"removal","account":"zz""#, #""change":"new""#, #""change":1"#, #""role":null"#] {
+            #expect(change(damaged) == nil, "\(damaged)")
+        }
     }
 
     @Test func refusesDamagedPayloads() throws {

@@ -72,10 +72,17 @@ struct CommitJudgementTests {
     @Test func admitsProposalsOfAdmins() throws {
         var lab = try ComponentLab(3)
         let newcomer = try lab.newcomer().bundle.keyPackage
-        for proposal in [Proposal.remove(LeafIndex(rawValue: 1)), .add(newcomer)] {
+        let profile = try GroupProfileState(name: "B").encoded
+        let account = try newcomer.leafNode.identity()
+        let proposals: [(Proposal, ProposedChange)] = [
+            (.remove(LeafIndex(rawValue: 1)), .removal(lab.keys[1].publicKey)), (.add(newcomer), .addition(account)),
+            (.appDataUpdate(.setting(.profile, profile)), .groupData),
+        ]
+        for (proposal, change) in proposals {
             let message = try lab.propose(proposal, by: 0).message
             let admitted = try lab.groups[2].admit(message)
             #expect(admitted.proposer == lab.keys[0].publicKey && !admitted.isDeparture)
+            #expect(admitted.change == change)
         }
         let bad = try lab.propose(.remove(LeafIndex(rawValue: 7)), by: 0).message
         expectViolation(.proposedMember) { _ = try lab.groups[2].admit(bad) }
