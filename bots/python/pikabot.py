@@ -140,8 +140,9 @@ class Bot:
         return function
 
     def on(self, type):
-        """Handles events of another type, such as group_joined, group_updated or withdrawn: the group settled on another
-        branch, so the message `id` is no longer part of its history, or is again if `restored`."""
+        """Handles events of another type, such as group_joined, group_updated, proposal_received (a member proposed a
+        `change` of the group that no commit has carried out yet) or withdrawn: the group settled on another branch, so
+        the message `id` is no longer part of its history, or is again if `restored`. `raw` has all fields."""
         def register(function):
             self._others[type].append(function)
             return function
