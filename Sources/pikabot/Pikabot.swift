@@ -9,7 +9,7 @@ struct Pikabot: AsyncParsableCommand {
         commandName: "pikabot", abstract: "Bots in end-to-end encrypted groups: MLS over Nostr relays.",
         discussion: BotProgram.exitStatuses,
         version: SoftwareVersion.current,
-        subcommands: [Demo.self, New.self] + BotProgram.commands + [
+        subcommands: [Demo.self, New.self, Setup.self] + BotProgram.commands + [
             ProbeCommand.self, RelayCommand.self, Init.self, Login.self, Logout.self, Accounts.self, Identity.self,
             PublishKeyPackage.self, Groups.self, Welcomes.self, AcceptWelcome.self, Invite.self, Create.self,
             Members.self, Add.self, Remove.self, Leave.self, Rename.self, Describe.self, Admins.self, Relays.self,
