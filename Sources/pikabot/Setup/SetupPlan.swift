@@ -29,11 +29,13 @@ struct SetupPlace: Hashable, Sendable {
             stateReference: "/var/lib/pikabot/\(name.text)", isService: true)
     }
 
-    /// The directories to create, with their permissions. A service's user must be able to read the configuration.
+    /// The directories to create, with their permissions. A service's user must be able to read the configuration, and
+    /// to reach its state.
     var directories: [(path: String, permissions: Int)] {
-        let folder = String(configuration[..<(configuration.lastIndex(of: "/") ?? configuration.startIndex)])
-        let secrets = String(key[..<(key.lastIndex(of: "/") ?? key.startIndex)])
-        return [(folder, isService ? 0o755 : 0o700), (secrets, 0o700)] + (isService ? [] : [(state, 0o700)])
+        [
+            (configuration.directoryPath, isService ? 0o755 : 0o700), (key.directoryPath, 0o700),
+            (state.directoryPath, isService ? 0o755 : 0o700), (state, 0o700),
+        ]
     }
 
     var configurationPermissions: Int { isService ? 0o644 : 0o600 }
@@ -94,5 +96,8 @@ struct SetupPlan: Hashable, Sendable {
 }
 
 extension String {
+    /// The part before the last slash.
+    fileprivate var directoryPath: String { String(self[..<(lastIndex(of: "/") ?? startIndex)]) }
+
     fileprivate var fileName: Substring { self[(lastIndex(of: "/").map { index(after: $0) } ?? startIndex)...] }
 }

@@ -21,10 +21,7 @@ enum SetupPublication: Hashable, Sendable {
     /// that the bot will use.
     static func publish(_ files: SetupFiles) async -> SetupPublication {
         let directory = "\(files.place.state)/\(files.account.name)"
-        // Its owner is the service's user, and files of another user would make the service fail.
-        if files.place.isService, FileManager.default.fileExists(atPath: directory) {
-            return .left("the service publishes them itself")
-        }
+        if files.place.isService, belongsToService(directory) { return .left("the service publishes them itself") }
         do {
             try await publish(files, from: directory)
             return .published
@@ -33,6 +30,12 @@ enum SetupPublication: Hashable, Sendable {
         } catch {
             return .failed((error as? AppCoreError)?.message ?? "\(error)")
         }
+    }
+
+    /// Whether the service has run: its user then owns the state, and files of root in it would make the service fail.
+    private static func belongsToService(_ directory: String) -> Bool {
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: directory) else { return false }
+        return (attributes[.ownerAccountID] as? NSNumber)?.uint32Value != geteuid()
     }
 
     private static func publish(_ files: SetupFiles, from directory: String) async throws {
