@@ -57,14 +57,25 @@ class Host:
 
     def deliver(self, text, kind=9, sender="a" * 64, id=None, tags=(), acked=True):
         """Delivers a message and executes the bot's commands; returns the texts it has sent."""
-        self.cursor += 1
         before = len(self.sent)
-        self.write({
-            "type": "message_received", "nostr_group_id": CHAT, "from_pubkey": sender, "content": text, "kind": kind,
-            "message_id": id or f"{self.cursor:064x}", "cursor": self.cursor, "tags": [list(tag) for tag in tags]})
+        self.begin(text, kind, sender, id, tags)
         while not self.execute(self.read()):
             if not acked:
                 break
+        return [command.get("content") for command in self.sent[before:]]
+
+    def begin(self, text, kind=9, sender="a" * 64, id=None, tags=(), chat=CHAT):
+        """Delivers a message."""
+        self.cursor += 1
+        self.write({
+            "type": "message_received", "nostr_group_id": chat, "from_pubkey": sender, "content": text, "kind": kind,
+            "message_id": id or f"{self.cursor:064x}", "cursor": self.cursor, "tags": [list(tag) for tag in tags]})
+
+    def finish(self, events=1):
+        """Executes the bot's commands until it has acknowledged a number of events; returns the sent texts."""
+        before = len(self.sent)
+        while events:
+            events -= self.execute(self.read())
         return [command.get("content") for command in self.sent[before:]]
 
     def end(self):
@@ -77,7 +88,7 @@ class Host:
         self.end()
 
 
-class BotTests(unittest.TestCase):
+class HostTests(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -88,6 +99,8 @@ class BotTests(unittest.TestCase):
         self.addCleanup(lambda: host.process.poll() is None and host.kill())
         return host
 
+
+class BotTests(HostTests):
     def test_echo_replies_and_exits_at_end_of_input(self):
         host = self.host("echo.py")
         self.assertEqual(host.deliver("/ping"), ["pong"])

@@ -19,13 +19,22 @@ same commands in the same order when it runs again for the same event.
 Standard output belongs to the protocol: `print` goes to standard error, and from there into pikabot's log.
 """
 
+from __future__ import annotations
+
 import collections
 import json
 import re
 import sys
 import traceback
+from collections.abc import Callable
+from typing import Any, BinaryIO, TypeVar
 
 __all__ = ["Bot", "Event", "CommandError"]
+
+Line = dict[str, Any]
+CommandHandler = TypeVar("CommandHandler", bound=Callable[["Event", str], Any])
+MessageHandler = TypeVar("MessageHandler", bound=Callable[["Event", "re.Match[str] | None"], Any])
+EventHandler = TypeVar("EventHandler", bound=Callable[["Event"], Any])
 
 CHAT_MESSAGE = 9
 REACTION = 7
@@ -35,7 +44,7 @@ class CommandError(Exception):
     """A refused command: `code` is machine-readable, the text human-readable. `action` identifies the outcome that may
     still come; None if there will be none."""
 
-    def __init__(self, code, message, action=None):
+    def __init__(self, code: str | None, message: str | None, action: str | None = None) -> None:
         super().__init__(f"{code}: {message}")
         self.code = code
         self.action = action
@@ -44,51 +53,51 @@ class CommandError(Exception):
 class Event:
     """An event. `raw` is the whole line; missing fields are None."""
 
-    def __init__(self, bot, raw):
+    def __init__(self, bot: Bot, raw: Line) -> None:
         self.bot = bot
         self.raw = raw
-        self.type = raw.get("type")
-        self.cursor = raw.get("cursor")
-        update = raw.get("update") or {}
-        self.chat = raw.get("nostr_group_id") or update.get("nostr_group_id")
-        self.sender = raw.get("from_pubkey")
-        self.text = raw.get("content")
-        self.kind = raw.get("kind")
-        self.id = raw.get("message_id")
-        self.created_at = raw.get("created_at")
-        self.restored = raw.get("restored")
+        self.type: str | None = raw.get("type")
+        self.cursor: int | None = raw.get("cursor")
+        update: Line = raw.get("update") or {}
+        self.chat: str | None = raw.get("nostr_group_id") or update.get("nostr_group_id")
+        self.sender: str | None = raw.get("from_pubkey")
+        self.text: str | None = raw.get("content")
+        self.kind: int | None = raw.get("kind")
+        self.id: str | None = raw.get("message_id")
+        self.created_at: int | None = raw.get("created_at")
+        self.restored: bool | None = raw.get("restored")
         # Of an outcome: the command's action, its name, and the result with its details.
-        self.action = raw.get("action")
-        self.name = raw.get("name")
-        self.result = raw.get("result")
-        self.error = raw.get("error")
-        self.reason = raw.get("reason")
-        self.left_out = raw.get("left_out") or []
+        self.action: str | None = raw.get("action")
+        self.name: str | None = raw.get("name")
+        self.result: str | None = raw.get("result")
+        self.error: str | None = raw.get("error")
+        self.reason: str | None = raw.get("reason")
+        self.left_out: list[Line] = raw.get("left_out") or []
         if self.type == "feed_item":
             # Bytes that are not UTF-8 are in `raw["payload_base64"]`.
             self.text = raw.get("text")
             self.id = raw.get("item_id")
 
     @property
-    def target(self):
+    def target(self) -> str | None:
         """The id of the message that this one reacts or replies to; None if there is none."""
-        found = [tag[1] for tag in self.raw.get("tags") or [] if len(tag) > 1 and tag[0] == "e"]
+        found: list[str] = [tag[1] for tag in self.raw.get("tags") or [] if len(tag) > 1 and tag[0] == "e"]
         return found[-1] if found else None
 
     @property
-    def key(self):
+    def key(self) -> str:
         """Identifies the event, even when it is redelivered. A message and its withdrawal are two events."""
         return self.id if self.id and self.type == "message_received" else f"cursor-{self.cursor}"
 
-    def reply(self, text):
+    def reply(self, text: str) -> str | None:
         """Sends a message to the event's chat; returns the new message's id."""
         return self.bot.send(self.chat, text)
 
-    def react(self, emoji):
+    def react(self, emoji: str) -> Line:
         """Reacts to the event's message."""
         return self.bot.call("react", nostr_group_id=self.chat, event_id=self.id, emoji=emoji)
 
-    def typing(self):
+    def typing(self) -> Line:
         """Shows a typing indicator for ten seconds."""
         return self.bot.call("send_typing", nostr_group_id=self.chat)
 
@@ -99,73 +108,75 @@ class Bot:
     READING = {"list_groups", "list_members", "get_messages", "get_group_profile", "get_call", "hypernote_catalog",
                "list_pending_welcomes", "hello", "ack"}
 
-    def __init__(self, name=None, prefix="/", source=None, sink=None):
+    def __init__(
+        self, name: str | None = None, prefix: str = "/", source: BinaryIO | None = None, sink: BinaryIO | None = None
+    ) -> None:
         self.name = name
         self.prefix = prefix
-        self.account = None
-        self.npub = None
+        self.account: str | None = None
+        self.npub: str | None = None
         self._source = source or sys.stdin.buffer
         self._sink = sink or sys.stdout.buffer
-        self._commands = {}
-        self._messages = []
-        self._reactions = []
-        self._others = collections.defaultdict(list)
-        self._waiting = collections.deque()
+        self._commands: dict[str, tuple[Callable[..., Any], str | None]] = {}
+        self._messages: list[tuple[re.Pattern[str] | None, Callable[..., Any]]] = []
+        self._reactions: list[Callable[..., Any]] = []
+        self._others: dict[str | None, list[Callable[..., Any]]] = collections.defaultdict(list)
+        self._waiting: collections.deque[Line] = collections.deque()
         self._requests = 0
-        self._event = None
+        self._event: Event | None = None
         self._sent = 0
 
     # Handlers
 
-    def command(self, name, help=None):
+    def command(self, name: str, help: str | None = None) -> Callable[[CommandHandler], CommandHandler]:
         """Handles `/name …`; the function receives the event and the text after the name."""
-        def register(function):
+        def register(function: CommandHandler) -> CommandHandler:
             self._commands[name.lower()] = (function, help)
             return function
         return register
 
-    def message(self, pattern=None):
+    def message(self, pattern: str | None = None) -> Callable[[MessageHandler], MessageHandler]:
         """Handles chat messages other than commands that match the regular expression; the function receives the event
         and the match, which is None without a pattern. Only the first matching handler runs."""
         expression = re.compile(pattern) if pattern else None
 
-        def register(function):
+        def register(function: MessageHandler) -> MessageHandler:
             self._messages.append((expression, function))
             return function
         return register
 
-    def reaction(self, function):
+    def reaction(self, function: EventHandler) -> EventHandler:
         """Handles reactions: the emoji is the event's `text`, the message its `target`."""
         self._reactions.append(function)
         return function
 
-    def on(self, type):
+    def on(self, type: str) -> Callable[[EventHandler], EventHandler]:
         """Handles events of another type, such as group_joined, group_updated, proposal_received (a member proposed a
         `change` of the group that no commit has carried out yet) or withdrawn: the group settled on another branch, so
         the message `id` is no longer part of its history, or is again if `restored`. `raw` has all fields."""
-        def register(function):
+        def register(function: EventHandler) -> EventHandler:
             self._others[type].append(function)
             return function
         return register
 
-    def outcome(self, name=None):
+    def outcome(self, name: str | None = None) -> Callable[[EventHandler], EventHandler]:
         """Handles the outcomes of the bot's own commands, or of those with this name, such as add_group_members.
 
         The event's `action` is the one in the command's result and in CommandError, and `result` is published,
         delivered, done, partly_done (`left_out` names the peers) or failed (`error` and `reason` say why). `chat` is
         the chat of the action; for create_group_chat the new one. Commands of this handler have no outcomes in turn."""
-        def register(function):
-            def handle(event):
+        def register(function: EventHandler) -> EventHandler:
+            def handle(event: Event) -> None:
                 if name is None or event.name == name:
                     function(event)
             self._others["outcome"].append(handle)
             return function
         return register
 
-    def feed(self, name):
+    def feed(self, name: str) -> Callable[[EventHandler], EventHandler]:
         """Handles the items of a feed: the payload is the event's `text`, its id the event's `id`."""
-        def register(function):
-            def handle(event):
+        def register(function: EventHandler) -> EventHandler:
+            def handle(event: Event) -> None:
                 if event.raw.get("feed") == name:
                     function(event)
             self._others["feed_item"].append(handle)
@@ -174,11 +185,12 @@ class Bot:
 
     # Commands
 
-    def send(self, chat, text):
+    def send(self, chat: str | None, text: str) -> str | None:
         """Sends a message to a chat; returns its id, or None if an earlier run sent another text with this key."""
-        return self.call("send_message", nostr_group_id=chat, content=text).get("event_id")
+        event: str | None = self.call("send_message", nostr_group_id=chat, content=text).get("event_id")
+        return event
 
-    def call(self, command, **fields):
+    def call(self, command: str, **fields: Any) -> Line:
         """Executes a command of the daemon's protocol and returns its result. Raises CommandError."""
         if command not in self.READING and self._event is not None and "idempotency_key" not in fields:
             fields["idempotency_key"] = f"{self._event.key}/{self._sent}"
@@ -196,7 +208,7 @@ class Bot:
                     self._waiting.append(line)
                 continue
             if line.get("type") == "ok":
-                return line.get("result") or {}
+                return dict(line.get("result") or {})
             if line.get("code") == "key_reused":
                 # An earlier run of this handler executed it with other parameters.
                 return {}
@@ -204,7 +216,7 @@ class Bot:
 
     # Event loop
 
-    def run(self):
+    def run(self) -> None:
         """Handles events until pikabot closes standard input."""
         stdout, sys.stdout = sys.stdout, sys.stderr
         try:
@@ -216,8 +228,8 @@ class Bot:
         finally:
             sys.stdout = stdout
 
-    def _greet(self):
-        fields = {"protocol": 2, "acks": True}
+    def _greet(self) -> None:
+        fields: Line = {"protocol": 2, "acks": True}
         if self._others["outcome"]:
             fields["outcomes"] = True
         if self.name:
@@ -225,7 +237,7 @@ class Bot:
         hello = self.call("hello", **fields)
         self.account, self.npub = hello.get("pubkey"), hello.get("npub")
 
-    def _process(self, line):
+    def _process(self, line: Line) -> None:
         # Lines without a cursor are transient events, or replies that are no longer awaited.
         if "cursor" not in line:
             return
@@ -241,7 +253,7 @@ class Bot:
             event, self._event = self._event, None
         self.call("ack", cursor=event.cursor)
 
-    def _handle(self, event):
+    def _handle(self, event: Event) -> None:
         if event.type != "message_received":
             for function in self._others[event.type]:
                 function(event)
@@ -251,7 +263,7 @@ class Bot:
         elif event.kind == CHAT_MESSAGE:
             self._handle_text(event, event.text or "")
 
-    def _handle_text(self, event, text):
+    def _handle_text(self, event: Event, text: str) -> Any:
         words = text.strip().split(None, 1)
         if words and words[0].startswith(self.prefix):
             name = words[0][len(self.prefix):].lower()
@@ -266,17 +278,17 @@ class Bot:
                 return function(event, match)
         return None
 
-    def help(self):
+    def help(self) -> str:
         """The commands with a help text, one per line."""
         lines = [f"{self.prefix}{name}: {help}" for name, (_, help) in sorted(self._commands.items()) if help]
         return "\n".join(lines) or "This bot has no commands."
 
-    def _read(self):
+    def _read(self) -> Line:
         line = self._source.readline()
         if not line.endswith(b"\n"):
             raise EOFError
-        return json.loads(line)
+        return dict(json.loads(line))
 
-    def _write(self, value):
+    def _write(self, value: Line) -> None:
         self._sink.write(json.dumps(value, ensure_ascii=False).encode() + b"\n")
         self._sink.flush()
