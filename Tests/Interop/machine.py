@@ -36,16 +36,16 @@ def mirror():
 
 
 def base_tree(suite, dependencies, folder):
-    """Returns a base system of this release with these packages; creates it on the first call."""
-    wanted = " ".join(sorted({*INCLUDED, *dependencies}))
+    """Returns a base system of this release with at least these packages; creates it on the first call."""
+    wanted = {*INCLUDED, *dependencies}
     tree, stamp = folder / suite, folder / f"{suite}.complete"
-    if stamp.exists() and stamp.read_text() == wanted:
+    if stamp.exists() and wanted <= set(stamp.read_text().split()):
         return tree
     stamp.unlink(missing_ok=True)
     shutil.rmtree(tree, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
-    run("debootstrap", "--variant=minbase", f"--include={wanted.replace(' ', ',')}", suite, tree, mirror(), timeout=900)
-    stamp.write_text(wanted)
+    run("debootstrap", "--variant=minbase", f"--include={','.join(sorted(wanted))}", suite, tree, mirror(), timeout=900)
+    stamp.write_text(" ".join(sorted(wanted)))
     return tree
 
 
