@@ -18,7 +18,9 @@ struct Client: Sendable {
     /// Waits until every relay was read or has failed.
     ///
     /// If no relay answers, prints a notice and continues with the stored state; with `needed` it throws instead.
-    func catchUp(needed: Bool = false) async throws {
+    ///
+    /// - Parameter advice: what to do then.
+    func catchUp(needed: Bool = false, advice: String = "try again, or add another relay with --relay") async throws {
         Console.progress("reading relays…")
         _ = try? await withDeadline(Self.readingTime) {
             for await case .fullState(let state) in account.core.updates() where state.isRead { return }
@@ -35,7 +37,7 @@ struct Client: Sendable {
         let isAnyRead = relays.contains(where: \.isCaughtUp)
         let reasons = problems.joined(separator: "; ")
         guard isAnyRead || !needed else {
-            throw CommandError("no relay answered (\(reasons)); try again, or add another relay with --relay")
+            throw CommandError("no relay answered (\(reasons)); \(advice)")
         }
         Console.printError(
             isAnyRead

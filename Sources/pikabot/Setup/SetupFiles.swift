@@ -14,6 +14,13 @@ struct SetupFiles: Sendable {
     private(set) var created: [String]
     private(set) var kept: [String]
 
+    /// The directory of the account's state, which may have been moved by an edit.
+    var accountDirectory: String { Self.accountDirectory(configuration, account) }
+
+    private static func accountDirectory(_ configuration: Configuration, _ account: AccountConfiguration) -> String {
+        "\(configuration.stateDirectory)/\(account.name)"
+    }
+
     /// Reads an existing configuration; nil if there is none.
     ///
     /// - Throws: ``BotConfiguration/ConfigurationError`` for an invalid file, and `CommandError` if it lacks the account
@@ -56,7 +63,19 @@ struct SetupFiles: Sendable {
     }
 
     /// Opens the files of an existing configuration, and creates the key if it is missing.
+    ///
+    /// - Throws: `CommandError` if the account has state but no key: a new key would be another account.
     init(_ place: SetupPlace, keeping configuration: Configuration, _ name: SetupName) throws {
+        if let account = configuration.accounts.first(where: { $0.name == name.text }),
+            Self.usesKeyFile(account.key, place), !FileManager.default.fileExists(atPath: place.key)
+        {
+            let state = Self.accountDirectory(configuration, account)
+            guard !FileManager.default.fileExists(atPath: state) else {
+                throw CommandError(
+                    "\(place.key) is missing, and \(state) belongs to its account: restore the key from your copy, or "
+                        + "choose another name")
+            }
+        }
         try Self.makeDirectories(place)
         try self.init(place, configuration, name)
         kept.append(place.configuration)

@@ -20,7 +20,7 @@ enum SetupPublication: Hashable, Sendable {
     /// Publishes the account's profile, unless it has one, its relay lists and key packages, from the state directory
     /// that the bot will use.
     static func publish(_ files: SetupFiles) async -> SetupPublication {
-        let directory = "\(files.place.state)/\(files.account.name)"
+        let directory = files.accountDirectory
         if files.place.isService, belongsToService(directory) { return .left("the service publishes them itself") }
         do {
             try await publish(files, from: directory)
@@ -47,7 +47,7 @@ enum SetupPublication: Hashable, Sendable {
         let name = files.account.name
         try await withLocalAccount(settings) { account in
             let client = Client(key: held.key, account: account)
-            try await client.catchUp(needed: true)
+            try await client.catchUp(needed: true, advice: "check the relays and the network")
             _ = try await account.perform(.refreshProfile)
             if await account.core.state.myProfile == nil {
                 Console.progress("publishing the profile…")

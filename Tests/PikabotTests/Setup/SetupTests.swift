@@ -1,3 +1,4 @@
+import ArgumentParser
 import BotConfiguration
 import BotProgram
 import BotTesting
@@ -135,6 +136,25 @@ struct SetupPlanTests {
     }
 }
 
+struct SetupCommandTests {
+    private func parse(_ arguments: String...) throws -> Pikabot.Setup {
+        try #require(try Pikabot.parseAsRoot(["setup"] + arguments) as? Pikabot.Setup)
+    }
+
+    @Test func parsesOptions() throws {
+        let command = try parse(
+            "greeter", "--relay", "wss://a.example", "--relay", "wss://b.example", "--invites", "anyone", "--yes")
+        #expect(command.name == "greeter" && command.relays.count == 2 && command.invites == ["anyone"])
+        #expect(command.yes && !command.service && !command.offline)
+        #expect(try parse().name == nil)
+    }
+
+    @Test func serviceRefusesDirectory() throws {
+        #expect(throws: (any Error).self) { try self.parse("a", "--service", "--directory", "/tmp/x") }
+        #expect(throws: (any Error).self) { try self.parse("a", "--directory", "") }
+    }
+}
+
 struct SetupFilesTests {
     private func setUp(_ folder: String, _ draft: SetupDraft, service: Bool = false) async throws -> SetupReport {
         let name = try SetupName("greeter")
@@ -205,6 +225,31 @@ struct SetupFilesTests {
             #expect(second.files.key.publicKey == first.files.key.publicKey)
             #expect(second.files.created == ["\(folder)/greeter.yaml"])
             #expect(second.files.kept == ["\(folder)/secrets/greeter.key"])
+        }
+    }
+
+    /// A new key would be another account, which cannot use the state.
+    @Test func lostKeyOfUsedAccountIsRefused() async throws {
+        try await withTemporaryDirectory(named: "pikabot-tests") { folder in
+            _ = try await setUp(folder, SetupDraft(invites: .anyone))
+            try FileManager.default.removeItem(atPath: folder + "/secrets/greeter.key")
+            try FileManager.default.createDirectory(
+                atPath: folder + "/state/greeter", withIntermediateDirectories: false)
+            let error = await #expect(throws: CommandError.self) { _ = try await self.setUp(folder, SetupDraft()) }
+            #expect(error?.description.contains("restore the key") == true)
+            #expect(!FileManager.default.fileExists(atPath: folder + "/secrets/greeter.key"))
+        }
+    }
+
+    @Test func editedStateDirectoryIsUsed() async throws {
+        try await withTemporaryDirectory(named: "pikabot-tests") { folder in
+            _ = try await setUp(folder, SetupDraft(invites: .anyone))
+            let file = folder + "/greeter.yaml"
+            let edited = try String(contentsOfFile: file, encoding: .utf8)
+                .replacingOccurrences(of: "./state", with: "/srv/state")
+            try Data(edited.utf8).write(to: URL(fileURLWithPath: file))
+            let report = try await setUp(folder, SetupDraft())
+            #expect(report.files.accountDirectory == "/srv/state/greeter")
         }
     }
 
