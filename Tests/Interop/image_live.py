@@ -3,14 +3,18 @@
     DIR/venv/bin/python Tests/Interop/image_live.py PIKABOT [--trees DIR]
 
 PIKABOT is a release build with the Swift library in it: it stands for the image's first stage, which needs a base image
-from a registry. The second stage is built as written, on a base image made of a fresh debootstrap tree. Needs root.
+from a registry. The second stage is built as written, on a base image made of a fresh debootstrap tree, by an ordinary user.
+Needs root to create that user and the tree.
 """
 
 import argparse
 import asyncio
 import json
 import os
+import pwd
 import shutil
+import signal
+from contextlib import suppress
 from pathlib import Path
 
 from machine import base_tree, run
@@ -19,39 +23,59 @@ from scenario import Failure, check, main
 PORT = 3398
 RELAY = f"ws://127.0.0.1:{PORT}"
 USER = 10001
+# The user of this machine that builds and runs the image.
+ACCOUNT = "pikabot-image"
 BASE = "docker.io/library/debian:bookworm-slim"
 # Podman wants one kind of control groups, which some machines do not have: it gets a mount namespace with version 2.
 NAMESPACE = "mount -t cgroup2 none /sys/fs/cgroup && echo ready && exec sleep infinity"
 
 
 class Builder:
-    """buildah and podman with a storage of their own."""
+    """An ordinary user of this machine, created for the test, with buildah, podman and a storage of its own."""
 
     name = "image builder"
 
     def __init__(self, folder):
-        self.storage = ["--root", folder / "storage", "--runroot", folder / "run", "--storage-driver", "vfs"]
-        self.folder = folder
+        self.first_id = None
+        self.home = folder / "builder"
+        self.storage = ["--root", self.home / "storage", "--runroot", self.home / "run", "--storage-driver", "vfs"]
         self.holder = None
 
     async def start(self):
-        for program in ("buildah", "podman", "crun"):
+        for program in ("buildah", "podman", "crun", "newuidmap"):
             if not shutil.which(program):
-                raise Failure(f"{program} is missing; install Debian's package")
+                raise Failure(f"{program} is missing; install Debian's buildah, podman, crun and uidmap")
+        self.home.parent.chmod(0o755)
+        with suppress(KeyError):
+            # Left by an interrupted run.
+            self.end_processes()
+            run("userdel", ACCOUNT)
+        # A system user has no range of subordinate ids, in which the users of an image are.
+        run("useradd", "--home-dir", self.home, "--create-home", "--shell", "/bin/sh", ACCOUNT)
+        self.first_id = int(next(line.split(":")[1] for line in Path("/etc/subuid").read_text().splitlines()
+                                 if line.startswith(f"{ACCOUNT}:")))
+        (self.home / "tmp").mkdir()
+        self.give(self.home / "tmp")
         self.holder = await asyncio.create_subprocess_exec(
             "unshare", "--mount", "sh", "-c", NAMESPACE, stdout=asyncio.subprocess.PIPE)
         check(await self.holder.stdout.readline() == b"ready\n", "no mount namespace with control groups")
 
-    async def tool(self, name, *arguments, status=0):
-        """Runs buildah or podman; returns its output."""
+    def give(self, path, user=None):
+        """Makes the builder, or a user of its containers, the owner of a file or folder."""
+        owner = pwd.getpwnam(ACCOUNT).pw_uid if user is None else self.first_id + user - 1
+        os.chown(path, owner, owner)
+
+    async def tool(self, name, *arguments, merged=False):
+        """Runs buildah or podman as the builder; returns its output, merged with its errors if asked for."""
         process = await asyncio.create_subprocess_exec(
-            "nsenter", "--target", str(self.holder.pid), "--mount", f"--wd={Path.cwd()}", name,
-            *map(str, self.storage), *map(str, arguments), stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT)
-        output, _ = await process.communicate()
-        text = output.decode(errors="replace")
-        check(process.returncode == status, f"{name} {' '.join(map(str, arguments))}: {process.returncode}\n{text[-3000:]}")
-        return text
+            "nsenter", "--target", str(self.holder.pid), "--mount",
+            "setpriv", f"--reuid={ACCOUNT}", f"--regid={ACCOUNT}", "--init-groups", "--inh-caps=-all",
+            "env", "-i", f"--chdir={self.home}", f"PATH={os.environ['PATH']}", f"HOME={self.home}", f"XDG_RUNTIME_DIR={self.home}/tmp",
+            f"TMPDIR={self.home}/tmp", name, *map(str, self.storage), *map(str, arguments),
+            stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
+        output, errors = [text.decode(errors="replace") for text in await process.communicate()]
+        check(process.returncode == 0, f"{name} {' '.join(map(str, arguments))}: {process.returncode}\n{(output + errors)[-3000:]}")
+        return output + errors if merged else output
 
     async def close(self):
         if not self.holder:
@@ -59,8 +83,20 @@ class Builder:
         try:
             await self.tool("podman", "rm", "--all", "--force", "--time", "0")
         finally:
+            self.end_processes()
             self.holder.kill()
             await self.holder.wait()
+            await asyncio.sleep(0.5)
+            run("userdel", ACCOUNT)
+
+    @staticmethod
+    def end_processes():
+        """Ends the processes of the user: podman's one for the user namespace outlives its commands."""
+        user = pwd.getpwnam(ACCOUNT).pw_uid
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                if process.stat().st_uid == user:
+                    os.kill(int(process.name), signal.SIGKILL)
 
 
 class ProcessRelay:
@@ -83,22 +119,32 @@ class ProcessRelay:
 
 async def build(builder, tree, pikabot):
     """Builds the image; returns its description."""
+    layer = builder.home / "base.tar"
+    # Ordinary users cannot create devices.
+    await asyncio.to_thread(run, "tar", "--create", f"--file={layer}", f"--directory={tree}", "--exclude=./dev/*", ".")
     await builder.tool("buildah", "from", "--name", "base", "scratch")
-    await builder.tool("buildah", "copy", "--quiet", "base", tree, "/")
+    await builder.tool("buildah", "add", "--quiet", "base", layer, "/")
     await builder.tool("buildah", "commit", "--quiet", "base", BASE)
+    layer.unlink()
     await builder.tool("buildah", "rm", "base")
     digest = (await builder.tool("buildah", "images", "--format", "{{.Digest}}", BASE)).split()[-1]
-    first = builder.folder / "first-stage"
+    first = builder.home / "first-stage"
     (first / "image").mkdir(parents=True)
     run("install", "--strip", "--mode=755", pikabot, first / "image/pikabot")
+    # The clone may be in a folder that the user cannot read.
+    context = builder.home / "context"
+    context.mkdir()
+    run("cp", "--archive", "--parents", "Package.swift", ".dockerignore", "Sources", "bots", "config/dependencies.txt",
+        "config/Containerfile", ".ci/dependencies", context)
     await builder.tool(
         "buildah", "build", "--pull-never", "--format", "docker", "--isolation", "chroot", "--network", "host",
         "--build-context", f"build={first}", "--build-arg", f"SWIFT_DIGEST={digest}",
-        "--build-arg", f"DEBIAN_DIGEST={digest}", "--file", "config/Containerfile", "--tag", "pikabot", ".")
+        "--build-arg", f"DEBIAN_DIGEST={digest}", "--file", context / "config/Containerfile",
+        "--tag", "pikabot", context)
     return json.loads(await builder.tool("podman", "inspect", "--type", "image", "pikabot"))[0]
 
 
-def write_bot(pikabot, folder):
+def write_bot(pikabot, folder, builder):
     """Sets up a bot whose paths are those of the container; returns its npub."""
     report = json.loads(run(pikabot, "setup", "greeter", "--directory", folder, "--relay", RELAY, "--invites", "anyone",
                             "--offline", "--yes"))
@@ -106,9 +152,10 @@ def write_bot(pikabot, folder):
     text = file.read_text().replace("./state", "/var/lib/pikabot")
     file.write_text(text.replace("secrets/greeter.key", "/run/secrets/greeter.key"))
     file.chmod(0o644)
-    folder.chmod(0o755)
+    for path in (folder, folder / "secrets"):
+        path.chmod(0o755)
     for path in (folder / "state", folder / "secrets/greeter.key"):
-        os.chown(path, USER, USER)
+        builder.give(path, USER)
     return report["npub"]
 
 
@@ -131,7 +178,7 @@ async def image(stage):
 
     await stage.enter(ProcessRelay(pikabot))
     bot = stage.folder / "bot"
-    npub = await asyncio.to_thread(write_bot, pikabot, bot)
+    npub = await asyncio.to_thread(write_bot, pikabot, bot, builder)
     stage.folder.chmod(0o755)
     limit = next(line.split()[2] for line in Path("/proc/self/limits").read_text().splitlines()
                  if line.startswith("Max processes"))
@@ -143,7 +190,8 @@ async def image(stage):
              "--volume", f"{bot}/secrets/greeter.key:/run/secrets/greeter.key:ro", "pikabot"]
 
     async def call(*arguments):
-        return await builder.tool("podman", "--runtime", "crun", "--cgroup-manager", "cgroupfs", *arguments)
+        return await builder.tool(
+            "podman", "--runtime", "crun", "--cgroup-manager", "cgroupfs", *arguments, merged=True)
 
     async def is_ready():
         try:
@@ -168,7 +216,7 @@ async def image(stage):
         check("Read-only file system" in status and "tini" in status, f"root file system: {status[:300]}")
         check("CapEff:\t0000000000000000" in status and f"Uid:\t{USER}" in status, f"capabilities and user: {status}")
         await call("stop", "greeter")
-        code = (await call("inspect", "greeter", "--format", "{{.State.ExitCode}}")).strip()
+        code = (await call("inspect", "greeter", "--format", "{{.State.ExitCode}}")).splitlines()[0]
         check(code == "0", f"the container ended with status {code}")
         check("Draining workers" in await call("logs", "greeter"), "the workers were not drained")
         await call("rm", "greeter")
