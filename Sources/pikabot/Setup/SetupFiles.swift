@@ -47,6 +47,7 @@ struct SetupFiles: Sendable {
     /// The key is first: a configuration without it would be useless, and the next run finds it.
     static func create(_ plan: SetupPlan) throws -> SetupFiles {
         let place = plan.place
+        try plan.validate()
         let file = try ConfigurationFile(text: plan.configuration, path: place.configuration, registry: .included)
         try makeDirectories(place)
         var files = try SetupFiles(place, file.configuration, plan.answers.name)

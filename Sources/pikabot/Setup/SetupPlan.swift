@@ -1,4 +1,5 @@
 import BotConfiguration
+import BotProgram
 import Nostr
 
 /// The paths of an account's configuration, key and state.
@@ -45,6 +46,17 @@ struct SetupPlace: Hashable, Sendable {
 struct SetupPlan: Hashable, Sendable {
     let answers: SetupAnswers
     let place: SetupPlace
+
+    /// Directories that the sandbox of the service hides (`ProtectHome=`, `PrivateTmp=`).
+    private static let hiddenFromServices = ["/home/", "/root/", "/run/user/", "/tmp/", "/var/tmp/"]
+
+    /// Throws if the bot could not run in this place.
+    func validate() throws(CommandError) {
+        guard place.isService, case .program(let path) = answers.bot else { return }
+        guard let hidden = Self.hiddenFromServices.first(where: path.hasPrefix) else { return }
+        throw CommandError(
+            "bot: \(path) is hidden from the service, as everything in \(hidden) is; move it, for example to /opt")
+    }
 
     var configuration: String {
         let relays = answers.relays.map { JSONValue.string($0.string).jsonText }.joined(separator: ", ")

@@ -107,6 +107,16 @@ struct SetupPlanTests {
         }
     }
 
+    @Test(arguments: ["/home/a/bot.py", "/root/bot.py", "/tmp/bot.py"])
+    func refusesProgramHiddenFromService(path: String) throws {
+        let name = try SetupName("a")
+        let answers = SetupAnswers(
+            name: name, relays: [try SetupSamples.relay()], invites: .nobody, bot: .program(path))
+        let service = SetupPlan(answers: answers, place: .service(name))
+        #expect(throws: CommandError.self) { try service.validate() }
+        try SetupPlan(answers: answers, place: .folder("/bots", name)).validate()
+    }
+
     @Test func servicePathsFitUnit() throws {
         let place = SetupPlace.service(try SetupName("greeter"))
         #expect(place.configuration == "/etc/pikabot/greeter.yaml")
