@@ -3,7 +3,7 @@
     DIR/venv/bin/python Tests/Interop/image_live.py PIKABOT [--trees DIR]
 
 PIKABOT is a release build with the Swift library in it: it stands for the image's first stage, which needs a base image
-from a registry. The second stage is built as written, on a base image made of a fresh debootstrap tree, by an ordinary user.
+from a registry. An ordinary user builds the second stage as written, on a base image made of a fresh debootstrap tree.
 Needs root to create that user and the tree.
 """
 
@@ -70,11 +70,12 @@ class Builder:
         process = await asyncio.create_subprocess_exec(
             "nsenter", "--target", str(self.holder.pid), "--mount",
             "setpriv", f"--reuid={ACCOUNT}", f"--regid={ACCOUNT}", "--init-groups", "--inh-caps=-all",
-            "env", "-i", f"--chdir={self.home}", f"PATH={os.environ['PATH']}", f"HOME={self.home}", f"XDG_RUNTIME_DIR={self.home}/tmp",
-            f"TMPDIR={self.home}/tmp", name, *map(str, self.storage), *map(str, arguments),
+            "env", "-i", f"--chdir={self.home}", f"PATH={os.environ['PATH']}", f"HOME={self.home}",
+            f"XDG_RUNTIME_DIR={self.home}/tmp", f"TMPDIR={self.home}/tmp", name, *map(str, self.storage), *map(str, arguments),
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
         output, errors = [text.decode(errors="replace") for text in await process.communicate()]
-        check(process.returncode == 0, f"{name} {' '.join(map(str, arguments))}: {process.returncode}\n{(output + errors)[-3000:]}")
+        command = " ".join([name, *map(str, arguments)])
+        check(process.returncode == 0, f"{command}: {process.returncode}\n{(output + errors)[-3000:]}")
         return output + errors if merged else output
 
     async def close(self):
@@ -183,9 +184,9 @@ async def image(stage):
     limit = next(line.split()[2] for line in Path("/proc/self/limits").read_text().splitlines()
                  if line.startswith("Max processes"))
     limit = "4096" if limit == "unlimited" else str(min(4096, int(limit)))
-    start = ["run", "--detach", "--name", "greeter", "--read-only", "--cap-drop", "all", "--user", USER, "--network", "host",
-             "--cgroups", "disabled", "--pids-limit", "-1", "--ulimit", "nofile=1024:1024", "--ulimit", f"nproc={limit}:{limit}",
-             "--stop-timeout", "45", "--volume", f"{bot}/greeter.yaml:/etc/pikabot/pikabot.yaml:ro",
+    start = ["run", "--detach", "--name", "greeter", "--read-only", "--cap-drop", "all", "--user", USER,
+             "--network", "host", "--cgroups", "disabled", "--pids-limit", "-1", "--ulimit", "nofile=1024:1024",
+             "--ulimit", f"nproc={limit}:{limit}", "--stop-timeout", "45", "--volume", f"{bot}/greeter.yaml:/etc/pikabot/pikabot.yaml:ro",
              "--volume", f"{bot}/state:/var/lib/pikabot",
              "--volume", f"{bot}/secrets/greeter.key:/run/secrets/greeter.key:ro", "pikabot"]
 

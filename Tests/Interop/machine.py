@@ -72,8 +72,10 @@ class Machine:
         while True:
             check(self.process.returncode is None, f"systemd-nspawn ended; {self.describe()}")
             self.leader = self._leader()
-            if self.leader and (await self.call("systemctl", "is-system-running"))[1].strip() in ("running", "degraded"):
-                return
+            if self.leader:
+                _, state = await self.call("systemctl", "is-system-running")
+                if state.strip() in ("running", "degraded"):
+                    return
             check(asyncio.get_running_loop().time() < deadline, f"not booted after {BOOT_SECONDS} s; {self.describe()}")
             await asyncio.sleep(0.3)
 
@@ -89,8 +91,8 @@ class Machine:
     async def call(self, *command, input=None, seconds=180):
         """Runs a command in the machine; returns its exit status and output."""
         process = await asyncio.create_subprocess_exec(
-            "nsenter", "--target", self.leader, "--all", "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root",
-            "LANG=C.UTF-8", "DEBIAN_FRONTEND=noninteractive", *map(str, command), cwd="/",
+            "nsenter", "--target", self.leader, "--all", "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+            "HOME=/root", "LANG=C.UTF-8", "DEBIAN_FRONTEND=noninteractive", *map(str, command), cwd="/",
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT)
         try:
             output, _ = await asyncio.wait_for(process.communicate((input or "").encode()), seconds)

@@ -191,8 +191,8 @@ class Bot:
         asyncio.run(self.start())
 
     async def start(self) -> None:
-        """Does the same as `run` in a running event loop. Handlers that still run at the end are cancelled; their events
-        are delivered again after the next start."""
+        """Does the same as `run` in a running event loop. Handlers that still run at the end are cancelled; their
+        events are delivered again after the next start."""
         stdout, sys.stdout = sys.stdout, sys.stderr
         try:
             reader = await self._connect(sys.stdin, stdout)
