@@ -55,6 +55,19 @@ class AsyncBotTests(HostTests):
         self.assertEqual(host.deliver("x"), [])
         self.assertEqual(host.deliver("/fine yes"), ["yes"])
 
+    def test_outcomes_reach_their_handler(self):
+        host = self.bot("""
+            @bot.outcome("send_message")
+            async def tell(event):
+                await event.reply(f"{event.name} {event.result} {event.error}")
+            """)
+        for cursor, name in enumerate(["react", "send_message"], 1):
+            host.write({
+                "type": "outcome", "nostr_group_id": CHAT, "action": f"x/command-{cursor}", "name": name,
+                "result": "failed", "error": "not_published", "cursor": cursor})
+        self.assertEqual(host.finish(2), ["send_message failed not_published"])
+        self.assertIs(host.sent[-1]["outcome"], False)
+
     def test_refused_command_raises_its_code(self):
         host = self.bot("""
             @bot.message()

@@ -46,6 +46,7 @@ class _Turn:
 
     key: str
     sent: int = 0
+    is_outcome: bool = False
 
 
 _turn: ContextVar[_Turn | None] = ContextVar("turn", default=None)
@@ -86,6 +87,9 @@ class _Handlers(sync.Bot):
         def collect(*arguments: Any) -> None:
             self._matched.append(function(*arguments))
         return collect
+
+    def handles(self, type: str) -> bool:
+        return bool(self._others[type])
 
     def matching(self, event: Event) -> list[Any]:
         self._matched = []
@@ -141,6 +145,13 @@ class Bot:
             return function
         return register
 
+    def outcome(self, name: str | None = None) -> Callable[[EventHandler], EventHandler]:
+        """Handles the outcomes of the bot's own commands, as `pikabot.Bot.outcome` does."""
+        def register(function: EventHandler) -> EventHandler:
+            self._handlers.outcome(name)(self._handlers.collecting(function))
+            return function
+        return register
+
     def feed(self, name: str) -> Callable[[EventHandler], EventHandler]:
         """Handles the items of a feed: the payload is the event's `text`, its id the event's `id`."""
         def register(function: EventHandler) -> EventHandler:
@@ -167,6 +178,9 @@ class Bot:
         if command not in sync.Bot.READING and turn is not None and "idempotency_key" not in fields:
             fields["idempotency_key"] = f"{turn.key}/{turn.sent}"
             turn.sent += 1
+        if turn is not None and turn.is_outcome:
+            # A bot that writes about outcomes would otherwise never stop.
+            fields.setdefault("outcome", False)
         self._requests += 1
         request = f"{self._requests}"
         reply = self._replies[request] = asyncio.get_running_loop().create_future()
@@ -182,7 +196,7 @@ class Bot:
         if answer.get("code") == "key_reused":
             # An earlier run of this handler executed it with other parameters.
             return {}
-        raise CommandError(answer.get("code"), answer.get("message"))
+        raise CommandError(answer.get("code"), answer.get("message"), answer.get("action"))
 
     # Event loop
 
@@ -218,6 +232,8 @@ class Bot:
 
     async def _greet(self) -> None:
         fields: Line = {"protocol": 2, "acks": True}
+        if self._handlers.handles("outcome"):
+            fields["outcomes"] = True
         if self.name:
             fields["client"] = self.name
         hello = await self.call("hello", **fields)
@@ -251,7 +267,7 @@ class Bot:
         await greeted.wait()
         if previous is not None:
             await asyncio.wait([previous])
-        _turn.set(_Turn(event.key))
+        _turn.set(_Turn(event.key, is_outcome=event.type == "outcome"))
         matched: list[Any] = []
         try:
             matched = self._handlers.matching(event)
