@@ -1,3 +1,5 @@
+import Nostr
+
 @testable import Appliance
 
 extension Target {
