@@ -34,18 +34,33 @@ extension CallMediaSession {
     ) async throws {
         let connection = try await self.withTimeout(Self.connectTimeout) { try await transport.connect(to: url) }
         do {
-            var writers: [String: any CallTrackWriter] = [:]
-            for track in self.tracks {
-                writers[track.name] = try await connection.publish(
-                    CallTrackAddress(path: self.publishPath, track: track.name))
+            try await withThrowingTaskGroup { group in
+                group.addTask { try await connection.run() }
+                group.addTask {
+                    let writers = try await self.publish(on: connection)
+                    report(.connected(callID: self.callID))
+                    try await self.exchange(connection, writers, report)
+                }
+                // The first failure ends both.
+                defer { group.cancelAll() }
+                while try await group.next() != nil {}
             }
-            report(.connected(callID: self.callID))
-            try await self.exchange(connection, writers, report)
         } catch {
             await connection.close()
             throw error
         }
         await connection.close()
+    }
+
+    private func publish(on connection: any CallMediaConnection) async throws -> [String: any CallTrackWriter] {
+        var writers: [String: any CallTrackWriter] = [:]
+        for track in self.tracks {
+            let address = CallTrackAddress(path: self.publishPath, track: track.name)
+            writers[track.name] = try await self.withTimeout(Self.connectTimeout) {
+                try await connection.publish(address)
+            }
+        }
+        return writers
     }
 
     private func exchange(

@@ -3,9 +3,7 @@ import Synchronization
 
 /// The running media of an account's calls: one at a time, briefly overlapping with the end of the previous one.
 ///
-/// A target of its own, because programs pass no transport to it yet: their accounts have `NoCallMedia`, so
-/// an accepted call ends. The worker and the daemon will create it with a MoQ transport, once there is one
-/// (docs/decisions/0008-calls.md); until then labs and tests use it with transports inside the process.
+/// Programs pass the transport of `CallTransport` to it, labs and tests one inside the process.
 package final class CallMediaSessions: CallMediaEngine {
     private let transport: any CallMediaTransport
     private let clock: any CoreClock

@@ -93,6 +93,9 @@ extension Relay {
     /// Connections of the running relay, WebSocket or HTTP; 0 when it is not running.
     package var connectionCount: Int { running.withLock { $0?.hub.connectionCount ?? 0 } }
 
+    /// Tracks of calls, published or awaited; 0 when it is not running.
+    package var callTrackCount: Int { running.withLock { $0?.calls.trackCount ?? 0 } }
+
     /// Live subscriptions of all clients; 0 when it is not running.
     package var subscriptionCount: Int { running.withLock { $0?.hub.subscriptionCount ?? 0 } }
 }

@@ -28,6 +28,8 @@ package struct RelayConfiguration: Sendable {
     package var serviceURL: String?
     /// Whether to log each client message and reply, one line each.
     package var logsEvents = false
+    /// Whether to forward the media of calls at the path `/calls` (docs/calls.md).
+    package var servesCalls = true
     /// Whether every EVENT, REQ and COUNT requires a NIP-42 login.
     package var requireAuthentication = false
     /// Whether to sync the file to disk at every commit, so that an event with an `OK` also survives a loss of power.
@@ -54,6 +56,14 @@ package struct RelayConfiguration: Sendable {
             guard rate.map({ $0 > 0 }) ?? true else {
                 throw RelayError(.invalidConfiguration, "a rate or a connection limit must be at least 1")
             }
+        }
+        let calls = limits.calls
+        let callLimits = [
+            calls.channelsPerConnection, calls.subscribersPerTrack, calls.tracks, calls.groupsPerSecond,
+            calls.bytesPerSecond, calls.queuedGroups, calls.queuedBytes,
+        ]
+        guard callLimits.allSatisfy({ $0 > 0 }), calls.pingInterval > .zero, calls.idleTimeout > .zero else {
+            throw RelayError(.invalidConfiguration, "every limit of calls must be positive")
         }
         guard limits.databaseBytes > 0, limits.mediaBytes > 0 else {
             throw RelayError(.invalidConfiguration, "a disk quota must be at least 1 byte")

@@ -38,6 +38,9 @@ package struct RelayLimits: Hashable, Sendable {
     /// Time that a connection may be silent before the upgrade, and between pings after it.
     package var idleTimeout: Duration = .seconds(60)
 
+    /// Limits of the call relay.
+    package var calls = CallLimits()
+
     /// Disk quota of the event database in bytes: beyond it new events are refused, except deletions, which may use a
     /// sixteenth more.
     package var databaseBytes: Int64 = 16 << 30

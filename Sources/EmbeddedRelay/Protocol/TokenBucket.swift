@@ -18,10 +18,13 @@ struct TokenBucket: Hashable, Sendable {
     }
 
     /// Consumes one token; returns false if none is left.
-    mutating func consume(at now: UnixTime) -> Bool {
+    mutating func consume(at now: UnixTime) -> Bool { consume(1, at: now) }
+
+    /// Consumes this many tokens; returns false, and consumes none, if there are fewer.
+    mutating func consume(_ count: Int, at now: UnixTime) -> Bool {
         refill(at: now)
-        guard tokens > 0 else { return false }
-        tokens -= 1
+        guard tokens >= count else { return false }
+        tokens -= count
         return true
     }
 

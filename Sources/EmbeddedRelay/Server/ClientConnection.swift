@@ -81,7 +81,11 @@ final class ClientConnection: ChannelDuplexHandler {
         heardSincePing = true
         guard phase != .closed else { return }
         switch frame.opcode {
-        case .text: if phase == .open { inbox.append(frame.unmaskedData) }
+        case .text:
+            guard phase == .open else { break }
+            // The decoder admits the longer messages of calls.
+            guard frame.length <= core.limits.messageBytes else { return close(.messageTooLarge) }
+            inbox.append(frame.unmaskedData)
         // If the client does not read, skip the pong: RFC 6455 §5.5.3 lets a later one answer earlier pings.
         case .ping: if isWritable { write(.pong, frame.unmaskedData) }
         case .connectionClose: answerClose(frame.unmaskedData)

@@ -7,6 +7,7 @@ import Nostr
 struct RelayCore: Sendable {
     let configuration: RelayConfiguration
     let hub: RelayHub
+    let calls: CallHub
     let store: EventStore
     let writer: GroupCommit
     let blobs: BlobStore
@@ -31,6 +32,7 @@ struct RelayCore: Sendable {
         }
         self.trafficLog = trafficLog
         self.hub = hub
+        calls = CallHub(limits: limits.calls)
         self.configuration = configuration
         self.logger = logger
         self.now = now

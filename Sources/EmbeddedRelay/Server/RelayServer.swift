@@ -54,7 +54,7 @@ final class RelayServer: Sendable {
             client.eventLoop.execute { client.connection.value.goAway() }
         }
         for channel in channels {
-            channel.eventLoop.execute { ServerPipeline.closeUnlessUpgraded(channel) }
+            channel.eventLoop.execute { ServerPipeline.closeUnlessNostr(channel) }
         }
         let eventLoop = group.next()
         let deadline = eventLoop.scheduleTask(in: TimeAmount(core.configuration.shutdownGrace)) {

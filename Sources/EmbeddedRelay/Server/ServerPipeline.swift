@@ -1,3 +1,4 @@
+import CallWire
 import NIOCore
 import NIOHTTP1
 import NIOWebSocket
@@ -28,26 +29,37 @@ struct ServerPipeline: Sendable {
     }
 
     private func upgrader() -> NIOWebSocketServerUpgrader {
+        // One decoder for both paths: the connections enforce their own limits.
         NIOWebSocketServerUpgrader(
-            maxFrameSize: core.limits.messageBytes,
+            maxFrameSize: max(core.limits.messageBytes, CallWire.maximumMessage),
             shouldUpgrade: { [core] channel, _ in
                 let date = DateHeader.text(core.now()).map { HTTPHeaders([("Date", $0)]) }
                 return channel.eventLoop.makeSucceededFuture(date ?? HTTPHeaders())
             },
             upgradePipelineHandler: { [core] channel, head in
                 channel.eventLoop.makeCompletedFuture {
-                    var randomness = SystemRandomNumberGenerator()
                     let client = ClientAddress(channel.remoteAddress)
-                    let session = core.session(
-                        host: head.headers["Host"].first, client: client, using: &randomness)
+                    let isCall = core.configuration.servesCalls && head.uri.prefix { $0 != "?" } == CallWire.path
                     let aggregator = NIOWebSocketFrameAggregator(
                         minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: 4_096,
-                        maxAccumulatedFrameSize: core.limits.messageBytes)
-                    try channel.pipeline.syncOperations.addHandlers([
-                        MaskingRule(), aggregator, ClientConnection(core: core, session: session, client: client),
-                    ])
+                        maxAccumulatedFrameSize: isCall ? CallWire.maximumMessage : core.limits.messageBytes)
+                    let pipeline = channel.pipeline.syncOperations
+                    try pipeline.addHandlers([MaskingRule(), aggregator])
+                    if isCall {
+                        try pipeline.addHandler(CallConnection(core: core, client: client))
+                    } else {
+                        try pipeline.addHandler(Self.nostrConnection(core, client, host: head.headers["Host"].first))
+                    }
                 }
             })
+    }
+
+    private static func nostrConnection(
+        _ core: RelayCore, _ client: ClientAddress, host: String?
+    ) -> ClientConnection {
+        var randomness = SystemRandomNumberGenerator()
+        let session = core.session(host: host, client: client, using: &randomness)
+        return ClientConnection(core: core, session: session, client: client)
     }
 
     /// Removes the HTTP handlers when the WebSocket begins.
@@ -60,9 +72,13 @@ struct ServerPipeline: Sendable {
         }
     }
 
-    /// Closes a connection that still speaks HTTP. Call on the channel's event loop only.
-    static func closeUnlessUpgraded(_ channel: any Channel) {
-        if (try? channel.pipeline.syncOperations.handler(type: ClientConnection.self)) == nil {
+    /// Closes a connection of a call with a handshake, and one that still speaks HTTP at once; the hub's clients close
+    /// themselves. Call on the channel's event loop only.
+    static func closeUnlessNostr(_ channel: any Channel) {
+        let pipeline = channel.pipeline.syncOperations
+        if let call = try? pipeline.handler(type: CallConnection.self) {
+            call.goAway()
+        } else if (try? pipeline.handler(type: ClientConnection.self)) == nil {
             channel.close(promise: nil)
         }
     }
