@@ -50,6 +50,7 @@ var targets: [Target] = [
     library("Errors", []),
     library("ProcessSupport", []),
     library("TLSCodec", []),
+    library("CallWire", []),
     library("MLS", ["Errors", "TLSCodec", "CSodium", crypto]),
     library("Nostr", ["Errors", "CSodium", "CSecp256k1", crypto]),
     library("Marmot", ["Errors", "MLS", "TLSCodec", "Nostr"]),
@@ -61,6 +62,9 @@ var targets: [Target] = [
     library(
         "RelayClient",
         ["Errors", "NetworkAddresses", "Nostr", "PikaCore", logging, metrics, lifecycle, nioSSL] + nio),
+    library(
+        "CallTransport",
+        ["CallMedia", "CallWire", "NetworkAddresses", "RelayClient", "PikaCore", "Nostr", logging]),
     library("BlossomClient", ["Errors", "NetworkAddresses", "PikaCore", "Nostr", httpClient, logging] + nio),
     library("FeedRules", ["Errors", "PikaCore", "Nostr", crypto]),
     library(
@@ -72,7 +76,7 @@ var targets: [Target] = [
         ] + hummingbird + nio),
     library("Storage", ["Errors", "ProcessSupport", "PikaCore", "MLS", "Nostr", "CSodium", grdb]),
     library("BotStorage", ["Errors", "BotKit", "PikaCore", "Storage", grdb]),
-    library("EmbeddedRelay", ["Errors", "Nostr", crypto, grdb, logging, lifecycle] + nio),
+    library("EmbeddedRelay", ["CallWire", "Errors", "Nostr", crypto, grdb, logging, lifecycle] + nio),
     library("BotKit", ["Errors", "PikaCore", "Marmot", "Nostr", logging]),
     library("ProbeReports", ["BotKit", "Nostr"]),
     library("BotDispatch", ["BotKit", "Errors", "PikaCore", "Nostr", lifecycle, logging, metrics]),
@@ -87,8 +91,9 @@ var targets: [Target] = [
     library(
         "BotRuntime",
         [
-            "BotConfiguration", "BotKit", "BotDispatch", "BotStorage", "BlossomClient", "Diagnosis", "Errors",
-            "ExternalBots", "Feeds", "NetworkAddresses", "ProbeReports", "ProcessSupport", "Telemetry", "PikaCore",
+            "BotConfiguration", "BotKit", "BotDispatch", "BotStorage", "BlossomClient", "CallMedia", "CallTransport",
+            "Diagnosis", "Errors", "ExternalBots", "Feeds", "NetworkAddresses", "ProbeReports", "ProcessSupport",
+            "Telemetry", "PikaCore",
             "Marmot",
             "Nostr",
             "RelayClient", "Storage",
@@ -155,7 +160,8 @@ var targets: [Target] = [
     .executableTarget(
         name: "pikabot",
         dependencies: [
-            "BotProgram", "BotConfiguration", "BotRuntime", "BotKit", "BlossomClient", "ConvergenceNode", "Daemon",
+            "BotProgram", "BotConfiguration", "BotRuntime", "BotKit", "BlossomClient", "CallMedia", "CallTransport",
+            "ConvergenceNode", "Daemon",
             "EchoBot", "EpicuraBot", "EpicuraSimulator", "GroupCanaryBot", "Load", "LoadReport", "KeyPackageProbeBot",
             "NetworkAddresses", "NotesBot", "ProbeReports", "RelayProbeBot",
             "ProcessSupport", "ResponderBot", "Supervisor", "Telemetry", "EmbeddedRelay", "RelayClient", "Storage",
@@ -196,7 +202,11 @@ var targets: [Target] = [
             lifecycle,
             logging,
         ] + nio),
-    tests("EmbeddedRelayTests", ["Errors", "EmbeddedRelay", "Nostr", crypto, lifecycle, logging, grdb] + nio),
+    tests(
+        "CallTransportTests",
+        ["CallMedia", "CallTransport", "CallWire", "EmbeddedRelay", "NetworkAddresses", "PikaCore", logging]),
+    tests(
+        "EmbeddedRelayTests", ["CallWire", "Errors", "EmbeddedRelay", "Nostr", crypto, lifecycle, logging, grdb] + nio),
     tests("StorageTests", ["Storage", "Errors", "PikaCore", "Marmot", "MLS", "Nostr", grdb]),
     tests("BotStorageTests", ["BotStorage", "BotKit", "BotTesting", "Errors", "PikaCore", "Nostr", "Storage"]),
     tests("TelemetryTests", ["Errors", "Telemetry", lifecycle, logging, metrics] + nio),

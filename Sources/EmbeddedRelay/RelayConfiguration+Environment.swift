@@ -5,7 +5,7 @@ extension RelayConfiguration {
     /// Reads the environment variables of the development relay: `PORT` (0 for any free port, default 3334), `DATA_DIR`
     /// (default `./data`, `:memory:` for none), `MEDIA_DIR` (default `./media`, `:memory:` for a temporary folder),
     /// `HOST` (default 127.0.0.1), `SERVICE_URL`, `RELAY_NAME`, `RELAY_DESCRIPTION`, `RELAY_PUBKEY`,
-    /// `PIKA_RELAY_LOG_EVENTS` (1 to enable) and `PIKA_RELAY_CALLS` (0 to disable).
+    /// `PIKA_RELAY_LOG_EVENTS` (1 to enable) and `PIKA_RELAY_CALLS` (1 to enable).
     ///
     /// Empty values and an invalid `RELAY_PUBKEY` count as missing.
     package init(environment: [String: String]) throws(RelayError) {
@@ -27,7 +27,7 @@ extension RelayConfiguration {
         summary = value("RELAY_DESCRIPTION") ?? summary
         operatorKey = value("RELAY_PUBKEY").flatMap { try? PublicKey(hex: $0) }
         logsEvents = value("PIKA_RELAY_LOG_EVENTS") == "1"
-        servesCalls = value("PIKA_RELAY_CALLS") != "0"
+        servesCalls = value("PIKA_RELAY_CALLS") == "1"
         if let address = value("SERVICE_URL") {
             serviceURL = try Self.serviceURL(address)
         }

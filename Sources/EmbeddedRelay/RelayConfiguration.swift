@@ -28,8 +28,8 @@ package struct RelayConfiguration: Sendable {
     package var serviceURL: String?
     /// Whether to log each client message and reply, one line each.
     package var logsEvents = false
-    /// Whether to forward the media of calls at the path `/calls` (docs/calls.md).
-    package var servesCalls = true
+    /// Whether to forward the media of calls at the path `/calls` (docs/calls.md); anyone who connects may use it.
+    package var servesCalls = false
     /// Whether every EVENT, REQ and COUNT requires a NIP-42 login.
     package var requireAuthentication = false
     /// Whether to sync the file to disk at every commit, so that an event with an `OK` also survives a loss of power.

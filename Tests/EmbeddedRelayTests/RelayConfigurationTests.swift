@@ -20,14 +20,14 @@ struct RelayConfigurationTests {
         let key = Author.alice.keys.publicKey
         let configuration = try RelayConfiguration(environment: [
             "SERVICE_URL": "http://localhost:3334/", "RELAY_NAME": "ours", "RELAY_DESCRIPTION": "for tests",
-            "RELAY_PUBKEY": key.hex, "PIKA_RELAY_LOG_EVENTS": "1",
+            "RELAY_PUBKEY": key.hex, "PIKA_RELAY_LOG_EVENTS": "1", "PIKA_RELAY_CALLS": "1",
         ])
         #expect(configuration.serviceURL == "http://localhost:3334")
-        #expect(configuration.logsEvents)
+        #expect(configuration.logsEvents && configuration.servesCalls)
         let document = configuration.information
         #expect(document.name == "ours" && document.description == "for tests" && document.pubkey == key)
         let plain = try RelayConfiguration(environment: ["RELAY_PUBKEY": "none", "PIKA_RELAY_LOG_EVENTS": "0"])
-        #expect(plain.operatorKey == nil && plain.serviceURL == nil && !plain.logsEvents)
+        #expect(plain.operatorKey == nil && plain.serviceURL == nil && !plain.logsEvents && !plain.servesCalls)
     }
 
     @Test(arguments: ["localhost:3334", "ftp://x", "http://", "http://a b", "http://x?y", "https://x/#z"])

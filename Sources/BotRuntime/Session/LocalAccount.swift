@@ -1,4 +1,6 @@
 import BlossomClient
+import CallMedia
+import CallTransport
 import Foundation
 package import Logging
 package import NetworkAddresses
@@ -116,6 +118,9 @@ private func runLocalAccount<Result: Sendable>(
     var ports = CorePorts(transport: pool, store: store, clock: SystemClock(), logger: settings.logger)
     ports.media = media
     ports.cache = store.mediaCache(.standard, logger: settings.logger)
+    ports.callMedia = CallMediaSessions(
+        transport: CallRelayTransport(addresses: settings.addresses, clock: ports.clock, logger: settings.logger),
+        clock: ports.clock)
     let core = AppCore(account: key, configuration: settings.core, ports: ports)
     // The core also names them when it starts, but `body` may download a file before that.
     await pool.setConfiguredRelays(settings.core.homeRelays)

@@ -3,6 +3,8 @@ package import BotConfiguration
 import BotDispatch
 import BotKit
 import BotStorage
+import CallMedia
+import CallTransport
 import Errors
 import ExternalBots
 import FeedRules
@@ -122,6 +124,8 @@ package struct Worker: Service {
         ports.media = media
         ports.cache = store.mediaCache(
             configuration.media.cacheBytes.map { MediaCacheLimits(bytes: $0) }, logger: logger)
+        ports.callMedia = CallMediaSessions(
+            transport: CallRelayTransport(addresses: addresses, clock: clock, logger: logger), clock: clock)
         ports.observer = admission.journal
         let core = AppCore(account: held.key, configuration: coreConfiguration, ports: ports)
         var dispatching = BotDispatcher.Configuration(accountName: account.name)

@@ -11,8 +11,9 @@ extension Pikabot {
             commandName: "relay", abstract: "Run a Nostr relay and Blossom media store in the foreground.",
             discussion: """
                 Reads PORT (0 for any free port, default 3334), HOST, DATA_DIR (default ./data), MEDIA_DIR (default \
-                ./media), SERVICE_URL (public URL of the files), RELAY_NAME, RELAY_DESCRIPTION, RELAY_PUBKEY, and \
-                PIKA_RELAY_LOG_EVENTS=1 (logs every client message) from the environment; options take precedence. \
+                ./media), SERVICE_URL (public URL of the files), RELAY_NAME, RELAY_DESCRIPTION, RELAY_PUBKEY, \
+                PIKA_RELAY_LOG_EVENTS=1 (logs every client message) and PIKA_RELAY_CALLS=1 (as --calls) from the \
+                environment; options take precedence. \
                 Prints PIKA_RELAY_PORT=<n> on standard error when it listens.
                 """)
 
@@ -29,6 +30,7 @@ extension Pikabot {
                 """)
         var rate: Int?
         @Flag(help: "Apply --rate and --address-connections to loopback addresses too.") var limitLoopback = false
+        @Flag(help: "Forward the encrypted media of calls at the path /calls.") var calls = false
         @Option(help: "Disk quota of the events, such as 500MiB. (default: 16GiB)") var dataQuota: ByteCountArgument?
         @Option(help: "Disk quota of the media store, such as 500MiB. (default: 16GiB)")
         var mediaQuota: ByteCountArgument?
@@ -60,6 +62,7 @@ extension Pikabot {
                 environment["PORT"] = String(listen.port)
             }
             var configuration = try RelayConfiguration(environment: environment)
+            if calls { configuration.servesCalls = true }
             apply(to: &configuration.limits)
             return configuration
         }

@@ -1,5 +1,7 @@
 import BlossomClient
 import BotRuntime
+import CallMedia
+import CallTransport
 import Daemon
 import Foundation
 import Logging
@@ -83,6 +85,8 @@ struct DaemonHost {
         var ports = CorePorts(transport: pool, store: store, clock: clock, logger: logger)
         ports.media = media
         ports.cache = store.mediaCache(.standard, logger: logger)
+        ports.callMedia = CallMediaSessions(
+            transport: CallRelayTransport(addresses: addresses, clock: clock, logger: logger), clock: clock)
         let core = AppCore(account: held.key, configuration: self.core, ports: ports)
         let standard = DaemonClient(.standard)
         let engine = DaemonEngine(core: core, settings: settings, standard: standard, clock: clock, logger: logger)
