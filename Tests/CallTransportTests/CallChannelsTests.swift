@@ -9,6 +9,13 @@ import Testing
         CallTrackAddress(path: "pika/calls/1/label", track: name).trackID
     }
 
+    private static func open(
+        _ role: CallChannels.Role, _ track: CallTrackID, in channels: inout CallChannels
+    ) throws -> (number: UInt16, message: CallClientMessage) {
+        let opened = channels.open(role, track)
+        return try #require(opened)
+    }
+
     @Test func distinguishesTracksByPathAndName() {
         let audio = Self.track("audio0")
         #expect(audio == Self.track("audio0"))
@@ -21,8 +28,8 @@ import Testing
     @Test func opensEveryChannelAgainAfterReconnect() throws {
         var channels = CallChannels()
         let audio = Self.track("audio0")
-        let first = try #require(channels.open(.publisher, audio))
-        let second = try #require(channels.open(.subscriber, audio))
+        let first = try Self.open(.publisher, audio, in: &channels)
+        let second = try Self.open(.subscriber, audio, in: &channels)
         #expect(channels.greeting == [first.message, second.message])
         let closing = channels.close(first.number)
         #expect(closing == .close(channel: first.number))
@@ -33,7 +40,7 @@ import Testing
 
     @Test func confirmsAChannelOnce() throws {
         var channels = CallChannels()
-        let (number, _) = try #require(channels.open(.publisher, Self.track("audio0")))
+        let (number, _) = try Self.open(.publisher, Self.track("audio0"), in: &channels)
         let effects = [channels.receive(.ready(channel: number)), channels.receive(.ready(channel: number))]
         #expect(effects == [.opened(number), nil])
         #expect(channels.isPublisher(number))
@@ -41,8 +48,8 @@ import Testing
 
     @Test func passesFramesToSubscribersOnly() throws {
         var channels = CallChannels()
-        let publisher = try #require(channels.open(.publisher, Self.track("a"))).number
-        let subscriber = try #require(channels.open(.subscriber, Self.track("b"))).number
+        let publisher = try Self.open(.publisher, Self.track("a"), in: &channels).number
+        let subscriber = try Self.open(.subscriber, Self.track("b"), in: &channels).number
         let group = CallGroup(sequence: 3, payload: [1])
         let effects = [publisher, subscriber, 999].map { channels.receive(.group(channel: $0, group)) }
         #expect(effects == [nil, .received(subscriber, CallMediaGroup(sequence: 3, payload: [1])), nil])
@@ -50,8 +57,8 @@ import Testing
 
     @Test func endsChannelsThatTheRelayCloses() throws {
         var channels = CallChannels()
-        let publisher = try #require(channels.open(.publisher, Self.track("a"))).number
-        let subscriber = try #require(channels.open(.subscriber, Self.track("b"))).number
+        let publisher = try Self.open(.publisher, Self.track("a"), in: &channels).number
+        let subscriber = try Self.open(.subscriber, Self.track("b"), in: &channels).number
         let ended = channels.receive(.ended(channel: subscriber))
         #expect(ended == .ended(subscriber))
         let replaced = channels.receive(.ended(channel: publisher))
@@ -61,7 +68,7 @@ import Testing
 
     @Test func keepsAChannelThatIsInUse() throws {
         var channels = CallChannels()
-        let number = try #require(channels.open(.subscriber, Self.track("a"))).number
+        let number = try Self.open(.subscriber, Self.track("a"), in: &channels).number
         let repeated = channels.receive(.refused(channel: number, .channelInUse))
         #expect(repeated == nil && channels.greeting.count == 1)
         let refused = channels.receive(.refused(channel: number, .tooManyTracks))
