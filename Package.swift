@@ -291,7 +291,8 @@ let tools: [Target] = [
     .executableTarget(
         name: "fuzz",
         dependencies: [
-            "Appliance", "TLSCodec", "MLS", "Nostr", "Marmot", "PikaCore", "ConvergenceNode", "FeedRules", crypto,
+            "Appliance", "CallWire", "TLSCodec", "MLS", "Nostr", "Marmot", "PikaCore", "ConvergenceNode", "FeedRules",
+            crypto,
         ],
         path: "Tests/Fuzzing/Sources/fuzz", swiftSettings: settings,
         // gold, the default, fails on the sanitizers' debug information.

@@ -14,6 +14,7 @@ struct Target: Sendable {
             try self.secondGeneration(world), try self.componentGroup(world),
             try self.strangers(second), try self.storedBranches(second), self.nodeRequest(),
             try self.componentMember(second), try self.secondCore(world, second), self.appliance(), self.feeds(),
+            self.calls(),
         ]
     }
 
