@@ -3,7 +3,7 @@
     DIR/venv/bin/python Tests/Interop/calls_live.py PIKABOT_BINARY [--only TEXT]
 
 MDK members cannot prove their own invites, because MDK's Python interface exports no group key; so theirs are refused,
-and ours are answered with the token that they carry. There is no media transport, so an accepted call ends.
+and ours are answered with the token that they carry. No transport supports the address, so an accepted call ends.
 """
 
 import argparse
