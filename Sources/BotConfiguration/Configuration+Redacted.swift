@@ -17,6 +17,7 @@ extension Configuration {
         let servers = yamlList(media.servers.map(\.description))
         lines.append("media: { servers: \(servers), cache: \(sizeText(media.cacheBytes)) }")
         lines.append("databases: \(databases.configurationText)")
+        lines.append("calls: \(calls.configurationText)")
         lines.append("supervisor: \(supervisor.redactedDescription)")
         lines.append("observe: \(observe.redactedDescription)")
         return lines.joined(separator: "\n") + "\n"

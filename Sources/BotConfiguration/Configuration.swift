@@ -21,6 +21,7 @@ package struct Configuration: Hashable, Sendable {
     package var accounts: [AccountConfiguration]
     package var media = MediaConfiguration()
     package var databases = DatabaseConfiguration()
+    package var calls = CallConfiguration()
     package var supervisor = SupervisionConfiguration()
     package var observe = ObservationConfiguration()
 }
@@ -41,6 +42,14 @@ package struct DatabaseConfiguration: Hashable, Sendable {
     package var timeout: Duration = .seconds(5)
     /// The age at which a file's copy is renewed; nil for no copies.
     package var backup: Duration? = .seconds(86_400)
+}
+
+/// The media of the accounts' calls.
+package struct CallConfiguration: Hashable, Sendable {
+    /// The call relay of the calls that accounts make; nil if they can only answer.
+    package var relay: RelayURL?
+    /// The time after which a connected call ends.
+    package var longest: Duration = .seconds(3600)
 }
 
 /// One account: a Nostr key, its invite policy, and the bots that run as the account.

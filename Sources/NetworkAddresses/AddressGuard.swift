@@ -21,6 +21,7 @@ package final class AddressGuard: Sendable {
         var allowsPrivate: Bool
         var relays: Set<Endpoint> = []
         var servers: Set<Endpoint> = []
+        var callRelay: Endpoint?
         /// Named by bots' settings; kept when the configuration is reloaded.
         var others: Set<Endpoint> = []
     }
@@ -78,6 +79,11 @@ package final class AddressGuard: Sendable {
         state.withLock { $0.servers = Set(servers.map { Endpoint($0.host, $0.port) }) }
     }
 
+    /// Replaces the call relay that the configuration names.
+    package func setConfiguredCallRelay(_ relay: RelayURL?) {
+        state.withLock { $0.callRelay = relay.map { Endpoint($0.host, $0.port) } }
+    }
+
     /// Returns whether the configuration names the relay. Only such a relay may be logged in to, which discloses the
     /// account, before the account uses it.
     package func names(_ relay: RelayURL) -> Bool {
@@ -94,7 +100,7 @@ package final class AddressGuard: Sendable {
             trustsAll
             || state.withLock { state in
                 state.allowsPrivate || state.relays.contains(endpoint) || state.servers.contains(endpoint)
-                    || state.others.contains(endpoint)
+                    || state.others.contains(endpoint) || state.callRelay == endpoint
             }
         return isTrusted ? .anywhere : .only(try await Self.checkedAddresses(host, addresses: addresses))
     }

@@ -51,6 +51,7 @@ let wholeConfiguration = """
           - { command: [./bin/scribe], name: echo_2 }
     media: { servers: [https://media.example, "http://127.0.0.1:3334"], cache: 2GiB }
     databases: { size: 1GiB, timeout: 10s, backup: 6h }
+    calls: { relay: wss://relay.example/calls, longest: 10m }
     supervisor: { restart: { strategy: rest_for_one, intensity: 3, period: 2m, backoff: 250ms..5s }, drain: 1m,
       patience: 45s, control: run/control.sock }
     observe: { listen: "[::1]:9464", hosts: [bots.example], canary: { every: 2m, budget: 5s }, logs: json,
@@ -309,6 +310,7 @@ struct ConfigurationTests {
                         restart: permanent
                 media: { servers: ["https://media.example", "http://127.0.0.1:3334"], cache: 2GiB }
                 databases: { size: 1GiB, timeout: 10s, backup: 6h }
+                calls: { relay: "wss://relay.example/calls", longest: 10m }
                 supervisor: { restart: { strategy: rest_for_one, intensity: 3, period: 2m, backoff: 250ms..5s }, \
                 drain: 1m, patience: 45s, control: /etc/pikabot/run/control.sock }
                 observe: { listen: "[::1]:9464", hosts: [bots.example], canary: { every: 2m, budget: 5s }, \

@@ -27,6 +27,8 @@ extension Configuration {
         entries.add("databases", "size", sizeText(databases.bytes))
         entries.add("databases", "timeout", databases.timeout.configurationText)
         entries.add("databases", "backup", databases.backup?.configurationText ?? "never")
+        entries.add("calls", "relay", calls.relay?.string)
+        entries.add("calls", "longest", calls.longest.configurationText)
         entries.add("supervisor", "restart", "strategy", supervisor.strategy.rawValue)
         entries.add("supervisor", "restart", "intensity", "\(supervisor.intensity)")
         entries.add("supervisor", "restart", "period", supervisor.period.configurationText)

@@ -20,6 +20,7 @@ enum ConfigurationSchema {
                 "Servers for message attachments, and the cache of received ones."),
             SchemaKey(
                 "databases", .mapping(databases), .meaning("its defaults"), "Limits and copies of bots' databases."),
+            SchemaKey("calls", .mapping(calls), .meaning("its defaults"), "The media of calls."),
             SchemaKey(
                 "supervisor", .mapping(supervisor), .meaning("its defaults"),
                 "How workers are monitored, restarted and stopped."),
@@ -76,6 +77,18 @@ enum ConfigurationSchema {
             SchemaKey(
                 "backup", .text(.hoursOrNever), .standard("1d"), example: "6h", effect: .restartsWorker,
                 "Age at which the copy of an open database file is renewed."),
+        ])
+
+    static let calls = SchemaMapping(
+        "calls", "Calls",
+        [
+            SchemaKey(
+                "relay", .text(.callRelay), .meaning("accounts can answer calls, but not make any"),
+                example: "wss://relay.example/calls", effect: .live,
+                "Call relay of the calls that bots make. Calls that they answer use the relay that the caller names."),
+            SchemaKey(
+                "longest", .text(.duration), .standard("1h"), example: "10m", effect: .live,
+                "Time after which a connected call ends with the reason `time_limit`; at most 1d."),
         ])
 
     static let supervisor = SchemaMapping(

@@ -1,7 +1,7 @@
 extension SchemaText {
     static let all: [SchemaText] = [
         .duration, .hoursOrNever, .hoursOrForever, .durationRange, .durationRangeOrNever, .sizeOrNever, .rate, .relay,
-        .server,
+        .callRelay, .server,
         .publicKey, .chatID, .headerName, .path, .accountName, .botName, .includedBot, .variable, .credential, .word,
         .address,
         .hostName,
@@ -34,6 +34,9 @@ extension SchemaText {
     static let relay = SchemaText(
         name: "relay", title: "relay address", pattern: "^[wW][sS]{1,2}://[^ ]+$",
         summary: "A `wss://` URL, or `ws://` for a relay on the same machine or in a private network.")
+    static let callRelay = SchemaText(
+        name: "callRelay", title: "call relay address", pattern: "^[wW][sS]{1,2}://[^ ]+/calls/?$",
+        summary: "A `wss://` or `ws://` URL that ends in `/calls`.")
     static let server = SchemaText(
         name: "server", title: "server address", pattern: "^[hH][tT]{2}[pP][sS]?://[^ ]+$",
         summary: "An `https://` or `http://` URL.")

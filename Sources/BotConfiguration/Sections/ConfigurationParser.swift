@@ -21,6 +21,7 @@ struct ConfigurationParser {
         let accounts = fields.required("accounts").flatMap(accounts)
         let media = fields.optional("media").map(media) ?? MediaConfiguration()
         let databases = fields.optional("databases").map(databases) ?? DatabaseConfiguration()
+        let calls = fields.optional("calls").map(calls) ?? CallConfiguration()
         var supervisor = SupervisionConfiguration()
         if let value = fields.optional("supervisor") { read(value, into: &supervisor) }
         var observe = ObservationConfiguration()
@@ -29,7 +30,7 @@ struct ConfigurationParser {
         return Configuration(
             folder: folder, relays: relays, allowsPrivateAddresses: allowsPrivate, stateDirectory: state,
             accounts: accounts, media: media,
-            databases: databases, supervisor: supervisor, observe: observe)
+            databases: databases, calls: calls, supervisor: supervisor, observe: observe)
     }
 
     /// Resolves a path of the file against its folder.

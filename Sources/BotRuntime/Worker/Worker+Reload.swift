@@ -1,5 +1,6 @@
 import BotConfiguration
 import BotDispatch
+import BotKit
 import ExternalBots
 import NetworkAddresses
 import Nostr
@@ -26,6 +27,7 @@ extension Worker {
         }
         relays.set(configuration.relays)
         addresses.setAllowsPrivate(configuration.allowsPrivateAddresses)
+        addresses.setConfiguredCallRelay(configuration.calls.relay)
         admission.operators = account.operators
         try await dispatcher.reconfigure(bots)
         for bot in bots { programs.first { $0.label == bot.label }?.policy = bot.policy }
@@ -64,10 +66,13 @@ extension Worker {
             case .nobody: .nobody
             case .allowlist(let keys): .only(keys)
             }
+        var calls = CallPolicy.handlers
+        calls.moqURL = configuration.calls.relay?.string
+        calls.longestMilliseconds = configuration.calls.longest.wholeMilliseconds
         return CoreConfiguration(
             relays: configuration.relays, invites: invites, selfUpdate: account.selfUpdate,
             retention: account.retention, detectsCopies: true, mediaServers: configuration.media.servers,
-            readsProfiles: account.profiles,
+            calls: calls, readsProfiles: account.profiles,
             inviteLimits: .init(account.inviteLimit), callLimit: RateLimit(6, per: .seconds(60)),
             onRollbackStorm: account.onRollbackStorm, groupProtocol: account.groupProtocol)
     }

@@ -109,11 +109,11 @@ struct CallMachine: Sendable, Hashable {
         case .userEnds(let callID, let reason):
             guard let call = self.live, call.id == callID else { throw AppCoreError.unknownCall }
             return self.end(call, reason, at: now, saying: .end(reason: reason))
-        case .timedOut(let callID): return self.timedOut(callID, now)
+        case .timedOut(let callID): return self.timedOut(callID, policy, now)
         case .publishFailed(let callID):
             guard let call = self.live, call.id == callID else { return [] }
             return self.end(call, "publish_failed", at: now)
-        case .mediaConnected(let callID): return self.connected(callID, now)
+        case .mediaConnected(let callID): return self.connected(callID, policy, now)
         case .mediaFailed(let callID):
             guard let call = self.live, call.id == callID else { return [] }
             return self.end(call, "runtime_error", at: now, saying: .end(reason: "runtime_error"))
@@ -186,20 +186,24 @@ extension CallMachine {
         return [.send(.accept(call.session), callID: call.id, groupID: call.groupID), .startMedia(call)]
     }
 
-    private mutating func timedOut(_ callID: String, _ now: Int64) -> [Action] {
+    private mutating func timedOut(_ callID: String, _ policy: CallPolicy, _ now: Int64) -> [Action] {
         switch self.state {
         case .offering(let call, let until), .ringing(let call, let until):
             guard call.id == callID, until <= now else { return [] }
             return self.end(call, "timeout", at: now, saying: .end(reason: "timeout"))
-        case .idle, .connecting, .active, .ended: return []
+        case .active(let call):
+            guard call.id == callID, let end = call.end(by: policy), end <= now else { return [] }
+            return self.end(call, "time_limit", at: now, saying: .end(reason: "time_limit"))
+        case .idle, .connecting, .ended: return []
         }
     }
 
-    private mutating func connected(_ callID: String, _ now: Int64) -> [Action] {
+    private mutating func connected(_ callID: String, _ policy: CallPolicy, _ now: Int64) -> [Action] {
         guard case .connecting(var call) = self.state, call.id == callID else { return [] }
         call.connectedAt = now
         self.state = .active(call)
-        return [.record(.connected, call)]
+        let wake = call.end(by: policy).map { Action.wake(callID: callID, atMilliseconds: $0) }
+        return [.record(.connected, call)] + [wake].compactMap(\.self)
     }
 
     private mutating func toggle(_ body: (inout Call) -> Void) throws(AppCoreError) -> [Action] {
@@ -232,6 +236,12 @@ extension CallMachine {
 }
 
 extension CallMachine.Call {
+    /// The time at which the connected call ends, in Unix milliseconds; nil if the policy has no limit.
+    func end(by policy: CallPolicy) -> Int64? {
+        guard let limit = policy.longestMilliseconds, let connectedAt = self.connectedAt else { return nil }
+        return connectedAt.clampedAdding(limit)
+    }
+
     /// Returns whether a signal is about this call and from its other side: another group member cannot end it.
     func matches(_ origin: CallMachine.Origin) -> Bool {
         self.id == origin.callID && self.groupID == origin.groupID && self.peer == origin.sender

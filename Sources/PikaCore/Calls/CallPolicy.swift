@@ -10,17 +10,20 @@ public struct CallPolicy: Sendable, Hashable {
     public var moqURL: String?
     /// The default broadcast base is this prefix, a slash and the call's id. No leading or trailing slash.
     public var broadcastPrefix: String
+    /// The milliseconds after which a connected call ends with the reason `time_limit`; nil for no limit.
+    public var longestMilliseconds: Int64?
 
     /// Creates a policy.
     public init(
         allowsGroups: Bool, allowsVideo: Bool, allowsData: Bool = true, moqURL: String? = nil,
-        broadcastPrefix: String = "pika/calls"
+        broadcastPrefix: String = "pika/calls", longestMilliseconds: Int64? = nil
     ) {
         self.allowsGroups = allowsGroups
         self.allowsVideo = allowsVideo
         self.allowsData = allowsData
         self.moqURL = moqURL
         self.broadcastPrefix = broadcastPrefix
+        self.longestMilliseconds = longestMilliseconds
     }
 
     /// Every call rings, and handlers decide.
