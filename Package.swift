@@ -77,9 +77,9 @@ var targets: [Target] = [
     library("Storage", ["Errors", "ProcessSupport", "PikaCore", "MLS", "Nostr", "CSodium", grdb]),
     library("BotStorage", ["Errors", "BotKit", "PikaCore", "Storage", grdb]),
     library("EmbeddedRelay", ["CallWire", "Errors", "Nostr", crypto, grdb, logging, lifecycle] + nio),
-    library("BotKit", ["Errors", "PikaCore", "Marmot", "Nostr", logging]),
+    library("BotKit", ["CallMedia", "Errors", "PikaCore", "Marmot", "Nostr", logging]),
     library("ProbeReports", ["BotKit", "Nostr"]),
-    library("BotDispatch", ["BotKit", "Errors", "PikaCore", "Nostr", lifecycle, logging, metrics]),
+    library("BotDispatch", ["BotKit", "CallMedia", "Errors", "PikaCore", "Nostr", lifecycle, logging, metrics]),
     library("Telemetry", ["Errors", lifecycle, logging, metrics] + nio),
     library("BotConfiguration", ["BotKit", "BotDispatch", "Errors", "ProcessSupport", "PikaCore", "Nostr", yams]),
     library(
@@ -128,6 +128,9 @@ var targets: [Target] = [
         exclude: ["README.md", "pairing"],
         swiftSettings: settings),
     .target(
+        name: "VoicemailBot", dependencies: ["BotKit"], path: "bots/voicemail", exclude: ["README.md"],
+        swiftSettings: settings),
+    .target(
         name: "GroupCanaryBot", dependencies: ["BotKit"], path: "bots/group-canary", exclude: ["README.md"],
         swiftSettings: settings),
     .target(
@@ -163,7 +166,7 @@ var targets: [Target] = [
             "BotProgram", "BotConfiguration", "BotRuntime", "BotKit", "BlossomClient", "CallMedia", "CallTransport",
             "ConvergenceNode", "Daemon",
             "EchoBot", "EpicuraBot", "EpicuraSimulator", "GroupCanaryBot", "Load", "LoadReport", "KeyPackageProbeBot",
-            "NetworkAddresses", "NotesBot", "ProbeReports", "RelayProbeBot",
+            "NetworkAddresses", "NotesBot", "ProbeReports", "RelayProbeBot", "VoicemailBot",
             "ProcessSupport", "ResponderBot", "Supervisor", "Telemetry", "EmbeddedRelay", "RelayClient", "Storage",
             "PikaCore", "Marmot", "MLS", "Nostr", arguments, lifecycle, unixSignals, logging,
         ],
@@ -225,6 +228,7 @@ var targets: [Target] = [
             "Appliance", "EpicuraBot", "EpicuraSimulator", "BotKit", "BotDispatch", "BotTesting", "Errors", "PikaCore",
             "Nostr",
         ]),
+    tests("VoicemailBotTests", ["VoicemailBot", "BotKit", "BotDispatch", "BotTesting", "CallMedia", "PikaCore", "Nostr"]),
     tests("GroupCanaryBotTests", ["GroupCanaryBot", "BotKit", "BotDispatch", "BotTesting", "PikaCore", "Nostr"]),
     tests(
         "RelayProbeBotTests", ["RelayProbeBot", "ProbeReports", "BotKit", "BotTesting", "PikaCore", "Nostr", logging]),

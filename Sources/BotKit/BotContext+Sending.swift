@@ -68,7 +68,7 @@ extension BotContext {
     @discardableResult
     public func dispatch(_ action: AppAction) -> ActionID { collect(.dispatch(action)) }
 
-    private func callID() throws(BotError) -> String {
+    func callID() throws(BotError) -> String {
         guard case .call(let call)? = event?.content else {
             throw BotError(.noCall, "only a call signal has a call; use this in OnCall")
         }

@@ -25,6 +25,8 @@ extension ErrorCode where Failure == BotError {
     public static var noMessage: Self { Self("no_message") }
     /// The handled event is not a call signal, so there is no call to reject or end.
     public static var noCall: Self { Self("no_call") }
+    /// A call is over, was not answered, or its media cannot be exchanged.
+    public static var callFailed: Self { Self("call_failed") }
     /// The trigger belongs to no chat, and the handler named none.
     public static var noChat: Self { Self("no_chat") }
     /// Several groups claim the nostrGroupID by which the handler named a chat.

@@ -132,6 +132,7 @@ extension CallMediaSession {
         while true {
             do {
                 let groups = try await self.withTimeout(Self.connectTimeout) { try await connection.subscribe(address) }
+                self.notePeer()
                 for try await group in groups { self.receive(group, of: track) }
             } catch {
                 // Not announced yet, or ended: it may be announced later.

@@ -43,6 +43,9 @@ package final class CallMediaSession: Sendable {
     let frameSignal = WakeSignal()
     let playoutSignal = WakeSignal()
     let endSignal = WakeSignal()
+    /// Ends once the other side publishes a track.
+    private let arrival: AsyncStream<Void>
+    private let arrivalContinuation: AsyncStream<Void>.Continuation
 
     init(_ plan: CallMediaPlan, clock: any CoreClock) {
         let keys = CallMediaKeys(
@@ -61,7 +64,11 @@ package final class CallMediaSession: Sendable {
             bufferingPolicy: .bufferingNewest(Self.backlog))
         (self.pieces, self.pieceContinuation) = AsyncStream.makeStream(
             bufferingPolicy: .bufferingOldest(Self.maximumPieces))
+        (self.arrival, self.arrivalContinuation) = AsyncStream.makeStream()
     }
+
+    /// The number of the newest audio frame in ``received``; nil before the first one.
+    package var newestAudio: UInt64? { self.state.withLock { $0.newestAudio } }
 
     package var statistics: CallStatistics { self.state.withLock { $0.currentStatistics } }
 
@@ -144,6 +151,11 @@ package final class CallMediaSession: Sendable {
 
     // MARK: Control
 
+    /// Returns once the other side publishes a track, or the session has ended. One caller.
+    package func peerArrival() async { for await _ in self.arrival {} }
+
+    func notePeer() { self.arrivalContinuation.finish() }
+
     func set(isMuted: Bool, isCameraOn: Bool) {
         self.state.withLock { state in
             state.isMuted = isMuted
@@ -156,6 +168,7 @@ package final class CallMediaSession: Sendable {
         self.state.withLock { $0.isOver = true }
         self.pieceContinuation.finish()
         self.receivedContinuation.finish()
+        self.arrivalContinuation.finish()
         self.endSignal.send()
     }
 

@@ -11,6 +11,8 @@ struct CallMediaState: Sendable {
     var outgoing: [[UInt8]] = []
     private var rest: [UInt8] = []
     private var jitter = JitterBuffer()
+    /// The number of the newest audio frame that was played.
+    private(set) var newestAudio: UInt64?
 
     /// The frame counters: first for the keys of audio and data, then for those of video.
     private var counters = [CallFrameCounter(), CallFrameCounter()]
@@ -94,6 +96,12 @@ struct CallMediaState: Sendable {
 
     /// Returns the audio of one turn: silence of this length for a missing frame, nil if nothing is due.
     mutating func play(silence length: Int) -> CallAudioChunk? {
+        let chunk = self.nextChunk(silence: length)
+        self.newestAudio = chunk?.sequence ?? self.newestAudio
+        return chunk
+    }
+
+    private mutating func nextChunk(silence length: Int) -> CallAudioChunk? {
         switch self.jitter.pop() {
         case nil: return nil
         case .frame(let sequence, let pcm)?: return CallAudioChunk(sequence: sequence, pcm: pcm, isConcealed: false)

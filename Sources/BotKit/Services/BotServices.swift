@@ -23,6 +23,8 @@ public struct BotServices: Sendable {
     public var connections: any BotConnections
     /// Adds items to the bot's own feeds.
     public var inbox: any BotInbox
+    /// Answers and makes calls.
+    public var calls: any BotCalls = NoBotServices()
     /// Opens the bots' database files.
     package var databases: any BotDatabases
     /// Durable, sealed records, on which vault, token pipelines and outboxes are built.

@@ -71,6 +71,7 @@ package struct Worker: Service {
         self.registry = registry
         relays = ConfiguredRelays(configuration.relays)
         addresses = AddressGuard(allowsPrivate: configuration.allowsPrivateAddresses)
+        addresses.setConfiguredCallRelay(configuration.calls.relay)
         (bots, programs) = try Self.install(account.bots, from: registry, environment)
         feeds = try Self.feeds(of: account, environment)
         feedMonitor = FeedMonitor(feeds, clock: SystemClock())
@@ -241,6 +242,7 @@ extension Worker {
             chats: CoreChats(core), metrics: MetricsFacade(), connections: MessageConnections(logger: logger),
             clock: clock)
         services.inbox = CoreInbox(core)
+        services.calls = CoreCalls(core, clock: clock)
         services.relayProbes = AccountRelayProbes(
             key: key, pool: pool, relays: relays, folder: folder, clock: clock)
         services.keyPackageProbes = KeyPackageProber(

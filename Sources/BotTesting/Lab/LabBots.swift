@@ -51,6 +51,7 @@ extension LabMember {
         configuration.services = bots.services
         configuration.services.chats = CoreChats(core)
         configuration.services.inbox = CoreInbox(core)
+        configuration.services.calls = CoreCalls(core, clock: self.lab.clock)
         configuration.services.clock = self.lab.clock
         // Records are in the member's store, so that a crash of the member loses what was not committed.
         if let store = self.lastStore.withLock({ $0 }) { configuration.services.records = StoredRecords(store) }

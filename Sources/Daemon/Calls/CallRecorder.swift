@@ -41,8 +41,9 @@ struct CallRecorder: Sendable {
         do {
             try FileManager.default.createDirectory(
                 atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            let wav = CallAudio.wav(pcm, rate: track.sampleRate, channels: track.channels)
-            try Data(wav).write(to: URL(fileURLWithPath: path), options: .atomic)
+            let audio = WaveAudio(
+                pcm: pcm, sampleRate: Int(clamping: track.sampleRate), channels: Int(clamping: track.channels))
+            try Data(audio.file).write(to: URL(fileURLWithPath: path), options: .atomic)
         } catch {
             return self.logger.warning("a call's audio could not be written", metadata: ["reason": "\(error)"])
         }

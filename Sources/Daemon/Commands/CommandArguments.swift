@@ -1,3 +1,4 @@
+import CallMedia
 import Foundation
 import Nostr
 import PikaCore
