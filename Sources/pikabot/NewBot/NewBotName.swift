@@ -13,7 +13,7 @@ struct NewBotName: Hashable, Sendable {
     /// The targets of pikabot that have the form of a new package's targets. A package graph has each target once.
     static let takenTargets = [
         "BotProgram", "EchoBot", "EpicuraBot", "GroupCanaryBot", "KeyPackageProbeBot", "NotesBot", "RelayProbeBot",
-        "ResponderBot",
+        "ResponderBot", "VoicemailBot",
     ]
 
     init(_ text: String) throws(CommandError) {
