@@ -207,7 +207,10 @@ var targets: [Target] = [
         ] + nio),
     tests(
         "CallTransportTests",
-        ["CallMedia", "CallTransport", "CallWire", "EmbeddedRelay", "NetworkAddresses", "PikaCore", logging]),
+        [
+            "BotTesting", "CallMedia", "CallTransport", "CallWire", "EmbeddedRelay", "NetworkAddresses", "PikaCore",
+            logging,
+        ]),
     tests(
         "EmbeddedRelayTests", ["CallWire", "Errors", "EmbeddedRelay", "Nostr", crypto, lifecycle, logging, grdb] + nio),
     tests("StorageTests", ["Storage", "Errors", "PikaCore", "Marmot", "MLS", "Nostr", grdb]),
@@ -228,7 +231,8 @@ var targets: [Target] = [
             "Appliance", "EpicuraBot", "EpicuraSimulator", "BotKit", "BotDispatch", "BotTesting", "Errors", "PikaCore",
             "Nostr",
         ]),
-    tests("VoicemailBotTests", ["VoicemailBot", "BotKit", "BotDispatch", "BotTesting", "CallMedia", "PikaCore", "Nostr"]),
+    tests(
+        "VoicemailBotTests", ["VoicemailBot", "BotKit", "BotDispatch", "BotTesting", "CallMedia", "PikaCore", "Nostr"]),
     tests("GroupCanaryBotTests", ["GroupCanaryBot", "BotKit", "BotDispatch", "BotTesting", "PikaCore", "Nostr"]),
     tests(
         "RelayProbeBotTests", ["RelayProbeBot", "ProbeReports", "BotKit", "BotTesting", "PikaCore", "Nostr", logging]),

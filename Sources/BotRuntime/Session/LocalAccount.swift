@@ -1,4 +1,6 @@
 import BlossomClient
+import BotDispatch
+package import BotKit
 import CallMedia
 import CallTransport
 import Foundation
@@ -37,6 +39,9 @@ package struct LocalAccount: Sendable {
         }
         return chatID
     }
+
+    /// Answers and makes calls.
+    package var calls: any BotCalls { CoreCalls(core, clock: SystemClock()) }
 
     /// Publishes a key package and waits, without a deadline, until `isDone`; throws if every relay has refused it.
     ///
@@ -118,6 +123,7 @@ private func runLocalAccount<Result: Sendable>(
     var ports = CorePorts(transport: pool, store: store, clock: SystemClock(), logger: settings.logger)
     ports.media = media
     ports.cache = store.mediaCache(.standard, logger: settings.logger)
+    settings.addresses.setConfiguredCallRelay(settings.core.calls.moqURL.flatMap { try? RelayURL($0) })
     ports.callMedia = CallMediaSessions(
         transport: CallRelayTransport(addresses: settings.addresses, clock: ports.clock, logger: settings.logger),
         clock: ports.clock)

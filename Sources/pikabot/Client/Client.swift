@@ -150,14 +150,17 @@ extension AppState {
 }
 
 /// Opens the account that the options choose, runs it for as long as `body` does, and closes it.
+///
+/// - Parameter configuration: The core's configuration; that of the options by default.
 func withClient<Result: Sendable>(
-    _ options: ClientOptions, _ body: @escaping @Sendable (Client) async throws -> Result
+    _ options: ClientOptions, _ configuration: CoreConfiguration? = nil,
+    _ body: @escaping @Sendable (Client) async throws -> Result
 ) async throws -> Result {
     let folder = try options.accountFolder()
     let logger = Logger(label: "pikabot")
     let held = try StoredIdentity.loadOrCreate(in: folder).heldKey(logger: logger)
     let settings = LocalAccountSettings(
-        key: held, core: try options.coreConfiguration(), stateDirectory: folder, keepsEvents: true,
+        key: held, core: try configuration ?? options.coreConfiguration(), stateDirectory: folder, keepsEvents: true,
         addresses: AddressGuard(allowsPrivate: options.allowsPrivateAddresses), logger: logger)
     do {
         return try await withLocalAccount(settings) { try await body(Client(key: held.key, account: $0)) }

@@ -292,6 +292,21 @@ import Testing
         }
     }
 
+    @Test func longCallEndsWithReason() throws {
+        var policy = CallPolicy.handlers
+        policy.longestMilliseconds = 60_000
+        var machine = try Self.machine(.connecting)
+        let connected = try machine.handle(.mediaConnected(callID: "call"), policy, nowMilliseconds: Self.now)
+        #expect(connected.contains(.wake(callID: "call", atMilliseconds: Self.now + 60_000)))
+        let early = try machine.handle(.timedOut(callID: "call"), policy, nowMilliseconds: Self.now + 59_999)
+        #expect(early.isEmpty)
+        let other = try machine.handle(.timedOut(callID: "other"), policy, nowMilliseconds: .max)
+        #expect(other.isEmpty)
+        let late = try machine.handle(.timedOut(callID: "call"), policy, nowMilliseconds: Self.now + 60_000)
+        #expect(late.contains(.send(.end(reason: "time_limit"), callID: "call", groupID: Self.groupID)))
+        #expect(machine.live == nil)
+    }
+
     @Test func refusesCameraToggleInAudioCall() throws {
         var machine = CallMachine()
         _ = try machine.handle(
