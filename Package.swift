@@ -214,7 +214,7 @@ var targets: [Target] = [
     tests(
         "EmbeddedRelayTests", ["CallWire", "Errors", "EmbeddedRelay", "Nostr", crypto, lifecycle, logging, grdb] + nio),
     tests("StorageTests", ["Storage", "Errors", "PikaCore", "Marmot", "MLS", "Nostr", grdb]),
-    tests("BotStorageTests", ["BotStorage", "BotKit", "BotTesting", "Errors", "PikaCore", "Nostr", "Storage"]),
+    tests("BotStorageTests", ["BotStorage", "BotKit", "BotTesting", "Errors", "PikaCore", "Nostr", "Storage", grdb]),
     tests("TelemetryTests", ["Errors", "Telemetry", lifecycle, logging, metrics] + nio),
     tests(
         "ExternalBotsTests",

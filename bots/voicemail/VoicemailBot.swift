@@ -34,7 +34,7 @@ package struct VoicemailBot: Bot {
                 return
             }
             let file = OutgoingFile(bytes: recording.file, filename: "voicemail.wav", mediaType: "audio/wav")
-            let seconds = Int(recording.duration / .seconds(1))
+            let seconds = Int((recording.duration / .seconds(1)).rounded())
             let caption = "Voicemail from \(caller), \(seconds) s"
             let transcript = await transcript(of: file.bytes, context)
             context.send(media: [file], caption: ([caption] + transcript).joined(separator: "\n"), to: settings.chat)

@@ -9,7 +9,7 @@ import ProcessSupport
     import Darwin
 #endif
 
-/// Backups of an account's state: one file of mode 0600 with a consistent copy of its database.
+/// Backups of an account's state: one file of mode 0600 with consistent copies of its database and of its bots'.
 ///
 /// Values stay sealed in it. A restore needs the account's sealing key, which the backup does not contain; nor does it
 /// contain the account's own key. Damage is detected (SHA-256); deliberate changes to rows are detected only in sealed
@@ -29,13 +29,15 @@ package enum StateBackup {
         let folder = try StoreFile.makeFolder(beside: file)
         let copy = "\(folder)/copy.sqlite"
         let draft = "\(folder)/backup"
+        let part = "\(folder)/part.sqlite"
         defer {
-            for name in [copy, "\(copy)-journal", draft] { unlink(name) }
+            for name in [copy, "\(copy)-journal", draft, part, "\(part)-journal"] { unlink(name) }
             rmdir(folder)
         }
         do {
             close(try StoreFile.open(copy, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW))
             try Self.copyDatabase(source, to: copy)
+            try Self.addBotFiles(of: directory, to: copy, draft: part)
             return try Self.pack(copy, into: draft, file)
         } catch { throw (error as? StoreError) ?? StoreError(error, database: source) }
     }
@@ -56,8 +58,10 @@ package enum StateBackup {
         let state = try StateDirectory(preparing: directory)
         let draft = StoreFile.draftPath(beside: "\(state.path)/restored.sqlite")
         var isDone = false
+        var botFiles: [String] = []
         defer {
             for name in [draft, "\(draft)-journal", "\(draft)-wal", "\(draft)-shm"] { unlink(name) }
+            if !isDone { Self.remove(botFiles) }
             if isNew, !isDone {
                 unlink("\(state.path)/lock")
                 rmdir(state.path)
@@ -71,6 +75,8 @@ package enum StateBackup {
         do {
             try Self.unpack(file, into: draft)
             try Self.beginInstance(draft, sealingKey, nowMilliseconds)
+            botFiles = try Self.placeBotFiles(draft, of: file, in: state.path)
+            try StoreFile.synchronize(draft)
         } catch { throw (error as? StoreError) ?? Self.damaged(file, error) }
         guard rename(draft, state.databasePath) == 0 else {
             throw StoreError(errno: errno, "cannot rename", state.databasePath)
@@ -117,7 +123,7 @@ package enum StateBackup {
         try StoreFile.synchronize(path)
     }
 
-    private static func checkIntegrity(_ database: Database, _ path: String) throws {
+    static func checkIntegrity(_ database: Database, _ path: String) throws {
         let answer = try String.fetchOne(database, sql: "PRAGMA integrity_check(1)")
         guard answer == "ok" else {
             throw StoreError(.corrupt, "\(path): SQLite integrity check: \(answer ?? "nothing")")
