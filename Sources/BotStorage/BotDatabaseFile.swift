@@ -17,16 +17,18 @@ package final class BotDatabaseFile: BotDatabase {
     private let kind: BotDatabaseKind
     private let sealer: ValueSealer
     private let limits: DatabaseLimits
+    private let onFailure: @Sendable (BotError.Code) -> Void
 
     /// Opens or creates the file, and applies the migrations that it has not seen.
     ///
     /// The file must exist with mode 0600, because SQLite gives its journal the same mode. Throws
     /// `BotError.Code.storageFailed`, and `BotError.Code.invalidStatement` for a migration.
     package static func open(
-        _ path: String, _ kind: BotDatabaseKind, migrations: [[String]], sealer: ValueSealer, limits: DatabaseLimits
+        _ path: String, _ kind: BotDatabaseKind, migrations: [[String]], sealer: ValueSealer, limits: DatabaseLimits,
+        onFailure: @escaping @Sendable (BotError.Code) -> Void = { _ in }
     ) async throws(BotError) -> BotDatabaseFile {
         for sql in migrations.joined() { try StatementRule.check(sql, kind, []) }
-        let file = try BotDatabaseFile(path, kind, sealer, limits, isReadOnly: false)
+        let file = try BotDatabaseFile(path, kind, sealer, limits, isReadOnly: false, onFailure)
         try await file.write { try Self.migrate($0, kind, migrations) }
         return file
     }
@@ -39,7 +41,8 @@ package final class BotDatabaseFile: BotDatabase {
     }
 
     private init(
-        _ path: String, _ kind: BotDatabaseKind, _ sealer: ValueSealer, _ limits: DatabaseLimits, isReadOnly: Bool
+        _ path: String, _ kind: BotDatabaseKind, _ sealer: ValueSealer, _ limits: DatabaseLimits, isReadOnly: Bool,
+        _ onFailure: @escaping @Sendable (BotError.Code) -> Void = { _ in }
     ) throws(BotError) {
         var configuration = GRDB.Configuration()
         configuration.label = "pikabot.bot"
@@ -61,6 +64,7 @@ package final class BotDatabaseFile: BotDatabase {
         self.kind = kind
         self.sealer = sealer
         self.limits = limits
+        self.onFailure = onFailure
     }
 
     package func close() throws(BotError) {
@@ -229,7 +233,9 @@ package final class BotDatabaseFile: BotDatabase {
                 return value
             }
         } catch {
-            throw Self.error(error)
+            let failure = Self.error(error)
+            onFailure(failure.code)
+            throw failure
         }
     }
 

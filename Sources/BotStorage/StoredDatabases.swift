@@ -13,18 +13,22 @@ package actor StoredDatabases: BotDatabases {
 
     private let folder: String
     private let limits: DatabaseLimits
+    private let observe: BotResourceEvent.Observer
     private let sealer: @Sendable (_ file: String) -> ValueSealer
     private var files: [Name: (file: BotDatabaseFile, kind: BotDatabaseKind)] = [:]
     private var isClosed = false
 
     /// - Parameters:
     ///   - folder: The account's directory.
+    ///   - observe: Receives failures.
     ///   - sealer: Returns the sealer of a file, named `BOT/NAME`.
     package init(
-        folder: String, limits: DatabaseLimits, sealer: @escaping @Sendable (_ file: String) -> ValueSealer
+        folder: String, limits: DatabaseLimits, observe: @escaping BotResourceEvent.Observer = { _, _, _ in },
+        sealer: @escaping @Sendable (_ file: String) -> ValueSealer
     ) {
         self.folder = "\(folder)/bots"
         self.limits = limits
+        self.observe = observe
         self.sealer = sealer
     }
 
@@ -40,8 +44,16 @@ package actor StoredDatabases: BotDatabases {
             throw BotError(.limitReached, "a bot can have at most \(limits.files) database files")
         }
         try Self.prepare(path)
-        let file = try await BotDatabaseFile.open(
-            path, kind, migrations: migrations, sealer: sealer("\(bot)/\(name)"), limits: limits)
+        let observe = observe
+        let file: BotDatabaseFile
+        do {
+            file = try await BotDatabaseFile.open(
+                path, kind, migrations: migrations, sealer: sealer("\(bot)/\(name)"), limits: limits
+            ) { observe(.database(failure: $0), bot, name) }
+        } catch {
+            observe(.database(failure: error.code), bot, name)
+            throw error
+        }
         // Another handler may have opened it, or the worker may have ended, meanwhile.
         if let known = files[key] {
             try file.close()
@@ -74,10 +86,21 @@ package actor StoredDatabases: BotDatabases {
                 if let age, !age.overflow, !limit.overflow, age.partialValue < limit.partialValue { continue }
                 try await open.file.backUp(to: copy)
             } catch {
+                observe(.database(failure: error.code), key.bot, key.name)
                 failures["\(key.bot)/\(key.name)"] = error
             }
         }
         return failures
+    }
+
+    /// The sizes of the open files.
+    package var sizes: [StoredDatabaseSize] {
+        files.keys.compactMap { key in
+            guard let path = try? path(key),
+                let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber
+            else { return nil }
+            return StoredDatabaseSize(bot: key.bot, name: key.name, bytes: size.int64Value)
+        }
     }
 
     /// Closes all files; none can be opened afterwards.
@@ -136,4 +159,11 @@ package actor StoredDatabases: BotDatabases {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         return (attributes?[.modificationDate] as? Date).map { Int64($0.timeIntervalSince1970 * 1_000) }
     }
+}
+
+/// The size of an open database file of a bot.
+package struct StoredDatabaseSize: Sendable, Hashable {
+    package let bot: String
+    package let name: String
+    package let bytes: Int64
 }

@@ -20,6 +20,7 @@ public actor RequestOutbox {
     private let name: String
     private let records: any SealedRecords
     private let clock: any CoreClock
+    private let observe: @Sendable (BotResourceEvent) -> Void
     private let send: Send
     private let onOutcome: OnOutcome
     private let turns = Turns()
@@ -36,6 +37,7 @@ public actor RequestOutbox {
     package init(
         bot: String, name: String, limits: OutboxLimits, records: any SealedRecords, clock: any CoreClock,
         generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
+        observe: @escaping @Sendable (BotResourceEvent) -> Void = { _ in },
         send: @escaping Send, onOutcome: @escaping OnOutcome
     ) {
         self.bot = bot
@@ -43,6 +45,7 @@ public actor RequestOutbox {
         self.records = records
         self.clock = clock
         self.generator = generator
+        self.observe = observe
         self.send = send
         self.onOutcome = onOutcome
         machine = OutboxMachine(limits: limits)
@@ -83,6 +86,7 @@ public actor RequestOutbox {
         ])
         numbers[key] = number
         machine.append(OutboxMachine.Entry(request))
+        observe(.outboxSize(machine.entries.count))
         wake.yield()
     }
 
@@ -133,6 +137,8 @@ public actor RequestOutbox {
         await onOutcome(OutboxOutcome(request: entry.request, result: result, attempts: entry.attempts))
         await turns.begin()
         machine.finish(entry.id)
+        observe(.outboxEnded(BotResourceEvent.RequestEnd(result)))
+        observe(.outboxSize(machine.entries.count))
         let number = numbers.removeValue(forKey: entry.id)
         let index = OutboxRecord.Index(
             records: machine.entries.compactMap { numbers[$0.id] }, remembered: machine.remembered)
@@ -180,6 +186,7 @@ public actor RequestOutbox {
         numbers = found
         nextNumber = (index.records.max() ?? -1).clampedAdding(1)
         isLoaded = true
+        observe(.outboxSize(machine.entries.count))
         wake.yield()
     }
 }

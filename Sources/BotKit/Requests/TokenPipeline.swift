@@ -38,6 +38,7 @@ public actor TokenPipeline {
     private let http: any BotHTTP
     private let vault: BotVault
     private let background: BackgroundTasks
+    private let observe: @Sendable (BotResourceEvent) -> Void
     private let renew: Renew
     private var machine: TokenMachine?
     private var tokens: TokenPair?
@@ -47,12 +48,14 @@ public actor TokenPipeline {
     private var requests = 0
 
     package init(
-        name: String, http: any BotHTTP, vault: BotVault, background: BackgroundTasks, renew: @escaping Renew
+        name: String, http: any BotHTTP, vault: BotVault, background: BackgroundTasks,
+        observe: @escaping @Sendable (BotResourceEvent) -> Void = { _ in }, renew: @escaping Renew
     ) {
         self.name = name
         self.http = http
         self.vault = vault
         self.background = background
+        self.observe = observe
         self.renew = renew
     }
 
@@ -118,12 +121,14 @@ public actor TokenPipeline {
                 case .renewed(let pair): renewed = pair
                 case .refused:
                     guard generation == machine?.generation else { return }
+                    observe(.tokens(.refused))
                     // The tokens are useless even if their removal fails.
                     tokens = nil
                     try? await vault.apply([accessName: nil, refreshName: nil])
                     return resume(machine?.renewed(.refused) ?? [])
                 }
             } catch {
+                observe(.tokens(.failed))
                 return resume(machine?.renewed(.failed) ?? [])
             }
         }
@@ -133,8 +138,10 @@ public actor TokenPipeline {
         do throws(BotError) {
             try await vault.apply([accessName: pair.access, refreshName: pair.refresh])
         } catch {
+            observe(.tokens(.failed))
             return resume(machine?.renewed(.failed) ?? [])
         }
+        observe(.tokens(.renewed))
         guard generation == machine?.generation else { return }
         (tokens, unstored) = (pair, nil)
         resume(machine?.renewed(.stored) ?? [])

@@ -12,9 +12,13 @@ package final class BotResources: Sendable {
     }
 
     package let background = BackgroundTasks()
+    package let observe: BotResourceEvent.Observer
     private let objects = Mutex<[Name: any Sendable]>([:])
 
-    package init() {}
+    /// - Parameter observe: Receives what happens to the objects; called from any task.
+    package init(observe: @escaping BotResourceEvent.Observer = { _, _, _ in }) {
+        self.observe = observe
+    }
 
     /// Returns the object of this type and name, which `make` creates if it is missing, and whether it is new.
     ///

@@ -12,8 +12,11 @@ extension BotServices {
     /// Throws `BotError.Code.limitReached` for more than 16 pipelines of a bot.
     public func tokens(_ name: String, renew: @escaping TokenPipeline.Renew) throws(BotError) -> TokenPipeline {
         let vault = vault
+        let observe = observer(of: name)
         return try resources.object(name, of: bot) {
-            TokenPipeline(name: name, http: http, vault: vault, background: resources.background, renew: renew)
+            TokenPipeline(
+                name: name, http: http, vault: vault, background: resources.background, observe: observe,
+                renew: renew)
         }.object
     }
 
@@ -34,13 +37,18 @@ extension BotServices {
         let plain: RequestOutbox.Send = { (request: BotHTTPRequest) async throws(BotError) -> BotHTTPResponse in
             try await http.send(request)
         }
+        let observe = observer(of: name)
         let (outbox, isNew) = try resources.object(name, of: bot) {
             RequestOutbox(
-                bot: bot, name: name, limits: limits, records: records, clock: clock, send: send ?? plain,
-                onOutcome: onOutcome)
+                bot: bot, name: name, limits: limits, records: records, clock: clock, observe: observe,
+                send: send ?? plain, onOutcome: onOutcome)
         }
         if isNew { resources.background.start { await outbox.run() } }
         return outbox
+    }
+
+    private func observer(of name: String) -> @Sendable (BotResourceEvent) -> Void {
+        { [resources, bot] in resources.observe($0, bot, name) }
     }
 
     /// Returns the bot's connection of this name, which the first call opens; it stays open when the handler ends.
@@ -52,8 +60,14 @@ extension BotServices {
         _ name: String, _ request: BotConnectionRequest, _ handlers: BotConnectionHandlers
     ) throws(BotError) -> any BotConnection {
         let connections = connections
+        let observe = observer(of: name)
+        var observed = handlers
+        observed.onState = { state in
+            observe(.connection(state))
+            handlers.onState(state)
+        }
         let (shared, isNew) = try resources.object(name, of: bot) { () throws(BotError) -> SharedConnection in
-            SharedConnection(connection: try connections.connection(request, handlers))
+            SharedConnection(connection: try connections.connection(request, observed))
         }
         if isNew { resources.background.start { await shared.connection.run() } }
         return shared.connection

@@ -20,11 +20,14 @@ struct BotResourceService: Service {
 
     /// The interval of the checks for old copies, in milliseconds.
     private static let checks: Int64 = 60_000
+    /// The interval of the measurements of sizes, in milliseconds.
+    private static let measurements: Int64 = 10_000
 
     func run() async throws {
         await withGracefulShutdownHandler {
             await withDiscardingTaskGroup { group in
                 group.addTask { await backUp() }
+                group.addTask { await measure() }
                 await resources.background.run()
                 group.cancelAll()
             }
@@ -32,6 +35,14 @@ struct BotResourceService: Service {
             resources.background.finish()
         }
         await databases.close()
+    }
+
+    private func measure() async {
+        while !Task.isCancelled {
+            ResourceMetrics.record(await databases.sizes)
+            let next = clock.monotonicMilliseconds.clampedAdding(Self.measurements)
+            do { try await clock.sleep(untilMonotonicMilliseconds: next) } catch { return }
+        }
     }
 
     private func backUp() async {

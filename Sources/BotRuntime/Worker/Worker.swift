@@ -134,10 +134,12 @@ package struct Worker: Service {
         dispatching.parallelChats = options.parallelChats
         let databases = StoredDatabases(
             folder: absolute(directory), limits: DatabaseLimits(configuration.databases),
+            observe: ResourceMetrics.observer,
             sealer: { [store] in store.valueSealer(file: $0) })
         dispatching.services = botServices(core, held.key, pool, clock)
         dispatching.services.records = StoredRecords(store)
         dispatching.services.databases = databases
+        dispatching.services.resources = BotResources(observe: ResourceMetrics.observer)
         let resources = BotResourceService(
             resources: dispatching.services.resources, databases: databases, backup: configuration.databases.backup,
             clock: clock, logger: logger)

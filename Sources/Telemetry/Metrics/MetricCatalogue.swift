@@ -6,7 +6,8 @@
 /// Names and labels are a contract with operators' dashboards and rules. No label contains a key, an id or content:
 /// labels are words of this software, names that the operator gave in the configuration, and hosts of configured relays.
 package enum MetricCatalogue {
-    package static let all = worker + relays + handlers + feeds + sending + watching + supervision + daemon + probes
+    package static let all =
+        worker + relays + handlers + feeds + resources + sending + watching + supervision + daemon + probes
 
     /// From one millisecond to a minute.
     static let durations = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
@@ -111,6 +112,28 @@ package enum MetricCatalogue {
             labels: ["feed", "result"]),
         .counter("feed_errors_total", "Errors of feeds, by reason.", labels: ["feed", "reason"]),
         .gauge("feed_up", "Whether a feed's source is connected (1) or not (0).", labels: ["feed"]),
+    ]
+
+    private static let resources: [MetricDescription] = [
+        .gauge(
+            "bot_connection_up", "Whether a bot's WebSocket connection is open (1) or not (0).",
+            labels: ["bot", "connection"]),
+        .counter(
+            "bot_connection_retries_total", "Lost or failed WebSocket connections of bots that are retried.",
+            labels: ["bot", "connection"]),
+        .gauge(
+            "bot_requests_waiting", "HTTP requests in a bot's outbox that wait or are in flight.",
+            labels: ["bot", "outbox"]),
+        .counter(
+            "bot_requests_total", "HTTP requests of a bot's outbox that ended, by result.",
+            labels: ["bot", "outbox", "result"]),
+        .counter(
+            "bot_token_renewals_total", "Renewals of a bot's access token, by result.",
+            labels: ["bot", "tokens", "result"]),
+        .gauge("bot_database_bytes", "Size of a bot's open database file.", labels: ["bot", "database"]),
+        .counter(
+            "bot_database_failures_total", "Failed statements and copies of a bot's database, by reason.",
+            labels: ["bot", "database", "reason"]),
     ]
 
     private static let sending: [MetricDescription] = [
