@@ -178,7 +178,7 @@ public final class GroupLab: Sendable {
     }
 
     /// Runs a task among the members, such as a query of a core, and settles.
-    func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    package func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let box = Box()
         let task = Task(executorPreference: self.executor) { try await box.run(body) }
         try await self.settle()

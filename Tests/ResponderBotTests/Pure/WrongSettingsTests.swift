@@ -43,7 +43,7 @@ struct WrongSettingsTests {
         Wrong(
             ["when": ["command": "ping", "joined": "others"], "reply": "x"],
             "rules[0].when: expected one kind of event, found joined, command; name one of command, mention, match, "
-                + "startsWith, contains, equals, any, reaction, kind, schedule, joined, left, removed, call"),
+                + "startsWith, contains, equals, any, reaction, kind, schedule, feed, joined, left, removed, call"),
         Wrong(
             ["when": ["command": "two words"], "reply": "x"],
             "rules[0].when.command: expected 1 to 32 characters without whitespace and without the prefix /, "

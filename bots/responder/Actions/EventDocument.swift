@@ -18,6 +18,12 @@ enum EventDocument {
             event.set("kind", .integer(Int64(message.kind.rawValue)))
             event.set("text", .string(message.content))
         }
+        if let item = triggerContext.item {
+            event.set("feed", .string(item.feed))
+            if let name = item.name { event.set("name", .string(name)) }
+            if let type = item.contentType { event.set("contentType", .string(type)) }
+            if let text = item.text { event.set("text", .string(text)) }
+        }
         if let command = triggerContext.command {
             event.set("command", .string(command))
             event.set("arguments", .string(triggerContext.arguments))

@@ -11,6 +11,10 @@ extension ResponderSettings {
             guard !applied.isEmpty else { return nil }
             return { context in
                 for (rule, triggerContext) in applied {
+                    guard triggerContext.item == nil else {
+                        try await run(rule, triggerContext, inItsChatsOf: context)
+                        continue
+                    }
                     var run = RuleRun(rule, triggerContext, environment: environment, context: context)
                     try await run.perform()
                 }
@@ -20,23 +24,30 @@ extension ResponderSettings {
         return handler
     }
 
-    /// Returns the handler of a scheduled rule, which runs once when due and sends its texts to all of the rule's
-    /// chats. An agent is asked separately for each chat, since one chat's content must not reach another.
+    /// Returns the handler of a scheduled rule, which runs once when due.
     private func handler(for rule: Rule, _ schedule: Schedule) -> Handler {
         OnSchedule(rule.name, schedule) { context in
             guard case .schedule(let due) = context.trigger else { return }
-            let chats = context.snapshot.chatList.filter { chat in
-                chat.isActive && (rule.chats.map { context.snapshot.matches($0, chat) } ?? true)
-            }.map(\.chatID)
-            let id = "schedule-\(due.name)-\(due.dueMilliseconds)"
-            for chats in rule.asksAgent ? chats.map({ [$0] }) : [chats] where !chats.isEmpty {
-                let triggerContext = TriggerContext(
-                    cause: .schedule, id: rule.asksAgent ? "\(id)-\(chats[0])" : id, chats: chats,
-                    at: UnixTime(milliseconds: due.dueMilliseconds))
-                var run = RuleRun(rule, triggerContext, environment: environment, context: context)
-                try await run.perform()
-            }
+            let triggerContext = TriggerContext(
+                cause: .schedule, id: "schedule-\(due.name)-\(due.dueMilliseconds)", chats: [],
+                at: UnixTime(milliseconds: due.dueMilliseconds))
+            try await run(rule, triggerContext, inItsChatsOf: context)
         }.handler
+    }
+
+    /// Runs a rule whose trigger has no chat, and sends its texts to all of the rule's chats. An agent is asked
+    /// separately for each chat, since one chat's content must not reach another.
+    private func run(_ rule: Rule, _ trigger: TriggerContext, inItsChatsOf context: BotContext) async throws {
+        let chats = context.snapshot.chatList.filter { chat in
+            chat.isActive && (rule.chats.map { context.snapshot.matches($0, chat) } ?? true)
+        }.map(\.chatID)
+        for chats in rule.asksAgent ? chats.map({ [$0] }) : [chats] where !chats.isEmpty {
+            var triggerContext = trigger
+            triggerContext.chats = chats
+            if rule.asksAgent { triggerContext.id += "-\(chats[0])" }
+            var run = RuleRun(rule, triggerContext, environment: environment, context: context)
+            try await run.perform()
+        }
     }
 
     /// Returns the rules that apply from an index on; empty if the first one does not.

@@ -9,6 +9,8 @@ enum Trigger: Sendable {
     case arrival
     case call(CallSignalKind)
     case schedule(Schedule)
+    /// An item of the feed with this name.
+    case feed(String)
 
     enum Membership: String, Sendable, CaseIterable {
         case joined, left, removed
@@ -33,6 +35,7 @@ enum Trigger: Sendable {
         case .membership: known.formUnion([.sender, .name, .who])
         case .arrival, .call: known.formUnion([.sender, .name])
         case .schedule: break
+        case .feed: known.formUnion([.text, .feed])
         }
         return known
     }

@@ -4,18 +4,19 @@ import BotKit
 struct TriggerContext: Sendable, Hashable {
     /// The event type in documents for webhooks and programs.
     enum Cause: String, Sendable {
-        case message, reaction, event, joined, left, removed, arrived, call, schedule
+        case message, reaction, event, joined, left, removed, arrived, call, schedule, feed
     }
 
     var cause: Cause
     /// An id of the event that is the same in every process.
     var id: String
-    /// The chats that receive the answers: the event's chat, or those of a scheduled rule.
+    /// The chats that receive the answers: the event's chat, or those of a rule whose trigger has no chat.
     var chats: [ChatID]
     /// The time of the event.
     var at: UnixTime
     var sender: PublicKey?
     var message: MessageEvent?
+    var item: FeedItem?
     /// The command's name in lower case.
     var command: String?
     /// Everything after the command's name.
@@ -32,6 +33,11 @@ extension Rule {
     func triggerContext(of event: CoreEvent, in scope: EventScope, _ report: (Expression.Outcome) -> Void)
         -> TriggerContext?
     {
+        if case (.feed(let name), .feed(let item)) = (trigger, event.content), item.feed == name {
+            // Its chats are those of the rule when it runs.
+            return TriggerContext(
+                cause: .feed, id: "feed-\(name)-\(item.id)", chats: [], at: event.receivedAt, item: item)
+        }
         if let chats, !scope.isChat(among: chats) { return nil }
         let triggerContext: TriggerContext? =
             switch (trigger, event.content) {
@@ -140,7 +146,7 @@ extension Audience {
         case .commit(let commit): commit.committer == sender && EventFilter.fromAdmin.matches(commit, in: scope)
         case .call(let call): EventFilter.fromAdmin.matches(call, in: scope)
         case .joined(let join): EventFilter.fromAdmin.matches(join, in: scope)
-        // No rule is about proposals, withdrawals or outcomes, and items of feeds have no sender.
+        // No rule is about proposals, withdrawals or outcomes, and items of feeds have no author.
         case .proposal, .withdrawn, .outcome, .feed: false
         }
     }

@@ -20,6 +20,15 @@ extension Rule {
                     fix: "remove it: a schedule has no sender, and sets its own interval")
             }
         }
+        if case .feed = trigger {
+            if reader.has("only") {
+                reader.fail("only", expected: "no only for a feed", fix: "remove it: an item has no sender")
+            }
+            // What arrives from outside must not go to every chat by accident.
+            if chats?.isEmpty ?? true {
+                reader.fail("chats", expected: "the chats of a feed's items", fix: "write chats: [CHATID]")
+            }
+        }
         return Rule(
             name: name ?? trigger.commandName ?? "rule \(number)", trigger: trigger, only: only,
             chats: chats.map { Set($0) }, cooldown: cooldown, stops: stop, actions: actions, failure: failure)

@@ -5,22 +5,25 @@ struct TextScope {
     let placeholders: Set<Placeholder>
     let positionalCount: Int
     let hasMessage: Bool
-    let isSchedule: Bool
+    /// Whether the event may be a JSON document with members.
+    let hasMembers: Bool
 
     init(trigger: Trigger) {
         placeholders = trigger.placeholders
         positionalCount = trigger.positionalCount
         hasMessage = trigger.hasMessage
-        isSchedule = if case .schedule = trigger { true } else { false }
+        hasMembers = if case .feed = trigger { true } else { false }
     }
 
     fileprivate func has(_ placeholder: Placeholder) -> Bool {
         if case .positional(let number) = placeholder { return number <= positionalCount }
+        if case .member = placeholder { return hasMembers }
         return placeholders.contains(placeholder)
     }
 
     fileprivate var names: [String] {
         Placeholder.names.filter { Placeholder($0).map(has) ?? false } + (positionalCount > 0 ? ["1"] : [])
+            + (hasMembers ? ["item.NAME"] : [])
     }
 }
 

@@ -8,7 +8,7 @@ extension Trigger {
         "reaction", "kind",
     ]
     /// Keys that cannot be combined with others.
-    private static let otherKeys = ["schedule", "joined", "left", "removed", "call"]
+    private static let otherKeys = ["schedule", "feed", "joined", "left", "removed", "call"]
 
     static func read(_ reader: SettingsReader?, _ defaults: RuleDefaults) -> Trigger? {
         guard let reader else { return nil }
@@ -25,6 +25,7 @@ extension Trigger {
         }
         switch others.first {
         case "schedule": return reader.timetable("schedule", defaults).map { .schedule($0) }
+        case "feed": return reader.string("feed").map { .feed($0) }
         case "joined":
             return reader.choice("joined", of: Whose.self).map { $0 == .ours ? .arrival : .membership(.joined) }
         case "left": return reader.others("left").map { .membership(.left) }

@@ -26,24 +26,34 @@ enum Placeholder: Hashable, Sendable {
     case date
     /// The current time, as `20:31`.
     case time
+    /// The name of the item's feed.
+    case feed
+    /// A member of the item's JSON, by the names and positions that lead to it: `{item.order.lines.0.name}`.
+    case member([String])
     /// The last answer of a webhook, program or agent of the rule.
     case answer
 
     private static let words: [(name: String, value: Placeholder)] = [
         ("sender", .sender), ("name", .name), ("text", .text), ("args", .args), ("0", .match), ("emoji", .emoji),
         ("who", .who), ("chat", .chat), ("chatID", .chatID), ("members", .members), ("me", .me), ("date", .date),
-        ("time", .time), ("answer", .answer),
+        ("time", .time), ("feed", .feed), ("answer", .answer),
     ]
 
     /// All names except those of the numbered placeholders.
     static var names: [String] { words.map(\.name) }
     static let maximumPositional = 20
+    private static let memberPrefix = "item."
+    private static let maximumDepth = 8
 
     init?(_ name: some StringProtocol) {
         if let word = Self.words.first(where: { $0.name == name }) {
             self = word.value
         } else if let number = Int(name), (1...Self.maximumPositional).contains(number), String(number) == name {
             self = .positional(number)
+        } else if name.hasPrefix(Self.memberPrefix) {
+            let parts = name.dropFirst(Self.memberPrefix.count).split(separator: ".", omittingEmptySubsequences: false)
+            guard parts.count <= Self.maximumDepth, parts.allSatisfy({ !$0.isEmpty }) else { return nil }
+            self = .member(parts.map { String($0) })
         } else {
             return nil
         }
@@ -51,6 +61,7 @@ enum Placeholder: Hashable, Sendable {
 
     var name: String {
         if case .positional(let number) = self { return String(number) }
+        if case .member(let path) = self { return Self.memberPrefix + path.joined(separator: ".") }
         return Self.words.first { $0.value == self }?.name ?? ""
     }
 }
