@@ -14,7 +14,8 @@ struct Pikabot: AsyncParsableCommand {
             PublishKeyPackage.self, Groups.self, Welcomes.self, AcceptWelcome.self, Invite.self, Create.self,
             Members.self, Add.self, Remove.self, Leave.self, Rename.self, Describe.self, Admins.self, Relays.self,
             Disband.self,
-            CallCommand.self, Send.self, Messages.self, DownloadMedia.self, Listen.self, QR.self, Profile.self, UpdateProfile.self,
+            CallCommand.self, Send.self, Messages.self, DownloadMedia.self, Listen.self, QR.self, Profile.self,
+            UpdateProfile.self,
             UpdateGroupProfile.self, SendHypernote.self, HypernoteCatalogCommand.self, DaemonCommand.self,
             LoadCommand.self, ConvergenceNodeCommand.self, EpicuraSimulatorCommand.self,
         ])
