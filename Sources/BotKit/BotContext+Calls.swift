@@ -19,7 +19,11 @@ extension BotContext {
     /// Throws `BotError.Code.noChat` without a chat, `BotError.Code.callFailed` if the call is refused, not answered or
     /// not connected, and the errors of `body`.
     ///
-    /// - Parameter peer: The member; nil for the other one of a direct chat.
+    /// - Parameters:
+    ///   - peer: The member; nil for the other one of a direct chat.
+    ///   - chatID: The chat; nil for the event's chat.
+    ///   - tracks: The tracks of the call; audio in Pika's format by default.
+    ///   - body: Uses the call's media.
     public func call<Result: Sendable>(
         _ peer: PublicKey? = nil, in chatID: ChatID? = nil, tracks: [CallSession.Track] = [.audio],
         _ body: (any BotCall) async throws -> Result
