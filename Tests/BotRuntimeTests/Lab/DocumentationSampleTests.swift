@@ -58,7 +58,7 @@ private struct SampleBot: Bot {
     @Test func kitchenPostsOrders() async throws {
         let lab = try GroupLab(seed: 61)
         let alice = try await lab.member("alice")
-        let bot = try await lab.bot(KitchenBot.self, settings: .object(["chat": .string("")]))
+        let bot = try await lab.bot(KitchenBot.self, settings: .object(["chat": .string("none")]))
         let chat = try await alice.create("kitchen", inviting: [bot])
         try await bot.reconfigure([
             LabBots.Entry(
