@@ -82,8 +82,11 @@ struct ConsoleSessions: Sendable {
         return session
     }
 
-    /// Ends a session.
-    mutating func end(_ cookie: String) { sessions[ConsoleToken.fingerprint(cookie)] = nil }
+    /// Returns whether the session of a token's fingerprint has not ended.
+    func isOpen(_ fingerprint: Data, now: Int64) -> Bool { sessions[fingerprint].map { $0.endsAt > now } ?? false }
+
+    /// Ends the session of a token's fingerprint.
+    mutating func end(_ fingerprint: Data) { sessions[fingerprint] = nil }
 
     /// Returns whether a form carries the token of its session.
     static func admits(_ token: String?, in session: Session) -> Bool {

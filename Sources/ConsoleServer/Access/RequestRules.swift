@@ -34,7 +34,11 @@ struct RequestRules: Sendable {
     func refusal(of headers: Headers, acts: Bool) -> Refusal? {
         guard let host = headers.host, hosts.admits(host) else { return .unknownHost }
         guard acts else { return nil }
-        if let origin = headers.origin { return isOwn(origin, host) ? nil : .otherSite }
+        if let origin = headers.origin {
+            // The page's policy `no-referrer` makes browsers hide the origin of its own forms too.
+            if origin == "null" { return headers.fetchSite == "same-origin" ? nil : .otherSite }
+            return isOwn(origin, host) ? nil : .otherSite
+        }
         // Browsers that send no origin send this; other programs send neither, and have no cookies of others.
         if let site = headers.fetchSite, site != "same-origin", site != "none" { return .otherSite }
         return nil
