@@ -34,6 +34,7 @@ let hummingbird: [Target.Dependency] = [
     .product(name: "HummingbirdCore", package: "hummingbird"),
     .product(name: "HTTPTypes", package: "swift-http-types"),
 ]
+let hummingbirdTLS: Target.Dependency = .product(name: "HummingbirdTLS", package: "hummingbird")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 
 func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -92,8 +93,8 @@ var targets: [Target] = [
         "BotRuntime",
         [
             "BotConfiguration", "BotKit", "BotDispatch", "BotStorage", "BlossomClient", "CallMedia", "CallTransport",
-            "Diagnosis", "Errors", "ExternalBots", "Feeds", "NetworkAddresses", "ProbeReports", "ProcessSupport",
-            "Telemetry", "PikaCore",
+            "ConsoleReports", "Diagnosis", "Errors", "ExternalBots", "Feeds", "NetworkAddresses", "ProbeReports",
+            "ProcessSupport", "Telemetry", "PikaCore",
             "Marmot",
             "Nostr",
             "RelayClient", "Storage",
@@ -105,6 +106,12 @@ var targets: [Target] = [
             "BotKit", "BotDispatch", "BotStorage", "CallMedia", "Errors", "PikaCore", "Marmot", "MLS", "Nostr",
             "EmbeddedRelay", "Storage", logging,
         ]),
+    library("ConsoleReports", []),
+    library("ConsolePages", ["ConsoleReports"]),
+    library(
+        "ConsoleServer",
+        ["ConsolePages", "ConsoleReports", "Errors", "Nostr", "Telemetry", crypto, lifecycle, logging, nioSSL]
+            + hummingbird + [hummingbirdTLS] + nio),
     library(
         "Supervisor",
         ["Errors", "ProcessSupport", "Telemetry", subprocess, systemPackage, lifecycle, logging, metrics] + nio),
@@ -155,8 +162,8 @@ var targets: [Target] = [
     library(
         "BotProgram",
         [
-            "BotConfiguration", "BotKit", "BotRuntime", "Diagnosis", "Errors", "ProbeReports", "ProcessSupport",
-            "Supervisor", "Telemetry",
+            "BotConfiguration", "BotKit", "BotRuntime", "ConsolePages", "ConsoleReports", "ConsoleServer", "Diagnosis",
+            "Errors", "ProbeReports", "ProcessSupport", "Supervisor", "Telemetry",
             "Storage", "PikaCore", "Nostr", arguments, lifecycle, unixSignals, logging,
         ]
     ),
@@ -273,6 +280,10 @@ var targets: [Target] = [
     tests(
         "DaemonTests",
         ["Daemon", "BotTesting", "CallMedia", "ProcessSupport", "PikaCore", "Nostr", crypto, lifecycle, logging] + nio),
+    tests("ConsolePagesTests", ["ConsolePages", "ConsoleReports"]),
+    tests(
+        "ConsoleServerTests",
+        ["ConsolePages", "ConsoleReports", "ConsoleServer", "Nostr", httpClient, lifecycle, logging] + nio),
     tests("ProcessSupportTests", ["ProcessSupport"]),
     tests("SupervisorTests", ["Supervisor", "ProcessSupport", "Telemetry", lifecycle, logging, metrics]),
 ]

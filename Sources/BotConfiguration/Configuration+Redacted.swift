@@ -43,7 +43,24 @@ extension ObservationConfiguration {
         let canary = canary.map {
             "{ every: \($0.configurationText), budget: \(canaryBudget.configurationText) }"
         }
-        return "{ \(listen)\(hosts)canary: \(canary ?? "never"), logs: \(logs.rawValue), level: \(level.rawValue) }"
+        let console = console.map { ", console: \($0.configurationText)" } ?? ""
+        return "{ \(listen)\(hosts)canary: \(canary ?? "never"), logs: \(logs.rawValue), level: \(level.rawValue)"
+            + "\(console) }"
+    }
+}
+
+extension ConsoleConfiguration {
+    fileprivate var configurationText: String {
+        var members = ["listen: \(yamlText(listen.description))", "hosts: \(yamlList(hosts))"]
+        if let tls {
+            members.append("tls: { certificate: \(yamlText(tls.certificate)), key: \(yamlText(tls.key)) }")
+        }
+        if let behindProxy { members.append("behindProxy: \(yamlText(behindProxy))") }
+        members += [
+            "contents: \(contents)", "operators: \(yamlList(operators))", "viewers: \(yamlList(viewers))",
+        ]
+        if let reports { members.append("reports: \(yamlText(reports))") }
+        return "{ \(members.joined(separator: ", ")) }"
     }
 }
 

@@ -180,6 +180,8 @@ package struct ObservationConfiguration: Hashable, Sendable {
     package var canaryBudget = Duration.seconds(10)
     package var logs = LogFormat.text
     package var level = LogLevel.info
+    /// The operator's console; nil for none.
+    package var console: ConsoleConfiguration?
 }
 
 /// `HOST:PORT`; an IPv6 host is written in brackets and stored without them. Port 0 selects any free port.

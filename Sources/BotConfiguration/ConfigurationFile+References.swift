@@ -15,6 +15,7 @@ extension ConfigurationFile {
             for (index, feed) in account.feeds.enumerated() { checker.check(feed, "\(path).feeds[\(index)]") }
             for (index, bot) in account.bots.enumerated() { checker.check(bot, "\(path).bots[\(index)]") }
         }
+        if let tls = configuration.observe.console?.tls { checker.check(tls, "observe.console.tls") }
         return checker.problems.isEmpty ? [] : ConfigurationError(problems: checker.problems).problems
     }
 
@@ -41,6 +42,17 @@ private struct ReferenceChecker {
             ConfigurationError.Problem(
                 file: file.file, line: place.line, column: place.column, keyPath: keyPath, expected: expected,
                 found: found, fix: fix))
+    }
+
+    mutating func check(_ tls: ConsoleConfiguration.Certificate, _ keyPath: String) {
+        if !FileManager.default.isReadableFile(atPath: tls.certificate) {
+            add(
+                "\(keyPath).certificate", expected: "a readable file with the certificate",
+                found: "none at \(tls.certificate)", fix: "put the certificate there, or correct the path")
+        }
+        // systemd protects its credentials by the permissions of their folder.
+        let isCredential = environment["CREDENTIALS_DIRECTORY"].map { tls.key.hasPrefix($0 + "/") } ?? false
+        check(secretFile: tls.key, isPrivate: !isCredential, "\(keyPath).key")
     }
 
     mutating func check(_ bot: BotConfiguration, _ keyPath: String) {

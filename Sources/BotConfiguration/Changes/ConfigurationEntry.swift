@@ -42,6 +42,17 @@ extension Configuration {
         entries.add("observe", "canary", "budget", observe.canaryBudget.configurationText)
         entries.add("observe", "logs", observe.logs.rawValue)
         entries.add("observe", "level", observe.level.rawValue)
+        if let console = observe.console {
+            entries.add("observe", "console", "listen", console.listen.description)
+            entries.add("observe", "console", "hosts", yamlList(console.hosts))
+            entries.add("observe", "console", "tls", "certificate", (console.tls?.certificate).map(yamlText))
+            entries.add("observe", "console", "tls", "key", (console.tls?.key).map(yamlText))
+            entries.add("observe", "console", "behindProxy", console.behindProxy)
+            entries.add("observe", "console", "contents", "\(console.contents)")
+            entries.add("observe", "console", "operators", yamlList(console.operators))
+            entries.add("observe", "console", "viewers", yamlList(console.viewers))
+            entries.add("observe", "console", "reports", console.reports.map(yamlText))
+        }
         return entries.all
     }
 }
@@ -78,7 +89,7 @@ extension AccountConfiguration {
 
 extension BotConfiguration {
     /// The bot's kind: `use` with the built-in bot's name, or `command`.
-    var kind: String {
+    package var kind: String {
         switch source {
         case .included(let use, _): "use: \(yamlText(use))"
         case .external: "command"

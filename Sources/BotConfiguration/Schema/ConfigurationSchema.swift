@@ -157,6 +157,9 @@ enum ConfigurationSchema {
             SchemaKey(
                 "level", .choice(ObservationConfiguration.LogLevel.allCases.map(\.rawValue)), .standard("info"),
                 example: "debug", effect: .live, "Minimum severity of log lines."),
+            SchemaKey(
+                "console", .mapping(console), .meaning("disabled"),
+                "The operator's [console](console.md) in a browser."),
         ])
 
     static let canary = SchemaMapping(

@@ -43,6 +43,7 @@ extension ConfigurationParser {
         if let value = fields.optional("canary") { readCanary(value, into: &observe) }
         observe.logs = fields.optional("logs")?.choice(of: ObservationConfiguration.LogFormat.self) ?? observe.logs
         observe.level = fields.optional("level")?.choice(of: ObservationConfiguration.LogLevel.self) ?? observe.level
+        observe.console = fields.optional("console").flatMap(console)
     }
 
     private func readCanary(_ value: ConfigurationValue, into observe: inout ObservationConfiguration) {

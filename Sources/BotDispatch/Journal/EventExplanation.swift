@@ -25,15 +25,27 @@ package struct EventExplanation: Hashable, Sendable {
             digits.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) })
         else { return nil }
         self.query = digits
+        parts = Self.parts(journal.entries(matching: digits))
+        openSince = journal.open(matching: digits).map(\.at).sorted()
+    }
+
+    /// The maximum number of outcomes of a time span that are explained: the newest.
+    package static let maximumParts = 200
+
+    /// Explains the events of a time span.
+    package init(in span: ClosedRange<UnixTime>, from journal: EventJournal) {
+        query = "\(span.lowerBound) to \(span.upperBound)"
+        parts = Self.parts(journal.entries(in: span, limit: Self.maximumParts))
+        openSince = Array(journal.open(in: span).map(\.at).sorted().prefix(Self.maximumParts))
+    }
+
+    private static func parts(_ entries: [JournalEntry]) -> [Part] {
         // A waiting event has an entry for each retry: only the newest is kept.
         var seen: Set<String> = []
-        parts = journal.entries(matching: digits).reversed()
-            .filter { seen.insert($0.distinction).inserted }
-            .reversed().map { entry in
-                let (sentence, advice) = entry.explanation
-                return Part(entry: entry, sentence: sentence, advice: advice)
-            }
-        openSince = journal.open(matching: digits).map(\.at).sorted()
+        return entries.reversed().filter { seen.insert($0.distinction).inserted }.reversed().map { entry in
+            let (sentence, advice) = entry.explanation
+            return Part(entry: entry, sentence: sentence, advice: advice)
+        }
     }
 
     /// The explanation as text.

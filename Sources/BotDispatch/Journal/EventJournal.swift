@@ -80,6 +80,21 @@ package final class EventJournal: CoreObserver {
         }
     }
 
+    /// Returns the newest entries of a time span, oldest first.
+    func entries(in span: ClosedRange<UnixTime>, limit: Int) -> [JournalEntry] {
+        let found = state.withLock { state in
+            [state.ignored, state.handled, state.core].flatMap { $0.newest.filter { span.contains($0.at) } }
+        }
+        return Array(found.sorted { $0.at < $1.at }.suffix(limit))
+    }
+
+    /// Returns the events that have arrived in a time span and are not completed.
+    func open(in span: ClosedRange<UnixTime>) -> [(id: String, at: UnixTime)] {
+        state.withLock { state in
+            state.open.values.filter { span.contains($0.at) }.map { ($0.id, $0.at) }
+        }
+    }
+
     // MARK: Storing
 
     /// Loads the entries of earlier processes, then stores new ones until the task is cancelled; may be called once.

@@ -50,7 +50,10 @@ struct WorkerHealth: Service {
 
     /// Runs every check and updates the derived gauges; nil if the core has ended. A result means that the core is
     /// responsive.
-    func report() async -> HealthReport? {
+    func report() async -> HealthReport? { await examine()?.report }
+
+    /// Does the same, and returns the vitals that the report is based on.
+    func examine() async -> (report: HealthReport, vitals: CoreVitals)? {
         guard let vitals = await core.vitals() else { return nil }
         var checks = examination.checks(vitals, { canaryResults[$0] }, now: clock.nowMilliseconds)
         checks.append(HealthExamination.bots(areServed: await isDispatcherResponsive(), hanging: hanging()))
@@ -58,7 +61,7 @@ struct WorkerHealth: Service {
         gauges.set(core.quarantine)
         gauges.set(vitals, relays: examination.relays.current)
         note(vitals.state)
-        return HealthReport(checks)
+        return (HealthReport(checks), vitals)
     }
 
     /// Returns the current values of all metrics of the process.

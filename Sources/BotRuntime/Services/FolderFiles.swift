@@ -1,4 +1,5 @@
 package import BotKit
+import ProcessSupport
 
 #if canImport(Glibc)
     import Glibc
@@ -22,8 +23,7 @@ package struct FolderFiles: BotFiles {
         let descriptor = open(whole, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw BotError(.noFile, "\(whole): \(String(cString: strerror(errno)))") }
         defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard FileDescriptors.isRegularFile(descriptor) else {
             throw BotError(.noFile, "\(whole): not a regular file")
         }
         return try Self.contents(of: descriptor, whole, maximumBytes)

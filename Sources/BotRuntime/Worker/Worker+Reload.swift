@@ -30,6 +30,7 @@ extension Worker {
         addresses.setConfiguredCallRelay(configuration.calls.relay)
         admission.operators = account.operators
         try await dispatcher.reconfigure(bots)
+        policies.set(bots)
         for bot in bots { programs.first { $0.label == bot.label }?.policy = bot.policy }
         options.apply?(configuration)
         return .object([:])

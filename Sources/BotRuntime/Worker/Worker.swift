@@ -40,6 +40,9 @@ package struct Worker: Service {
     let relays: ConfiguredRelays
     /// Checks the addresses of relays and media servers that others name.
     let addresses: AddressGuard
+    /// What the operator's console shows beyond the state of the core.
+    let timelines = ChatTimelines()
+    let policies: ShownPolicies
     let logger: Logger
 
     /// - Parameters:
@@ -73,6 +76,7 @@ package struct Worker: Service {
         addresses = AddressGuard(allowsPrivate: configuration.allowsPrivateAddresses)
         addresses.setConfiguredCallRelay(configuration.calls.relay)
         (bots, programs) = try Self.install(account.bots, from: registry, environment)
+        policies = ShownPolicies(bots)
         feeds = try Self.feeds(of: account, environment)
         feedMonitor = FeedMonitor(feeds, clock: SystemClock())
     }
@@ -145,7 +149,11 @@ package struct Worker: Service {
             clock: clock, logger: logger)
         dispatching.inFlightStorage = StoredInFlightStorage(try store.openJournalPage(), logger: logger)
         let dispatcher = BotDispatcher(
-            bots: bots, core: core, clock: clock, configuration: dispatching, logger: logger, observe: lines.observe)
+            bots: bots, core: core, clock: clock, configuration: dispatching, logger: logger
+        ) { [lines, timelines] observation in
+            lines.observe(observation)
+            timelines.observe(observation)
+        }
         let drain = configuration.supervisor.drain
         let canaryResults = CanaryResults()
         let health = WorkerHealth(
@@ -206,7 +214,15 @@ extension Worker {
         requests.answerOperators(admission, bots: bots.map(\.label), core) { core.quarantine }
         requests.answerQuarantine(core)
         requests.answerProbes(dispatcher)
+        console(core, health, admission).answer(&requests)
         return requests
+    }
+
+    private func console(_ core: AppCore, _ health: WorkerHealth, _ admission: Admission) -> WorkerConsole {
+        WorkerConsole(
+            core: core, health: health, admission: admission, bots: account.bots.map { ($0.name, $0.kind) },
+            policies: policies, programs: programs, timelines: timelines,
+            showsContents: configuration.observe.console?.contents ?? false)
     }
 }
 

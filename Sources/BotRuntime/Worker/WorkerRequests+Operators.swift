@@ -3,13 +3,17 @@ import Nostr
 import PikaCore
 
 extension WorkerRequests {
-    /// Answers `why` {event}: the fate of an event; and `pause` and `resume` {bot}: for the named bot, or for all if
-    /// none is named.
+    /// Answers `why` {event} or {since, until} in Unix seconds: the fates of an event or of a time span; and `pause` and
+    /// `resume` {bot}: for the named bot, or for all if none is named.
     mutating func answerOperators(
         _ admission: Admission, bots: [String], _ core: any HandlerCore,
         quarantine: @escaping @Sendable () -> [QuarantineEntry] = { [] }
     ) {
         on("why") { question in
+            if let since = question["since"]?.integer, let until = question["until"]?.integer, since <= until {
+                let span = UnixTime(since)...UnixTime(until)
+                return EventExplanation(in: span, from: admission.journal).json
+            }
             guard let event = question["event"]?.string,
                 let explanation = EventExplanation(of: event, from: admission.journal)
             else {

@@ -94,6 +94,8 @@ extension Kind {
     public static let remoteSigning: Kind = 24133
     /// A permission for an action on a media server (Blossom, BUD-01).
     public static let blossomAuthorization: Kind = 24242
+    /// Authentication of an HTTP request (NIP-98).
+    public static let httpAuthentication: Kind = 27235
     /// Application-specific data (NIP-78).
     public static let applicationData: Kind = 30078
     /// A relay monitor's findings about one relay (NIP-66).

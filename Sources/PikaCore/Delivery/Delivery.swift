@@ -131,6 +131,16 @@ struct Delivery: Sendable {
     /// The number of this account's messages that no relay accepted.
     var failedCount: Int { self.failures.count }
 
+    /// Returns the messages that no relay has: all that have failed, and at most `limit` that wait.
+    func unsent(limit: Int) -> [EventID: AppState.Delivery] {
+        var unsent: [EventID: AppState.Delivery] = [:]
+        for message in self.failures.all { unsent[message.id] = .failed(message.reason) }
+        for id in self.queue.rows(where: { $0.messageID != nil }).lazy.compactMap(\.messageID).prefix(limit) {
+            unsent[id] = .pending
+        }
+        return unsent
+    }
+
     func failure(of id: EventID, in groupID: GroupID) -> FailedMessage? {
         self.failures.isEmpty ? nil : self.failures[SeenEvents.key(ofMessage: id, in: groupID)]
     }

@@ -8,6 +8,8 @@ struct FailedMessages: Sendable {
     var count: Int { self.messages.count }
     var isEmpty: Bool { self.messages.isEmpty }
 
+    var all: some Sequence<FailedMessage> { self.messages.values }
+
     subscript(key: EventID) -> FailedMessage? { self.messages[key] }
 
     /// Adds and stores a message; beyond the maximum number the oldest one is removed.

@@ -144,6 +144,9 @@ package struct StoredMessage: Sendable, Hashable {
     /// The id of the point in the group's history at which it was sent; nil in the first generation.
     package var point: Bytes32?
 
+    /// ``epoch`` as a number.
+    package var epochNumber: UInt64 { self.epoch.rawValue }
+
     package var position: Position { Position(createdAt: self.time, id: self.id) }
 
     package init(

@@ -22,7 +22,8 @@ extension CoreModel {
             groupCount: self.groups.values.lazy.filter(\.isActive).count,
             announcesKeyPackage: self.configuration.publishesKeyPackage,
             keyPackageEndsAt: GroupGeneration.allCases.compactMap { self.keyPackages.announced($0)?.notAfter }.min(),
-            rollbackStorms: self.rollbackStorms(now: now), parked: self.parked)
+            rollbackStorms: self.rollbackStorms(now: now), parked: self.parked,
+            unsent: self.delivery.unsent(limit: CoreVitals.maximumUnsent))
     }
 
     private var parked: ParkedEvents {

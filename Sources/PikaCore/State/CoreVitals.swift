@@ -25,6 +25,10 @@ package struct CoreVitals: Sendable, Hashable {
     package internal(set) var rollbackStorms: [RollbackStorm] = []
     /// Stored events that cannot be used yet.
     package internal(set) var parked = ParkedEvents()
+    /// Messages of this account that no relay has: those that have failed, and the first ``maximumUnsent`` that wait.
+    package internal(set) var unsent: [EventID: AppState.Delivery] = [:]
+
+    static let maximumUnsent = 1_000
 }
 
 /// The backlog of others' events that cannot be used yet, and the cost of the attempts to open them.
