@@ -68,7 +68,7 @@ public enum BotProgram {
     /// The commands of every program of bots.
     package static let commands: [any ParsableCommand.Type] = [
         Run.self, Status.self, Logs.self, Restart.self, Stop.self, Reload.self, Why.self, Quarantine.self, Pause.self,
-        Resume.self, Check.self, DoctorCommand.self, Backup.self, Restore.self, WorkerCommand.self,
+        Resume.self, ConsoleCommand.self, Check.self, DoctorCommand.self, Backup.self, Restore.self, WorkerCommand.self,
     ]
 
     package static let exitStatuses = """

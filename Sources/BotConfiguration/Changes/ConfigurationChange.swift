@@ -34,15 +34,18 @@ package struct ConfigurationChange: Hashable, Sendable, CustomStringConvertible 
         self.effect = effect
     }
 
+    /// How the change takes effect, in words.
+    package var consequence: String {
+        switch effect {
+        case .live: "applies at once"
+        case .restartsWorker: account == nil ? "needs a restart of all workers" : "needs a restart of the worker"
+        case .addsAccount: "starts a worker"
+        case .removesAccount: "stops the worker"
+        case .restartsSupervisor: "needs a restart of pikabot"
+        }
+    }
+
     package var description: String {
-        let consequence =
-            switch effect {
-            case .live: "applies at once"
-            case .restartsWorker: account == nil ? "needs a restart of all workers" : "needs a restart of the worker"
-            case .addsAccount: "starts a worker"
-            case .removesAccount: "stops the worker"
-            case .restartsSupervisor: "needs a restart of pikabot"
-            }
-        return "\(path): \(old ?? "nothing") -> \(new ?? "nothing") (\(consequence))"
+        "\(path): \(old ?? "nothing") -> \(new ?? "nothing") (\(consequence))"
     }
 }

@@ -22,9 +22,10 @@ actor ConfigurationReloader {
     private var needsAnotherReload = false
     /// Accounts whose workers have not applied the last changes, with the note that the supervisor keeps about it.
     private var refused: [String: String] = [:]
-    /// The outcome of the last reload, for `status`.
-    private var lastOutcome: ControlValue = .null
-    private var needsRestart: [String] = []
+    /// The outcome of the last reload; nil before the first.
+    private(set) var lastOutcome: ReloadOutcome?
+    /// Changes that need a restart of the program.
+    private(set) var needsRestart: [String] = []
 
     /// - Parameters:
     ///   - placement: The part of the file that this process runs, already applied to `file`.
@@ -48,7 +49,7 @@ actor ConfigurationReloader {
     /// The configuration part of `status`.
     var status: ControlValue {
         [
-            "file": .string(path), "lastReload": lastOutcome,
+            "file": .string(path), "lastReload": lastOutcome?.json ?? .null,
             "needsRestart": .array(needsRestart.map { .string($0) }),
             "shard": placement.shard.map { .string($0.description) } ?? .null,
         ]
@@ -76,30 +77,44 @@ actor ConfigurationReloader {
 
     private func reloadOnce() async -> ControlReply {
         await supervisor.reloading()
-        let time = ControlValue.integer(UnixTime.systemTime.seconds)
+        let time = UnixTime.systemTime.seconds
         do {
-            let file = placement.applied(to: try ConfigurationFile(path: path, registry: registry))
-            try file.requireReferences(environment: ProcessInfo.processInfo.environment)
-            let result = try await apply(file)
-            let isApplied = refused.isEmpty
-            lastOutcome = .object(["time": time, "success": .bool(isApplied)].merging(result) { $1 })
-            await supervisor.reloaded(isApplied)
-            return .result(lastOutcome)
+            let outcome = try await apply(try file(text: nil), time)
+            lastOutcome = outcome
+            await supervisor.reloaded(outcome.isSuccess)
+            return .result(outcome.json)
         } catch {
-            let problems = (error as? ConfigurationError)?.problems.map(\.description) ?? ["\(error)"]
-            for problem in problems {
+            let outcome = ReloadOutcome(time: time, error)
+            for problem in outcome.problemTexts {
                 logger.error(
                     "Configuration not reloaded; the previous one stays in effect", metadata: ["problem": "\(problem)"])
             }
-            lastOutcome = [
-                "time": time, "success": false, "problems": .array(problems.map { .string($0) }),
-            ]
+            lastOutcome = outcome
             await supervisor.reloaded(false)
-            return .failure(code: "wrongConfiguration", message: problems.joined(separator: "\n"))
+            return .failure(code: "wrongConfiguration", message: outcome.problemTexts.joined(separator: "\n"))
         }
     }
 
-    private func apply(_ file: ConfigurationFile) async throws -> [String: ControlValue] {
+    /// Parses a text in place of the file, or the file itself, as a reload does.
+    private func file(text: String?) throws(ConfigurationError) -> ConfigurationFile {
+        let file =
+            if let text { try ConfigurationFile(text: text, path: path, registry: registry) } else {
+                try ConfigurationFile(path: path, registry: registry)
+            }
+        let placed = placement.applied(to: file)
+        try placed.requireReferences(environment: ProcessInfo.processInfo.environment)
+        return placed
+    }
+
+    /// Returns the changes that a reload would make if the file had this text, or if it stayed as it is; applies none.
+    func preview(text: String? = nil) throws(ConfigurationError) -> [ConfigurationChange] {
+        current.configuration.changes(to: try file(text: text).configuration)
+    }
+
+    /// The configuration in force as YAML with all defaults, without secrets.
+    var effectiveText: String { current.configuration.redactedDescription }
+
+    private func apply(_ file: ConfigurationFile, _ time: Int64) async throws -> ReloadOutcome {
         let changes = current.configuration.changes(to: file.configuration)
         try await supervisor.reconfigure(workers(file), limits)
         current = file
@@ -114,10 +129,8 @@ actor ConfigurationReloader {
         for line in refusals {
             logger.error("Configuration change rejected by an account", metadata: ["reason": "\(line)"])
         }
-        return [
-            "applied": .array(applied.map { .string($0) }), "waiting": .array(waiting.map { .string($0) }),
-            "refused": .array(refusals.map { .string($0) }),
-        ]
+        return ReloadOutcome(
+            time: time, isSuccess: refused.isEmpty, applied: applied, waiting: waiting, refused: refusals)
     }
 
     /// Records the changes that need the restart of a worker or of the supervisor, and returns their descriptions.

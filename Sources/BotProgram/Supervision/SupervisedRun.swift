@@ -28,26 +28,34 @@ struct SupervisedRun {
             WorkerSpecification.workers(
                 of: file, path: path, stateDirectory: configuration.stateDirectory, isShard: placement.shard != nil)
         }
+        let wakes = ConsoleWakes()
         let supervisor = try Supervisor(
             workers: workers(file),
             configuration: SupervisorConfiguration(configuration.supervisor, isShard: placement.shard != nil),
             clock: ContinuousClock(),
             generator: SystemRandomNumberGenerator(),
             notify: NotifySocket(environment: process.environment, process: process.processIdentifier),
-            logger: logger)
+            logger: logger, observe: { wakes.wake($0.worker) })
         let reloader = ConfigurationReloader(
             path: path, file: file, placement: placement, registry: BotProgram.registry, supervisor: supervisor,
             workers: workers,
             logger: logger)
+        let console = ConsoleHost(
+            configuration.observe.console,
+            of: supervisor, reloader, wakes,
+            ConsoleProgram(
+                process: process.processIdentifier, version: SoftwareVersion.current, file: path,
+                shard: placement.shard?.description))
         let commands = ControlCommands(
             supervisor: supervisor, process: process.processIdentifier, reload: { await reloader.reload() },
+            console: { await console.link($0) },
             details: { ["configuration": await reloader.status] })
         let control = try ControlServer(path: configuration.controlPath, logger: logger) { await commands.answer($0) }
         // They end in reverse order, so that a drain can be observed.
         let endpoint = supervisor.observation(of: configuration, registry: metrics).map { [$0 as any Service] } ?? []
         services =
             endpoint + [
-                control,
+                console, control,
                 HangupSignals(signals: hangups, reloader: reloader, supervisor: supervisor, logger: logger), supervisor,
             ]
         self.supervisor = supervisor

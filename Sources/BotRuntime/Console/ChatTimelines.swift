@@ -111,7 +111,7 @@ extension MomentReport {
             self.init(at: at, kind: withdrawn.isRestored ? .restored : .withdrawn)
             actor = withdrawn.sender.npub
             epoch = withdrawn.epoch
-        case .message, .call, .outcome, .feed: return nil
+        case .message, .proposal, .call, .outcome, .feed: return nil
         }
     }
 }

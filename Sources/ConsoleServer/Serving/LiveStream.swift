@@ -21,7 +21,8 @@ struct LiveStream: Sendable {
     /// - Parameters:
     ///   - wake: the stream that ``feed(_:)`` feeds; keeps one element.
     ///   - write: writes events.
-    func serve(_ wake: AsyncStream<Void>, write: (String) async throws -> Void) async throws {
+    @concurrent
+    func serve(_ wake: AsyncStream<Void>, write: @concurrent (String) async throws -> Void) async throws {
         guard responder.access.openStream(visit) else { return try await write(ServerSentEvent.full) }
         defer { responder.access.closeStream(visit) }
         // At once, so that the browser knows that it is connected.

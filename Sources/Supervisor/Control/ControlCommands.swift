@@ -7,6 +7,7 @@
 /// | `restart` | `account`?, default all | `accounts` |
 /// | `stop` | `account`?, default all, which also ends the supervisor | `accounts` |
 /// | `reload` | – | the program's report |
+/// | `console` | `name`?, `role`? (`operate` or `view`) | `url`: a login that works once |
 /// | `why`, `quarantine`, `pause`, `resume` | `account`?, and the worker's parameters | the worker's; without `account` an object by account, of `result` or `error` |
 package struct ControlCommands<WorkerClock: Clock>: Sendable where WorkerClock.Duration == Duration {
     /// Commands that are forwarded to the workers.
@@ -16,18 +17,24 @@ package struct ControlCommands<WorkerClock: Clock>: Sendable where WorkerClock.D
     private let supervisor: Supervisor<WorkerClock>
     private let process: Int32
     private let reload: @Sendable () async -> ControlReply
+    private let console: @Sendable (ControlValue) async -> ControlReply
     private let details: @Sendable () async -> [String: ControlValue]
 
     /// - Parameters:
     ///   - process: the supervisor's process id.
+    ///   - console: answers the command `console` with a link.
     ///   - details: additional members of the result of `status`.
     package init(
         supervisor: Supervisor<WorkerClock>, process: Int32, reload: @escaping @Sendable () async -> ControlReply,
+        console: @escaping @Sendable (ControlValue) async -> ControlReply = { _ in
+            .badRequest("this program has no console")
+        },
         details: @escaping @Sendable () async -> [String: ControlValue] = { [:] }
     ) {
         self.supervisor = supervisor
         self.process = process
         self.reload = reload
+        self.console = console
         self.details = details
     }
 
@@ -46,6 +53,7 @@ package struct ControlCommands<WorkerClock: Clock>: Sendable where WorkerClock.D
             case "restart": return try await restart(account)
             case "stop": return try await stop(account)
             case "reload": return await reload()
+            case "console": return await console(request)
             case _ where Self.forwarded.contains(command): return try await pass(command, request, account)
             default: return .badRequest("unknown command \"\(command.prefix(40))\"")
             }

@@ -54,3 +54,15 @@ package enum SupervisorEvent: Hashable, Sendable {
     /// The worker ended as intended, was stopped by an operator, or was removed from the configuration.
     case stopped(worker: String)
 }
+
+extension SupervisorEvent {
+    /// The worker that the event is about.
+    package var worker: String {
+        switch self {
+        case .started(let worker, _), .ready(let worker), .draining(let worker), .workerEvent(let worker, _),
+            .alive(let worker), .hung(let worker), .exited(let worker, _), .restarting(let worker, _, _),
+            .quarantined(let worker, _), .stopped(let worker):
+            worker
+        }
+    }
+}

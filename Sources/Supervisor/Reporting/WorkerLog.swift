@@ -15,8 +15,14 @@ package final class WorkerLog: Sendable {
     private struct State {
         var lines: [String: [Line]] = [:]
         var lastNumber = 0
-        var followers: [Int: (worker: String?, continuation: AsyncStream<Line>.Continuation)] = [:]
+        var followers: [Int: (worker: String?, yield: @Sendable (Line) -> Void)] = [:]
         var lastFollower = 0
+
+        mutating func add(_ worker: String?, _ yield: @escaping @Sendable (Line) -> Void) -> Int {
+            lastFollower += 1
+            followers[lastFollower] = (worker, yield)
+            return lastFollower
+        }
     }
 
     /// Maximum number of characters kept of one line.
@@ -50,11 +56,9 @@ package final class WorkerLog: Sendable {
             if let count = state.lines[worker]?.count, count >= 2 * capacity {
                 state.lines[worker]?.removeFirst(count - capacity)
             }
-            return state.followers.values.filter { $0.worker == nil || $0.worker == worker }.map {
-                ($0.continuation, line)
-            }
+            return state.followers.values.filter { $0.worker == nil || $0.worker == worker }.map { ($0.yield, line) }
         }
-        for (follower, line) in followers { follower.yield(line) }
+        for (yield, line) in followers { yield(line) }
     }
 
     /// Returns the newest lines of one worker, or of all, oldest first.
@@ -69,13 +73,35 @@ package final class WorkerLog: Sendable {
         state.withLock { state in
             // No reader yet: this only fills the stream, and no line can come between.
             for line in newest(count, of: worker, state) { continuation.yield(line) }
-            state.lastFollower += 1
-            state.followers[state.lastFollower] = (worker, continuation)
-            continuation.onTermination = { [weak self, id = state.lastFollower] _ in
-                self?.forget(id)
-            }
+            let id = state.add(worker) { continuation.yield($0) }
+            continuation.onTermination = { [weak self] _ in self?.forget(id) }
         }
         return lines
+    }
+
+    /// Returns the numbers of new lines; a slow reader misses numbers, but not the newest. For one reader.
+    package func numbers() -> AsyncStream<Int> {
+        let (numbers, continuation) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
+        state.withLock { state in
+            let id = state.add(nil) { continuation.yield($0.number) }
+            continuation.onTermination = { [weak self] _ in self?.forget(id) }
+        }
+        return numbers
+    }
+
+    /// Returns the lines of one worker, or of all, with a number above `number`, oldest first: at most `count`, the
+    /// newest ones.
+    package func lines(after number: Int, of worker: String? = nil, _ count: Int) -> [Line] {
+        state.withLock { state in
+            let kept = worker.map { [state.lines[$0] ?? []] } ?? Array(state.lines.values)
+            var lines: [Line] = []
+            for own in kept {
+                // The lines of a worker are in the order of their numbers, and most readers have read almost all.
+                let first = own.lastIndex { $0.number <= number }.map { $0 + 1 } ?? 0
+                lines += own[max(first, own.count - min(capacity, own.count))...]
+            }
+            return Array(lines.sorted { $0.number < $1.number }.suffix(max(0, count)))
+        }
     }
 
     /// Number of followers.
