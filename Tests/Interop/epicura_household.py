@@ -90,6 +90,9 @@ class Household:
         await self.ask("/help", self.text("help"), self.private)
         self.group = await self.asha.create_group("Household", [self.bot.pubkey, self.ravi.pubkey])
         check(await self.ravi.until_joined(SECONDS) == self.group, "Ravi joined another group")
+        # MDK cannot open files of its first epoch after the next commit (docs/interop.md, 16), which is the renewal
+        # of the bot's keys some time after it has joined.
+        await self.asha.self_update(self.group)
         await self.simulator.login()
 
     # Talking

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from nostr_sdk import Keys, UnsignedEvent
 
+from mdk_process import MDKError
 from pikabot import LabError, LabMember, end
 from scenario import check, main
 
@@ -203,6 +204,27 @@ async def encrypted_before_a_commit(stage):
     await received_by_us(stage, ours, guest, group, "late", digest)
 
 
+async def opened_after_a_commit(stage):
+    """The guest opens our file in the epoch after the one in which it was sent, though not one of its first epoch."""
+    relay, ours, guest, group = await room(stage, "0.8.0", ours_founds=False)
+    for first in (True, False):
+        path = stage.folder / f"first {first}"
+        path.write_bytes(path.name.encode())
+        await ours.command(
+            "send_media", group=group, path=str(path), filename="a text.txt", mime="text/plain",
+            content=f"first: {first}", server=relay.media_url)
+        (tag,) = (await guest.until_message(f"first: {first}", ours.pubkey))["tags"]
+        blob = await download(next(item.removeprefix("url ") for item in tag if item.startswith("url ")))
+        await guest.self_update(group)
+        await ours.until_group(group, epoch=guest.groups[group]["epoch"])
+        try:
+            opened = await guest.mdk.call("decrypt_media", group=group, tag=tag, blob=blob.hex())
+        except MDKError as error:
+            check(first and "aead::Error" in str(error), f"first: {first}: {error}")
+        else:
+            check(not first and bytes.fromhex(opened["data"]) == path.read_bytes(), f"first: {first}: {opened}")
+
+
 async def picture_by_us(stage, version):
     relay, ours, guest, group = await room(stage, version, ours_founds=True)
     path = stage.folder / "picture.png"
@@ -239,6 +261,7 @@ SCENARIOS = {
     "file sent by them, our group": lambda stage: sent_by_them(stage, True),
     "file sent by them, their group": lambda stage: sent_by_them(stage, False),
     "file encrypted before a commit": encrypted_before_a_commit,
+    "file opened after a commit": opened_after_a_commit,
     "picture by us, 0.8": lambda stage: picture_by_us(stage, "0.8.0"),
     "picture by us, 0.7": lambda stage: picture_by_us(stage, "0.7.0"),
     "picture by them, 0.8": lambda stage: picture_by_them(stage, "0.8.0"),
