@@ -1,7 +1,8 @@
 #!/bin/bash
 # Installs the live-test peers into one folder: two releases of the reference Marmot implementation (mdk-python),
 # a newer C library and Python to run them on Debian 12, a virtual environment with nostr-sdk, websockets, Locust, and
-# validators for the configuration schema, load reports and Kubernetes manifests, dbus-fast; and one with nostr-relay.
+# validators for the configuration schema, load reports and Kubernetes manifests, dbus-fast, Selenium with axe-core for
+# Debian's Chromium, which it installs; and one with nostr-relay.
 # Run once as root on Debian 12, amd64. Running it again only verifies. Nothing needs root afterwards.
 #
 #   setup-peers.sh [DIR]                          DIR defaults to .build/peers at the top of the repository
@@ -19,6 +20,9 @@ readonly NOSTR_RELAY_VERSION=1.14
 readonly KUBERNETES_VALIDATE_VERSION=1.37.0
 # For the verifier of Marmot v2.
 readonly CRYPTOGRAPHY_VERSION=48.0.0
+# For the tests of the console in Debian's Chromium; the second brings axe-core.
+readonly SELENIUM_VERSION=4.48.0
+readonly AXE_VERSION=0.1.8
 # For the pairing program of the appliance bot, as in bots/epicura/pairing/requirements.txt.
 readonly DBUS_FAST_VERSION=5.2.0
 readonly SUITE=trixie
@@ -38,6 +42,7 @@ install_tools() {
         command -v "$tool" >/dev/null || missing+=("$tool")
     done
     /usr/bin/python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3 python3-venv)
+    [[ -x /usr/bin/chromium && -x /usr/bin/chromedriver ]] || missing+=(chromium chromium-driver fonts-dejavu-core)
     ((${#missing[@]})) || return 0
     ((EUID == 0)) || fail "root is needed once, to install: ${missing[*]}"
     say "installing Debian packages: ${missing[*]}"
@@ -81,14 +86,17 @@ install_venv() {
     wanted+=" jsonschema==$JSONSCHEMA_VERSION PyYAML==$PYYAML_VERSION"
     wanted+=" locust==$LOCUST_VERSION prometheus_client==$PROMETHEUS_CLIENT_VERSION"
     wanted+=" kubernetes-validate==$KUBERNETES_VALIDATE_VERSION cryptography==$CRYPTOGRAPHY_VERSION"
-    wanted+=" dbus-fast==$DBUS_FAST_VERSION"
-    [[ $(cat "$DIR/venv/.complete" 2>/dev/null) == "$wanted" ]] && return 0
-    say "creating the virtual environment: $wanted"
+    wanted+=" dbus-fast==$DBUS_FAST_VERSION selenium==$SELENIUM_VERSION"
+    local axe="axe-playwright-python==$AXE_VERSION"
+    [[ $(cat "$DIR/venv/.complete" 2>/dev/null) == "$wanted $axe" ]] && return 0
+    say "creating the virtual environment: $wanted $axe"
     rm -rf "$DIR/venv"
     /usr/bin/python3 -m venv "$DIR/venv"
     # shellcheck disable=SC2086 # several words on purpose
     "$DIR/venv/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: $wanted
-    echo "$wanted" >"$DIR/venv/.complete"
+    # Without the browsers that it would bring.
+    "$DIR/venv/bin/pip" install --quiet --disable-pip-version-check --no-deps "$axe"
+    echo "$wanted $axe" >"$DIR/venv/.complete"
 }
 
 # nostr-relay has its own environment, because it needs another release of websockets than the tests.

@@ -10,6 +10,8 @@ package struct EventExplanation: Hashable, Sendable {
     }
 
     package let query: String
+    /// Whether the query is a time span.
+    private let isSpan: Bool
     /// The explained outcomes, oldest first.
     package let parts: [Part]
     /// The times of arrival of matching events that are not completed.
@@ -25,6 +27,7 @@ package struct EventExplanation: Hashable, Sendable {
             digits.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) })
         else { return nil }
         self.query = digits
+        isSpan = false
         parts = Self.parts(journal.entries(matching: digits))
         openSince = journal.open(matching: digits).map(\.at).sorted()
     }
@@ -34,6 +37,7 @@ package struct EventExplanation: Hashable, Sendable {
 
     /// Explains the events of a time span.
     package init(in span: ClosedRange<UnixTime>, from journal: EventJournal) {
+        isSpan = true
         query = "\(span.lowerBound) to \(span.upperBound)"
         parts = Self.parts(journal.entries(in: span, limit: Self.maximumParts))
         openSince = Array(journal.open(in: span).map(\.at).sorted().prefix(Self.maximumParts))
@@ -65,19 +69,23 @@ package struct EventExplanation: Hashable, Sendable {
             lines.append("  \(change)\(whom)\(part.sentence)" + (entry.detail.isEmpty ? "" : " (\(entry.detail))"))
             if !part.advice.isEmpty { lines.append("    \(part.advice)") }
         }
-        return lines.isEmpty ? Self.unknown : lines
+        return lines.isEmpty ? unknown : lines
     }
 
     /// Returns the place of an event in words: its chat or its feed.
     private static func place(_ chat: String) -> String { chat.hasPrefix("feed/") ? " of \(chat)" : " in chat \(chat)" }
 
-    private static let unknown = [
-        "No event with this inner or outer id (or prefix) is known.",
-        "  It never arrived, it is older than the newest \(EventJournal.capacity) recorded events, or it is one of the "
-            + "account's own, which are not recorded.",
-        "    Check that the relays are connected (pikabot status), that the account is a member of the group, and that "
-            + "the id is the message's or that of the kind 445 event that wraps it.",
-    ]
+    /// What to check if nothing matches.
+    private var unknown: [String] {
+        guard !isSpan else { return ["No event of this time is recorded."] }
+        return [
+            "No event with this inner or outer id (or prefix) is known.",
+            "  It never arrived, it is older than the newest \(EventJournal.capacity) recorded events, or it is one of the "
+                + "account's own, which are not recorded.",
+            "    Check that the relays are connected (pikabot status), that the account is a member of the group, and that "
+                + "the id is the message's or that of the kind 445 event that wraps it.",
+        ]
+    }
 
     package var json: JSONValue {
         [

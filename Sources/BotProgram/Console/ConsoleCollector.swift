@@ -103,7 +103,9 @@ actor ConsoleCollector {
                 guard let account = waiting.next() else { return }
                 group.addTask { [supervisor] in
                     do throws(SupervisorError) {
-                        return (account, .success(try await supervisor.report(WorkerReport(part: "summary"), of: account)))
+                        return (
+                            account, .success(try await supervisor.report(WorkerReport(part: "summary"), of: account))
+                        )
                     } catch { return (account, .failure(error)) }
                 }
             }

@@ -52,7 +52,8 @@ actor LoadReportFolder {
         guard let data = FileManager.default.contents(atPath: version.path) else {
             return LoadPage.Report(file: name, run: nil, failure: "the file cannot be read")
         }
-        guard let run = try? JSONDecoder().decode(LoadRun.self, from: data), run.schemaVersion == LoadRun.supportedVersion
+        guard let run = try? JSONDecoder().decode(LoadRun.self, from: data),
+            run.schemaVersion == LoadRun.supportedVersion
         else { return LoadPage.Report(file: name, run: nil, failure: "the file is not a load report of this version") }
         return LoadPage.Report(file: name, run: run)
     }

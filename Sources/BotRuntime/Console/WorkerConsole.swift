@@ -3,6 +3,7 @@ import BotDispatch
 import BotKit
 import ConsoleReports
 import ExternalBots
+import Foundation
 import Nostr
 import PikaCore
 import Telemetry
@@ -142,7 +143,8 @@ struct WorkerConsole: Sendable {
         if let rate = policy.limits.perSender { limits.append("\(rate) for each sender") }
         if let rate = policy.limits.perGroup { limits.append("\(rate) for each group") }
         limits.append("\(policy.limits.botPair) messages between bots")
-        limits.append("timeout \(policy.timeout)")
+        limits.append(
+            "timeout \(policy.timeout.formatted(.units(allowed: [.minutes, .seconds, .milliseconds], width: .narrow)))")
         return limits
     }
 

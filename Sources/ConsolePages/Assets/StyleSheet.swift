@@ -56,7 +56,8 @@ enum StyleSheet {
         tbody th { font-weight: 600; }
         tbody tr:hover { background: var(--raised); }
         bdi { overflow-wrap: anywhere; }
-        td bdi, th bdi { min-width: 8ch; }
+        td bdi, th bdi { overflow-wrap: break-word; }
+        td .sentence { display: inline-block; min-width: 24ch; max-width: 90ch; overflow-wrap: anywhere; }
         .facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 180px), 1fr)); gap: 4px 16px; margin: 4px 0; }
         .facts dt { color: var(--muted); } .facts dd { margin: 0; overflow-wrap: anywhere; }
         .mark { white-space: nowrap; } .mark::before { content: "●"; margin-right: 5px; font-size: 11px; }
@@ -77,9 +78,9 @@ enum StyleSheet {
         button.plain { border-color: transparent; color: var(--link); padding: 3px 6px; background: none; }
         .actions { display: flex; flex-wrap: wrap; gap: 6px; align-items: center; margin: 4px 0; }
         form.fields { display: flex; flex-wrap: wrap; gap: 8px 14px; align-items: end; }
-        form.fields label, .field { display: grid; gap: 2px; color: var(--muted); }
+        form.fields label, .field { display: grid; gap: 2px; color: var(--muted); min-width: 0; max-width: 100%; }
         input, select, textarea { font: inherit; color: var(--text); background: var(--page); border: 1px solid var(--edge);
-          border-radius: 4px; padding: 4px 8px; max-width: 100%; min-height: 30px; }
+          border-radius: 4px; padding: 4px 8px; max-width: 100%; min-width: 0; min-height: 30px; }
         textarea { width: 100%; min-height: 16em; }
         pre { margin: 6px 0; padding: 8px 10px; background: var(--page); border: 1px solid var(--line); border-radius: 4px;
           overflow: auto; max-height: 60vh; tab-size: 2; }

@@ -18,7 +18,7 @@ package struct Chart: Sendable, Hashable {
     package var from: String
     package var to: String
 
-    package init(_ title: String, unit: String, series: [Series], from: String = "1 h ago", to: String = "now") {
+    package init(_ title: String, unit: String, series: [Series], from: String, to: String = "now") {
         self.title = title
         self.unit = unit
         self.series = series

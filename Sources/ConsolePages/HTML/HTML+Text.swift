@@ -11,7 +11,9 @@ extension HTML {
     }
 
     /// A sentence, cut to 1,000 characters.
-    package static func sentence(_ text: String) -> HTML { "<bdi>\(text.limited(to: ReportLimits.sentence))</bdi>" }
+    package static func sentence(_ text: String) -> HTML {
+        #"<bdi class="sentence">\#(text.limited(to: ReportLimits.sentence))</bdi>"#
+    }
 
     /// An id, key or hash: the first digits, and all of it as tooltip.
     package static func id(_ text: String, digits: Int = 12) -> HTML {

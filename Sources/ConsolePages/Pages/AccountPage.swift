@@ -94,7 +94,7 @@ package struct AccountPage: Sendable, Hashable {
         return HTML.section(
             "Relays",
             HTML.table(
-                "Relays", ["Relay", "State", "Caught up", "Round trip", "Last gap", "Named by"], rows,
+                "Relays", isTitled: true, ["Relay", "State", "Caught up", "Round trip", "Last gap", "Named by"], rows,
                 empty: "The account has no relay."))
     }
 
@@ -115,8 +115,8 @@ package struct AccountPage: Sendable, Hashable {
             return HTML.mark("warn", "not read yet") + HTML(text: ", \(gap.failedReads) failed attempts")
         }
         let from: HTML = gap.from.map { HTML.time($0, now: now) + " to " } ?? "up to "
-        return from + HTML.time(gap.to, now: now)
-            + HTML(text: ": \(gap.recovered) events read, \(gap.unknown) not readable yet")
+        let events = HTML(text: ": \(gap.recovered) events read, \(gap.unknown) not readable yet")
+        return #"<span class="sentence">\#(from + HTML.time(gap.to, now: now) + events)</span>"#
     }
 
     private func keyPackages(_ report: AccountReport) -> HTML {
@@ -171,26 +171,27 @@ package struct AccountPage: Sendable, Hashable {
 
     private var charts: HTML {
         let history = status.history
+        let beginning = history.beginning.map { HTML.relative($0, now: snapshot.takenAt) } ?? ""
         let charts = [
             Chart(
                 "Events and answers", unit: "per minute",
                 series: [
                     .init("received", history.rates { $0.received }), .init("sent", history.rates { $0.answered }),
                     .init("failed", history.rates { $0.failed }),
-                ]),
+                ], from: beginning),
             Chart(
                 "Latency", unit: "ms, mean",
                 series: [
                     .init("handlers", history.means(of: { $0.handlerSeconds }, per: { $0.handlerCalls })),
                     .init("first acknowledgement", history.means(of: { $0.publishSeconds }, per: { $0.publishes })),
                     .init("canary", history.values { $0.canaryMilliseconds }),
-                ]),
+                ], from: beginning),
             Chart(
                 "Waiting", unit: "events",
                 series: [
                     .init("for the bots", history.values { Double($0.inbox) }),
                     .init("for a relay", history.values { Double($0.outbox) }),
-                ]),
+                ], from: beginning),
         ]
         return HTML.section("Last hour", #"<div class="grid">\#(HTML(charts.map(\.html)))</div>"#)
     }

@@ -117,7 +117,9 @@ package struct ChatPage: Sendable, Hashable {
         let more: HTML = rest > 0 ? #"<p class="dim">\#(rest) more members are not shown.</p>"# : ""
         return HTML.section(
             "Members",
-            HTML.table("Members", ["Name", "Key", "Role"], rows, empty: "The account is no longer a member.") + more
+            HTML.table(
+                "Members", isTitled: true, ["Name", "Key", "Role"], rows, empty: "The account is no longer a member.")
+                + more
         )
     }
 }

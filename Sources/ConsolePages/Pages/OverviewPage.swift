@@ -36,7 +36,8 @@ package struct OverviewPage: Sendable, Hashable {
             "Account", "State", "Since", "Restarts", "Relays", "Canary", "Waiting", "Answers per minute", "Chats",
         ]
         let table = HTML.table(
-            "Accounts", heads, snapshot.accounts.map(row), empty: "No account of the file belongs to this process.")
+            "Accounts", isTitled: true, heads, snapshot.accounts.map(row),
+            empty: "No account of the file belongs to this process.")
         return HTML.section("Accounts", table)
     }
 

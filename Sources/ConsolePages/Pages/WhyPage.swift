@@ -95,7 +95,7 @@ package struct WhyPage: Sendable, Hashable {
             #"<p class="note">An event is queued or handled since \#(HTML.time(since, now: now)).</p>"#
         }
         let rows = (fates?.events ?? []).prefix(ReportLimits.entries).map { entry -> HTML in
-            let detail: HTML = entry.detail.isEmpty ? "" : " (\(HTML.sentence(entry.detail)))"
+            let detail: HTML = entry.detail.isEmpty ? "" : " (\(HTML.name(entry.detail)))"
             let change: HTML = entry.change.map { HTML(text: "\($0): ") } ?? ""
             return HTML.row(
                 HTML.time(entry.at, now: now),

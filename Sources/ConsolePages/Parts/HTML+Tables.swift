@@ -6,12 +6,16 @@ extension HTML {
     /// A table that scrolls sideways where it does not fit; its caption names it.
     ///
     /// - Parameters:
+    ///   - isTitled: whether the heading above says the same as the caption, which is then not shown.
     ///   - empty: shown instead of a table without rows.
-    static func table(_ caption: String, _ heads: [String], _ rows: [HTML], empty: String) -> HTML {
+    static func table(
+        _ caption: String, isTitled: Bool = false, _ heads: [String], _ rows: [HTML], empty: String
+    ) -> HTML {
         guard !rows.isEmpty else { return #"<p class="empty">\#(empty)</p>"# }
+        let hidden: HTML = isTitled ? #" class="hidden""# : ""
         let head = each(heads) { #"<th scope="col">\#($0)</th>"# }
         return #"""
-            <div class="scroll" role="region" aria-label="\#(caption)" tabindex="0"><table><caption>\#(caption)</caption><thead><tr>\#(head)</tr></thead><tbody>\#(HTML(rows))</tbody></table></div>
+            <div class="scroll" role="region" aria-label="\#(caption)" tabindex="0"><table><caption\#(hidden)>\#(caption)</caption><thead><tr>\#(head)</tr></thead><tbody>\#(HTML(rows))</tbody></table></div>
             """#
     }
 

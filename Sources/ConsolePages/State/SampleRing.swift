@@ -29,6 +29,9 @@ package struct SampleRing: Sendable, Hashable {
     /// The samples, oldest first.
     package var samples: [Sample] { Array(storage[start...] + storage[..<start]) }
 
+    /// Unix seconds of the oldest sample; nil without one.
+    package var beginning: Int64? { storage.isEmpty ? nil : storage[start].at }
+
     package var newest: Sample? {
         guard !storage.isEmpty else { return nil }
         return storage[start == 0 ? storage.count - 1 : start - 1]
