@@ -111,7 +111,8 @@ struct PageTests {
     @Test
     func actionsSurviveTheirForms() {
         let actions: [ConsoleAction] = [
-            .restart(account: "a"), .stop(account: "a"), .pause(account: "a", bot: "b"), .resume(account: "a", bot: "b"),
+            .restart(account: "a"), .stop(account: "a"), .pause(account: "a", bot: "b"),
+            .resume(account: "a", bot: "b"),
             .reload, .accept(account: "a", invitation: "c"), .decline(account: "a", invitation: "c"),
         ]
         for action in actions {
@@ -123,7 +124,8 @@ struct PageTests {
     }
 
     @Test(arguments: [
-        (0, "now"), (4, "now"), (5, "5 s ago"), (59, "59 s ago"), (60, "1 min ago"), (7_200, "2 h ago"), (-86_400, "in 1 d"),
+        (0, "now"), (4, "now"), (5, "5 s ago"), (59, "59 s ago"), (60, "1 min ago"), (7_200, "2 h ago"),
+        (-86_400, "in 1 d"),
     ])
     func timesAreRelative(age: Int64, text: String) {
         #expect(HTML.relative(1_000_000 - age, now: 1_000_000) == text)

@@ -4,7 +4,8 @@ import Foundation
 @testable import ConsolePages
 
 /// Text as a hostile member would choose it: markup, quotes, a bidi override, controls, and a great length.
-let hostile = "<script>alert(1)</script>\"' onload=x \u{202E}gnp\u{0}\u{7}" + String(repeating: "a\u{301}", count: 3_000)
+let hostile =
+    "<script>alert(1)</script>\"' onload=x \u{202E}gnp\u{0}\u{7}" + String(repeating: "a\u{301}", count: 3_000)
 
 let operatorViewer = Viewer(name: "ann", role: .operate, formToken: "form-token")
 let visitor = Viewer(name: hostile, role: .view, formToken: "form-token")

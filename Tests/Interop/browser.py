@@ -60,14 +60,22 @@ class Browser:
         await self._click("xpath", f"//*[self::a or self::button][starts-with(normalize-space(), '{label}')]")
 
     async def _click(self, by, selector):
+        """Clicks, and waits for the next document: every link and button leads to one."""
+        await self.run("window.left = true")
         for attempt in range(5):
             found = await asyncio.to_thread(self.driver.find_elements, by, selector)
             check(len(found) == 1, f"{len(found)} elements fit {selector!r} at {self.driver.current_url}")
             try:
-                return await asyncio.to_thread(found[0].click)
+                await asyncio.to_thread(found[0].click)
+                break
             except StaleElementReferenceException:
                 # A live update has replaced it.
                 check(attempt < 4, f"{selector!r} is replaced all the time")
+        deadline = time.monotonic() + SECONDS
+        while await self.run("return window.left === true || document.readyState !== 'complete'"):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{selector!r} led nowhere from {self.driver.current_url}")
+            await asyncio.sleep(0.02)
 
     async def link(self, selector):
         """The address of the only link that fits."""

@@ -6,6 +6,7 @@
 import argparse
 import asyncio
 import http.client
+import json
 import os
 import re
 import signal
@@ -21,6 +22,21 @@ from supervised import SECONDS, Supervised
 
 PAGES = ["/", "/accounts/a", "/why?minutes=60", "/logs", "/configuration", "/load", "/actions/restart?account=a"]
 CONSOLE = "  console: {{ listen: 127.0.0.1:0, contents: {contents}, reports: ./reports }}\n"
+
+# What `pikabot load` writes, without what the page does not show.
+REPORT = {
+    "schemaVersion": 1, "run": {"name": "evening", "startedAt": "2026-01-31T18:00:00Z"}, "duration": 60, "passed": False,
+    "thresholds": [{"key": "deliver.p95", "condition": "< 200 ms", "passed": False, "found": "231 ms"}],
+    "operations": [
+        {"name": name, "count": count, "failures": 0, "rate": count / 60, "latency": {
+            "mean": 0.04, "max": 0.4, "percentiles": {"p50": 0.03, "p95": 0.231, "p99": 0.3}}}
+        for name, count in (("send", 1200), ("deliver", 1180))],
+    "correctness": {"expected": 1200, "excused": 20, "delivered": 1180, "diverged": 0},
+    "series": {"interval": 5, "operations": [
+        {"name": "send", "count": [80 + 9 * (n % 4) for n in range(12)], "p95": [0.02 + 0.001 * n for n in range(12)]},
+        {"name": "deliver", "count": [75 + 8 * (n % 5) for n in range(12)],
+         "p95": [0.11 + 0.012 * n for n in range(12)]}]},
+}
 
 
 class Console(Supervised):
@@ -137,6 +153,7 @@ async def pages(stage):
     reports = bots.folder / "reports"
     reports.mkdir()
     (reports / "broken.json").write_text("{")
+    (reports / "evening.json").write_text(json.dumps(REPORT))
 
     await browser.open(f"{address}/")
     text = await browser.until("the answer in the overview", lambda text: "a\n" in text or "ready" in text)
@@ -159,7 +176,9 @@ async def pages(stage):
     check("use: echo" in text and "secrets/a.key" in text, f"configuration: {text}")
     check((bots.folder / "secrets" / "a.key").read_text().strip() not in text, "the page shows a key")
     await browser.open(f"{address}/load")
-    check("broken.json" in await browser.text(), f"load: {await browser.text()}")
+    text = await browser.text()
+    for wanted in ("broken.json", "evening.json", "1,180 of 1,200" if "1,180" in text else "1180 of 1200", "send"):
+        check(wanted in text, f"load lacks {wanted!r}: {text}")
 
     folder = stage.options.screenshots
     for path in PAGES + [chat_page]:
@@ -174,8 +193,9 @@ async def pages(stage):
             found = await browser.violations()
             check(not found, f"{path}, {label}:\n" + "\n".join(found))
             if folder and label != "wide":
-                name = re.sub(r"\W+", "-", path.split("?")[0]).strip("-") or "overview"
-                name = "chat" if "/chats/" in path else name
+                parts = path.split("?")[0].strip("/").split("/")
+                name = "chat" if "chats" in parts else {"": "overview", "accounts": "account", "actions": "question"}.get(
+                    parts[0], parts[0])
                 await browser.screenshot(folder / f"console-{name}-{label}.png", width)
     check(not browser.complaints(), f"the browser complains: {browser.complaints()}")
     strangers = [url for url in browser.requested() if not url.startswith((address, "data:", "chrome", "about:"))]

@@ -118,6 +118,7 @@ enum StyleSheet {
         @media (max-width: 560px) {
           main { padding: 4px 8px 16px; } section { padding: 2px 8px 8px; } .bar { padding: 6px 8px; }
           .who { margin-left: 0; width: 100%; justify-content: space-between; }
+          .tick { font-size: 18px; }
         }
         .button, button, nav a { transition: background-color 120ms; }
         @media (prefers-reduced-motion: reduce) {
