@@ -34,6 +34,7 @@ let hummingbird: [Target.Dependency] = [
     .product(name: "HummingbirdCore", package: "hummingbird"),
     .product(name: "HTTPTypes", package: "swift-http-types"),
 ]
+let nioHTTPTypes: Target.Dependency = .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let hummingbirdTLS: Target.Dependency = .product(name: "HummingbirdTLS", package: "hummingbird")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 
@@ -111,7 +112,7 @@ var targets: [Target] = [
     library(
         "ConsoleServer",
         ["ConsolePages", "ConsoleReports", "Errors", "Nostr", "Telemetry", crypto, lifecycle, logging, nioSSL]
-            + hummingbird + [hummingbirdTLS] + nio),
+            + hummingbird + [hummingbirdTLS, nioHTTPTypes] + nio),
     library(
         "Supervisor",
         ["Errors", "ProcessSupport", "Telemetry", subprocess, systemPackage, lifecycle, logging, metrics] + nio),
@@ -306,6 +307,9 @@ let tools: [Target] = [
     benchmark(
         "echo-latency",
         ["EmbeddedRelay", "NetworkAddresses", "Nostr", "PikaCore", "RelayClient", "Storage", logging]),
+    benchmark(
+        "console-benchmarks",
+        ["ConsolePages", "ConsoleReports", "ConsoleServer", "Telemetry", httpClient, logging] + nio),
     // Links only with `--sanitize fuzzer`, which brings `main`; Tests/Fuzzing/run has all flags.
     .executableTarget(
         name: "fuzz",
@@ -349,6 +353,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras.git", exact: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
         .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),

@@ -40,7 +40,7 @@ package struct ConsoleServer: Sendable {
         responder = ConsoleResponder(settings, backend: backend, access: access, clock: clock, logger: logger)
         let plain = HTTPServerBuilder.http1(
             configuration: HTTP1Channel.Configuration(
-                idleTimeout: .seconds(Self.idleSeconds),
+                additionalChannelHandlers: [RequestDeadline()], idleTimeout: .seconds(Self.idleSeconds),
                 httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
                     maxHeaderFieldSize: 16 * 1_024, maxHeaderListSize: 32 * 1_024, maxHeaderFieldCount: 100)))
         guard let files = settings.tls else {

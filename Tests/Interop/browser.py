@@ -23,14 +23,14 @@ FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-u
 class Browser:
     name = "chromium"
 
-    def __init__(self, scripts=True):
-        self.scripts = scripts
+    def __init__(self, scripts=True, flags=()):
+        self.scripts, self.flags = scripts, flags
         self.driver = None
 
     async def start(self):
         options = webdriver.ChromeOptions()
         options.binary_location = BROWSER
-        for flag in FLAGS:
+        for flag in [*FLAGS, *self.flags]:
             options.add_argument(flag)
         if not self.scripts:
             options.add_experimental_option("prefs", {"profile.managed_default_content_settings.javascript": 2})
@@ -86,12 +86,12 @@ class Browser:
     async def run(self, script, *arguments):
         return await asyncio.to_thread(self.driver.execute_script, script, *arguments)
 
-    async def until(self, what, fits, selector="main", seconds=SECONDS):
-        """Waits, without a reload, until the text fits."""
+    async def until(self, what, fits, selector="main", seconds=SECONDS, read=None):
+        """Waits, without a reload, until the text of an element fits, or what `read` returns."""
         deadline, text = time.monotonic() + seconds, ""
         while time.monotonic() < deadline:
             try:
-                text = await self.text(selector)
+                text = await (read() if read else self.text(selector))
                 if fits(text):
                     return text
             except (NoSuchElementException, StaleElementReferenceException):

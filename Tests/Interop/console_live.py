@@ -5,15 +5,20 @@
 
 import argparse
 import asyncio
+import base64
 import http.client
 import json
 import os
 import re
 import signal
+import socket
+import ssl
+import warnings
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
-from nostr_sdk import PublicKey
+from nostr_sdk import Keys, PublicKey, UnsignedEvent
 
 from browser import Browser
 from pikabot import OurRelay
@@ -21,7 +26,7 @@ from scenario import check, main
 from supervised import SECONDS, Supervised
 
 PAGES = ["/", "/accounts/a", "/why?minutes=60", "/logs", "/configuration", "/load", "/actions/restart?account=a"]
-CONSOLE = "  console: {{ listen: 127.0.0.1:0, contents: {contents}, reports: ./reports }}\n"
+CONSOLE = "  console: {{ listen: 127.0.0.1:0, contents: {contents}, reports: ./reports{more} }}\n"
 
 # What `pikabot load` writes, without what the page does not show.
 REPORT = {
@@ -42,8 +47,8 @@ REPORT = {
 class Console(Supervised):
     """Two echo bots with a console. The first accepts every invitation, the second asks an operator."""
 
-    def __init__(self, *arguments, contents=True, configured=True, **options):
-        self.observe = "observe:\n" + CONSOLE.format(contents=str(contents).lower()) if configured else ""
+    def __init__(self, *arguments, contents=True, configured=True, more="", **options):
+        self.observe = "observe:\n" + CONSOLE.format(contents=str(contents).lower(), more=more) if configured else ""
         super().__init__(*arguments, **options)
 
     def write(self, names, **invites):
@@ -253,6 +258,27 @@ async def live(stage):
     check("operator" in bots.log.read_text() and "pause the bot echo of a" in bots.log.read_text(), "not logged")
 
 
+async def stale(stage):
+    """The page drops an update that is not newer than what it shows, and one that it cannot read."""
+    relay, bots, browser, address = await stand(stage)
+    await browser.command("Page.addScriptToEvaluateOnNewDocument", source="""
+        window.EventSource = class extends EventTarget {
+          constructor(url) { super(); window.stream = this; }
+          close() {}
+        };""")
+    await browser.open(address)
+    rev = int(await browser.run("return document.body.dataset.rev"))
+    send = """window.stream.dispatchEvent(new MessageEvent("update", { data: arguments[0] }))"""
+    for number, text in ((rev + 5, "newer"), (rev + 5, "the same"), (rev + 4, "older"), (rev - 1, "stale")):
+        update = {"rev": number, "now": 1, "parts": {"program": f"<p>{text}</p>"}, "append": {}}
+        await browser.run(send, json.dumps(update))
+        check(await browser.text("#part-program") == "newer", f"{text} update: {await browser.text('#part-program')}")
+    await browser.run(send, "{")
+    check("could not be read" in await browser.text("#live"), await browser.text("#live"))
+    await browser.run(send, json.dumps({"rev": rev + 6, "now": 1, "parts": {"program": "<p>again</p>"}, "append": {}}))
+    check(await browser.text("#part-program") == "again", "the page no longer follows")
+
+
 async def configuration(stage):
     """A wrong file shows its problem at its line; a text is validated and not saved; a reload applies changes."""
     relay, bots, browser, address = await stand(stage)
@@ -376,6 +402,26 @@ async def attacks(stage):
         check(answer.status == 200, f"a stream: {answer.status}")
     check(streams.count("event: full\n") == 2, f"of six streams of one session: {streams}")
 
+    began = asyncio.get_running_loop().time()
+    reader, writer = await asyncio.open_connection(*host.split(":"))
+    writer.write(b"GET / HTTP/1.1\r\nHost: a")
+
+    async def drip():
+        while True:  # Each byte would begin a new idle time.
+            writer.write(b"a")
+            await writer.drain()
+            await asyncio.sleep(0.5)
+
+    dripping = asyncio.create_task(drip())
+    with suppress(ConnectionError):
+        check(not await asyncio.wait_for(reader.read(), SECONDS), "half a request was answered")
+    dripping.cancel()
+    with suppress(ConnectionError, asyncio.CancelledError):
+        await dripping
+    writer.close()
+    took = asyncio.get_running_loop().time() - began
+    check(took < 40, f"a request that never ends was cut off after {took:.0f} s")
+
     guesses = [(await Client(address).send("POST", "/login", {"token": f"{n:064x}"}))[0] for n in range(12)]
     check(guesses[:10] == [403] * 10 and guesses[-1] == 429, f"twelve guesses: {guesses}")
     asked = [(await Client(address).send("GET", "/login"))[0] for _ in range(160)]
@@ -433,9 +479,116 @@ async def on_demand(stage):
     check("sent" in text and "hello there" not in text, f"the chat without contents: {text}")
 
 
+async def keys(stage):
+    """The owner of a configured key logs in by a browser extension; a stranger and a repeated event do not."""
+    owner, guest, stranger = Keys.generate(), Keys.generate(), Keys.generate()
+    relay = await stage.enter(OurRelay(stage.options.pikabot, stage.folder))
+    bots = await stage.enter(Console(
+        stage.options.pikabot, relay, stage.folder / "bots",
+        more=f", operators: [{owner.public_key().to_bech32()}], viewers: [{guest.public_key().to_bech32()}]"))
+    await bots.until_ready("a", "b")
+    browser = await stage.enter(Browser())
+    address = (await bots.link()).split("/login")[0]
+    # An extension that asks the test.
+    await browser.command("Page.addScriptToEvaluateOnNewDocument", source="""
+        window.nostr = { signEvent: (event) => new Promise((done) => { window.asked = event; window.done = done; }) };""")
+    signed = None
+    for who, wanted in ((stranger, None), (guest, "view"), (owner, "operate")):
+        await browser.open(f"{address}/login")
+        await browser.run("document.getElementById('nostr').click()")
+        draft = await browser.run("return JSON.stringify(window.asked)")
+        fields = json.loads(draft) | {"pubkey": who.public_key().to_hex()}
+        signed = UnsignedEvent.from_json(json.dumps(fields)).sign(who).as_json()
+        await browser.run("window.done(JSON.parse(arguments[0]))", signed)
+        if wanted:
+            text = await browser.until("the login", lambda text: wanted in text, ".who")
+            check(who.public_key().to_bech32()[:20] in text, f"the name of the session: {text}")
+            await browser.press("Log out")
+        else:
+            await browser.until("the refusal", lambda text: "does not name this key" in text, "#nostr-problem")
+    header = "Nostr " + base64.b64encode(signed.encode()).decode()
+    status, _, text = await Client(address).send("POST", "/login/nostr", "", Authorization=header)
+    check(status == 401 and "used before" in text, f"a repeated event: {status} {text}")
+
+
+async def tls(stage):
+    """With a certificate the console speaks HTTPS only, and its cookie is for HTTPS only."""
+    certificate, key = stage.folder / "console.pem", stage.folder / "console.key"
+    process = await asyncio.create_subprocess_exec(
+        "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+        "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", str(key), "-out",
+        str(certificate), stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL)
+    check(await process.wait() == 0, "openssl failed")
+    key.chmod(0o600)
+    relay = await stage.enter(OurRelay(stage.options.pikabot, stage.folder))
+    bots = await stage.enter(Console(
+        stage.options.pikabot, relay, stage.folder / "bots",
+        more=f", tls: {{ certificate: {certificate}, key: {key} }}"))
+    await bots.until_ready("a", "b")
+    browser = await stage.enter(Browser(flags=["--ignore-certificate-errors"]))
+    address = await log_in(bots, browser)
+    check(address.startswith("https://127.0.0.1:"), f"the address is {address}")
+    await browser.until_live()
+    (cookie,) = await asyncio.to_thread(browser.driver.get_cookies)
+    check(cookie["secure"] and cookie["httpOnly"] and cookie["sameSite"] == "Strict", f"{cookie}")
+    check(cookie["name"].startswith("__Host-"), f"{cookie}")
+    context = ssl.create_default_context(cafile=str(certificate))
+    for version, works in ((ssl.TLSVersion.TLSv1_3, True), (ssl.TLSVersion.TLSv1_2, True), (ssl.TLSVersion.TLSv1_1, False)):
+        check(await asyncio.to_thread(speaks, urlsplit(address).port, context, version) == works, f"{version.name}")
+
+
+def speaks(port, context, version):
+    """Whether a server accepts exactly this version of TLS, with a certificate for 127.0.0.1."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        context.minimum_version, context.maximum_version = ssl.TLSVersion.MINIMUM_SUPPORTED, version
+        context.minimum_version = version
+    try:
+        with socket.create_connection(("127.0.0.1", port), SECONDS) as plain:
+            with context.wrap_socket(plain, server_hostname="127.0.0.1") as secure:
+                return secure.version() is not None
+    except ssl.SSLError:
+        return False
+
+
+async def memory(stage):
+    """A page that is open for long keeps its size, however many updates it gets."""
+    relay, bots, browser, address = await stand(stage)
+    member, group = await chat(stage, relay, bots)
+    await browser.open(f"{address}/accounts/a")
+    await browser.until_live()
+
+    async def size():
+        await browser.command("HeapProfiler.collectGarbage")
+        counts = (await browser.command("Memory.getDOMCounters")) | {
+            "bytes": (await browser.command("Runtime.getHeapUsage"))["usedSize"]}
+        return {name: counts[name] for name in ("nodes", "jsEventListeners", "bytes")}
+
+    async def updated(times):
+        for number in range(times):
+            rev = await browser.run("return Number(document.body.dataset.rev)")
+            if number % 4 == 0:
+                await member.send(group, f"update {number}")
+            await browser.until(
+                "an update", lambda now: int(now) > rev, read=lambda: browser.run("return document.body.dataset.rev"))
+
+    await browser.command("Performance.enable")
+    # The first updates fill the charts and the list of chats.
+    await updated(4)
+    first, began = await size(), asyncio.get_running_loop().time()
+    while asyncio.get_running_loop().time() - began < stage.options.minutes * 60:
+        await updated(2)
+    last = await size()
+    print(f"  {first} at first, {last} after {stage.options.minutes:g} minutes", flush=True)
+    check(last["nodes"] < first["nodes"] * 1.3 + 300, "the page has grown")
+    check(last["jsEventListeners"] <= first["jsEventListeners"] + 5, "listeners pile up")
+    check(last["bytes"] < first["bytes"] * 1.3 + 1_000_000, "the heap has grown")
+
+
 SCENARIOS = {
-    "login": login, "pages": pages, "live updates": live, "configuration": configuration, "invitation": invitation,
+    "login": login, "pages": pages, "live updates": live, "stale updates": stale, "configuration": configuration, "invitation": invitation,
     "roles": roles, "attacks": attacks, "without script": scriptless, "keyboard": keyboard, "on demand": on_demand,
+    "keys": keys, "TLS": tls, "memory": memory,
 }
 
 
@@ -443,4 +596,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("pikabot", help="the built pikabot program")
     parser.add_argument("--screenshots", type=Path, metavar="FOLDER", help="save a picture of each page there")
+    parser.add_argument("--minutes", type=float, default=0.25, help="how long the scenario `memory` runs")
     main(SCENARIOS, parser)
