@@ -46,6 +46,9 @@ struct LiveStream: Sendable {
     /// Wakes the stream at once, at each change, and for heartbeats. Returns when the program ends; then the stream is
     /// finished.
     func feed(_ wake: AsyncStream<Void>.Continuation) async {
+        // Before the first wake: a change between the two would be missed.
+        let states = target.route == .logs ? nil : responder.backend.changes()
+        let lines = target.route == .logs ? responder.backend.logChanges() : nil
         wake.yield()
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -55,11 +58,8 @@ struct LiveStream: Sendable {
                 }
             }
             group.addTask {
-                if target.route == .logs {
-                    for await _ in responder.backend.logChanges() { wake.yield() }
-                } else {
-                    for await _ in responder.backend.changes() { wake.yield() }
-                }
+                if let states { for await _ in states { wake.yield() } }
+                if let lines { for await _ in lines { wake.yield() } }
                 wake.finish()
             }
         }

@@ -4,6 +4,7 @@ import ConsoleServer
 import Foundation
 import Logging
 import NIOCore
+import NIOHTTP1
 import Telemetry
 
 /// The operator's console over HTTP, for many accounts: time of a page at a client, and processor time of an update.
@@ -24,7 +25,7 @@ struct ConsoleBenchmarks {
         var settings = ConsoleSettings(host: "127.0.0.1", port: 0, isLoopback: true)
         settings.hosts = []
         var logger = Logger(label: "console-benchmarks")
-        logger.logLevel = .error
+        logger.logLevel = .critical
         let server = try ConsoleServer(settings, backend: crowd, logger: logger)
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -40,7 +41,7 @@ struct ConsoleBenchmarks {
     private static func measure(
         _ origin: String, _ server: ConsoleServer, _ crowd: Crowd, _ accounts: Int, _ chats: Int
     ) async throws {
-        let client = HTTPClient.shared
+        let client = HTTPClient(configuration: HTTPClient.Configuration(redirectConfiguration: .disallow))
         let cookie = try await logIn(origin, server, client)
         func request(_ path: String) -> HTTPClientRequest {
             var request = HTTPClientRequest(url: origin + path)
@@ -58,6 +59,7 @@ struct ConsoleBenchmarks {
         let update = try await updates(request("/events?page=/&rev=1"), client, crowd)
         print(
             "\noverview: \(text(overview / floor)) times the floor; update of the overview: \(text(update)) ms of CPU")
+        try await client.shutdown()
         guard overview < pageLimit, update < updateLimit else {
             print("over the limit of \(pageLimit) ms for a page or \(updateLimit) ms for an update")
             exit(1)

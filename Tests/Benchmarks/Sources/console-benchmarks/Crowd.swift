@@ -39,7 +39,7 @@ final class Crowd: ConsoleBackend {
     func advance() {
         let rev = state.withLock { snapshot -> UInt64 in
             snapshot.rev += 1
-            snapshot.takenAt += 5
+            snapshot.takenAt += SampleRing.interval
             for index in snapshot.accounts.indices {
                 snapshot.accounts[index].summary?.counters.answered += 3
                 let counters = snapshot.accounts[index].summary?.counters
