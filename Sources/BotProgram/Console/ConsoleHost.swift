@@ -44,9 +44,12 @@ actor ConsoleHost: Service {
     }
 
     func run() async throws {
-        let requests = requests
-        try await untilShutdown {
-            for await _ in requests { await self.serve() }
+        let (requests, request) = (requests, request)
+        await withGracefulShutdownHandler {
+            for await _ in requests { await serve() }
+        } onGracefulShutdown: {
+            // The server ends its responses by itself.
+            request.finish()
         }
         set(.ended)
     }
