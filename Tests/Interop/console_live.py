@@ -424,8 +424,13 @@ async def attacks(stage):
 
     guesses = [(await Client(address).send("POST", "/login", {"token": f"{n:064x}"}))[0] for n in range(12)]
     check(guesses[:10] == [403] * 10 and guesses[-1] == 429, f"twelve guesses: {guesses}")
-    asked = [(await Client(address).send("GET", "/login"))[0] for _ in range(160)]
-    check(asked[0] == 200 and asked[-1] == 429, f"160 requests at once: {asked[0]} … {asked[-1]}")
+    # Twenty requests a second are served for ever; a machine that is slower than that refuses nothing.
+    for _ in range(50):
+        asked = await asyncio.gather(*[Client(address).send("GET", "/login") for _ in range(40)])
+        if 429 in [status for status, _, _ in asked]:
+            break
+    else:
+        check(False, "2,000 requests at once were all served")
 
 
 async def scriptless(stage):
