@@ -19,6 +19,8 @@ from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 from nostr_sdk import Keys, PublicKey, UnsignedEvent
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys as Keyboard
 
 from browser import Browser
 from pikabot import OurRelay
@@ -461,9 +463,9 @@ async def keyboard(stage):
 def reach(driver, limit):
     """Presses Tab until the page begins again; counts the elements of the kinds that act."""
     driver.execute_script("window.reached = new Set(); window.bare = [];")
-    body = driver.find_element("css selector", "body")
     for _ in range(limit):
-        driver.switch_to.active_element.send_keys("\ue004") if driver.switch_to.active_element else body.send_keys("\ue004")
+        # To the page, not to an element, which a live update may replace.
+        ActionChains(driver).send_keys(Keyboard.TAB).perform()
         driver.execute_script("""const e = document.activeElement;
             if (e && e.matches("a, button, input, select, textarea")) {
               window.reached.add(e);
