@@ -47,6 +47,12 @@ extension RelayConnection.StateMachine {
                 return [.emit(.event(relay: relay, subscription: id, event))] + count(bytes, isNew: false, on: wireID)
                     + countSurplus(bytes)
             }
+        case .replaced(let id):
+            // Events that only the former filters match were in flight, and are legitimate.
+            guard subscriptions[id]?.request.filters.contains(where: { $0.matches(event) }) == true else {
+                return countSurplus(bytes)
+            }
+            return [.emit(.event(relay: relay, subscription: id, event))]
         case .fetch(let number):
             switch fetches.received(event, bytes: bytes, for: number, atMost: configuration.fetchedBytes) {
             case .new, .known: return count(bytes, isNew: true, on: wireID)
@@ -80,14 +86,14 @@ extension RelayConnection.StateMachine {
         switch routes[wireID] {
         case .live(let id):
             subscriptions[id]?.abandonPage()
-            return [endlessPage]
+            return closeReplaced(id) + [endlessPage]
         case .page(let id):
             subscriptions[id]?.abandonPage()
             return closeWire(wireID) + [endlessPage]
         case .fetch(let number):
             let failure = fetches.fail(number, reason)
             return closeWire(wireID) + [endlessPage] + resolve([failure].compactMap { $0 })
-        case nil: return []
+        case .replaced, nil: return []
         }
     }
 
@@ -98,7 +104,7 @@ extension RelayConnection.StateMachine {
         case .live(let id):
             guard let subscription = subscriptions[id], subscription.pageWireID == nil else { return [] }
             switch subscription.stage {
-            case .catchingUp: return nextPage(of: id)
+            case .catchingUp: return closeReplaced(id) + nextPage(of: id)
             case .overdue: return subscriptions[id]?.ended() == true ? [ended(id)] : []
             case .closed, .needsLogin, .live: return []
             }
@@ -108,6 +114,7 @@ extension RelayConnection.StateMachine {
         case .fetch(let number):
             let answer = fetches.endOfPage(number)
             return closeWire(wireID) + resolve([answer].compactMap { $0 }) + sendUnsentRequests()
+        case .replaced(let id): return closeReplaced(id, before: wireID)
         case nil: return []
         }
     }
@@ -130,8 +137,15 @@ extension RelayConnection.StateMachine {
                 .filter { $0 != wireID }.flatMap { closeWire($0) }
             let wantsLogin = MessagePrefix(of: message) == .authenticationRequired
             let awaitsLogin = wantsLogin && mayLogIn
+            // A relay at its limit of subscriptions accepts the REQ once the replaced ones are closed.
+            let replaced = closeReplaced(id)
+            if !replaced.isEmpty, !wantsLogin { return replaced + other + open(id, now: now) }
             subscriptions[id]?.closed(awaitsLogin: awaitsLogin)
-            return other + [.emit(.closed(relay: relay, subscription: id, message: message))] + resumeIfLoggedIn(now)
+            return replaced + other + [.emit(.closed(relay: relay, subscription: id, message: message))]
+                + resumeIfLoggedIn(now)
+        case .replaced(let id):
+            subscriptions[id]?.replaced.remove(wireID)
+            return []
         case .fetch(let number):
             let failure = fetches.closed(number, message: message, canLogIn: mayLogIn)
             return resolve([failure].compactMap { $0 }) + resumeIfLoggedIn(now)

@@ -21,15 +21,28 @@ extension RelayConnection.StateMachine {
     }
 
     mutating func subscribe(_ request: RelaySubscription, now: Moment) -> [Action] {
-        let closes = unsubscribe(request.id)
-        guard !request.filters.isEmpty else { return closes }
-        subscriptions[request.id] = StandingSubscription(request)
-        return closes + (phase == .connected ? open(request.id, now: now) : [])
+        guard !request.filters.isEmpty else { return unsubscribe(request.id) }
+        let former = subscriptions.updateValue(StandingSubscription(request), forKey: request.id)
+        let opens = phase == .connected ? open(request.id, now: now) : []
+        return opens + (former.map { replace($0) } ?? [])
+    }
+
+    /// Keeps the former REQ of a subscription until the new one's stored events have arrived.
+    private mutating func replace(_ former: StandingSubscription) -> [Action] {
+        let id = former.request.id
+        subscriptions[id]?.replaced = former.replaced
+        let page = former.pageWireID.map { closeWire($0) } ?? []
+        guard let wireID = former.wireID else { return page }
+        routes[wireID] = .replaced(id)
+        pages[wireID] = nil
+        return page + close([subscriptions[id]?.replaced.append(wireID)].compactMap { $0 }, replacedIn: id)
     }
 
     mutating func unsubscribe(_ id: String) -> [Action] {
         guard let subscription = subscriptions.removeValue(forKey: id) else { return [] }
-        return [subscription.wireID, subscription.pageWireID].compactMap { $0 }.flatMap { closeWire($0) }
+        let open = subscription.replaced.open + [subscription.wireID, subscription.pageWireID].compactMap { $0 }
+        for wireID in subscription.replaced.all { routes[wireID] = nil }
+        return open.flatMap { closeWire($0) }
     }
 
     mutating func publish(_ number: Int, _ event: Event, deadline: Duration, now: Moment) -> [Action] {
@@ -93,6 +106,17 @@ extension RelayConnection.StateMachine {
         else { return [] }
         subscriptions[id]?.wireID = wireID
         return [.send(.request(subscription: wireID, filters: filters))]
+    }
+
+    /// Ends the replaced REQs of a subscription, or those before one of them.
+    mutating func closeReplaced(_ id: String, before wireID: String? = nil) -> [Action] {
+        close(subscriptions[id]?.replaced.close(before: wireID) ?? [], replacedIn: id)
+    }
+
+    /// Sends CLOSE for replaced REQs. Their events in flight are still delivered.
+    private mutating func close(_ wireIDs: [String], replacedIn id: String) -> [Action] {
+        for wireID in subscriptions[id]?.replaced.forgetSurplus() ?? [] { routes[wireID] = nil }
+        return wireIDs.map { .send(.close(subscription: $0)) }
     }
 
     mutating func sendUnsentRequests() -> [Action] {

@@ -35,6 +35,8 @@ extension RelayConnection {
         enum Route: Hashable {
             case live(String)
             case page(String)
+            /// A REQ of the subscription that a newer one has replaced.
+            case replaced(String)
             case fetch(Int)
         }
 

@@ -23,6 +23,7 @@ struct StandingSubscription: Hashable {
     /// Subscription ids of the open REQ, and of the one that fetches further pages.
     var wireID: String?
     var pageWireID: String?
+    var replaced = ReplacedRequests()
     /// Creation time up to which no event is missing. Moves only when all stored events have arrived, because relays
     /// send the newest first.
     private(set) var position: UnixTime?
@@ -49,6 +50,7 @@ struct StandingSubscription: Hashable {
         wasRefused = false
         stage = .closed
         (wireID, pageWireID) = (nil, nil)
+        replaced = ReplacedRequests()
     }
 
     /// Handles CLOSED.

@@ -51,13 +51,94 @@ struct SubscriptionTests {
     @Test func ignoresLateAnswersToEndedRequest() {
         var machine = Machine.connected()
         _ = machine.subscribe("s", Filter(kinds: [1]))
-        #expect(
-            machine.subscribe("s", Filter(kinds: [2]))
-                == [Machine.close("1"), Machine.request("2", Filter(kinds: [2]))])
+        #expect(machine.subscribe("s", Filter(kinds: [2])) == [Machine.request("2", Filter(kinds: [2]))])
         #expect(machine.receive(event("late", at: 1), on: "1") == [])
         #expect(machine.receive(.endOfStoredEvents(subscription: "1")) == [])
         #expect(machine.receive(.closed(subscription: "1", message: "")) == [])
         #expect(machine.receive(.endOfStoredEvents(subscription: "2")) == [Machine.end("s")])
+    }
+
+    // MARK: Replacement
+
+    @Test func replacedRequestStaysOpenUntilEOSE() {
+        var machine = Machine.connected()
+        _ = machine.subscribe("s", Filter(kinds: [1], limit: 1))
+        _ = machine.receive(.endOfStoredEvents(subscription: "1"))
+        #expect(
+            machine.subscribe("s", Filter(kinds: [1], limit: 1)) == [Machine.request("2", Filter(kinds: [1], limit: 1))]
+        )
+        // The new request returns only the newest of the events that the relay stored meanwhile.
+        let (older, newer) = (event("older", at: 5), event("newer", at: 6))
+        #expect(machine.receive(older, on: "1") == [Machine.event("s", older)])
+        #expect(machine.receive(newer, on: "2") == [Machine.event("s", newer)])
+        #expect(machine.receive(.endOfStoredEvents(subscription: "2")) == [Machine.close("1"), Machine.end("s")])
+        let late = event("late", at: 7)
+        #expect(machine.receive(late, on: "1") == [Machine.event("s", late)])
+        #expect(machine.machine.unsubscribe("s") == [Machine.close("2")])
+        #expect(machine.receive(late, on: "1") == [])
+        #expect(machine.machine.routes.isEmpty)
+    }
+
+    @Test func unsubscribeClosesReplacedRequests() {
+        var machine = Machine.connected()
+        _ = machine.subscribe("s", Filter(kinds: [1]))
+        _ = machine.subscribe("s", Filter(kinds: [1, 2]))
+        #expect(machine.machine.unsubscribe("s") == [Machine.close("1"), Machine.close("2")])
+        #expect(machine.machine.routes.isEmpty)
+    }
+
+    @Test func replacedRequestsAreBounded() {
+        var machine = Machine.connected()
+        let maximum = ReplacedRequests.maximum
+        for _ in 0...maximum { _ = machine.subscribe("s", Filter(kinds: [1])) }
+        // The oldest stays open: it receives events that no newer one may receive yet.
+        for surplus in 2...20 {
+            #expect(
+                machine.subscribe("s", Filter(kinds: [1]))
+                    == [Machine.request("\(surplus + maximum)", Filter(kinds: [1])), Machine.close("\(surplus)")])
+            #expect(machine.machine.routes.count <= 2 * maximum + 1)
+        }
+        let late = event("late", at: 1)
+        #expect(machine.receive(late, on: "1") == [Machine.event("s", late)])
+        #expect(machine.receive(late, on: "20") == [Machine.event("s", late)])
+        #expect(machine.receive(late, on: "2") == [])
+    }
+
+    @Test func replacedRequestClosesOlderOnesAtEOSE() {
+        var machine = Machine.connected()
+        for _ in 1...4 { _ = machine.subscribe("s", Filter(kinds: [1])) }
+        #expect(machine.receive(.endOfStoredEvents(subscription: "3")) == [Machine.close("1"), Machine.close("2")])
+        #expect(machine.receive(.endOfStoredEvents(subscription: "2")) == [])
+        #expect(machine.receive(.endOfStoredEvents(subscription: "4")) == [Machine.close("3"), Machine.end("s")])
+        #expect(machine.receive(.endOfStoredEvents(subscription: "3")) == [])
+    }
+
+    @Test func relayAtItsLimitGetsTheRequestAgain() {
+        var machine = Machine.connected()
+        _ = machine.subscribe("s", Filter(kinds: [1]))
+        _ = machine.subscribe("s", Filter(kinds: [1, 2]))
+        #expect(
+            machine.receive(.closed(subscription: "2", message: "error: too many subscriptions"))
+                == [Machine.close("1"), Machine.request("3", Filter(kinds: [1, 2]))])
+        #expect(
+            machine.receive(.closed(subscription: "3", message: "error: too many subscriptions"))
+                == [closed("s", "error: too many subscriptions")])
+    }
+
+    @Test func replacedRequestClosedByRelayIsForgotten() {
+        var machine = Machine.connected()
+        _ = machine.subscribe("s", Filter(kinds: [1]))
+        _ = machine.subscribe("s", Filter(kinds: [1]))
+        #expect(machine.receive(.closed(subscription: "1", message: "error: x")) == [])
+        #expect(machine.receive(.endOfStoredEvents(subscription: "2")) == [Machine.end("s")])
+    }
+
+    @Test func reconnectForgetsReplacedRequests() {
+        var machine = Machine.connected()
+        _ = machine.subscribe("s", Filter(kinds: [1]))
+        _ = machine.subscribe("s", Filter(kinds: [1]))
+        #expect(machine.reconnect().last == Machine.request("3", Filter(kinds: [1])))
+        #expect(machine.receive(.endOfStoredEvents(subscription: "3")) == [Machine.end("s")])
     }
 
     // MARK: Position

@@ -97,6 +97,32 @@ struct EmbeddedRelayTests {
         }
     }
 
+    @Test func replacingSubscriptionLosesNoEvent() async throws {
+        try await withEmbeddedRelay { _, address in
+            let relay = RelayURL.known(address)
+            try await withPool { pool, updates in
+                let limited = subscription("s", Filter(kinds: [1], limit: 1))
+                await pool.setRelays([relay])
+                await pool.subscribe(limited)
+                await updates.wait(for: .endOfStoredEvents(relay: relay, subscription: "s"))
+                let events = (0..<400).map { alice.event("\($0)", at: 1_000 + Int64($0)) }
+                try await withPool { other, _ in
+                    await withTaskGroup(of: Void.self) { group in
+                        group.addTask { await publish(events, to: relay, by: other) }
+                        group.addTask {
+                            for _ in 0..<100 {
+                                await pool.subscribe(limited)
+                                await Task.yield()
+                            }
+                        }
+                    }
+                }
+                var missing = Set(events)
+                while !missing.isEmpty, let event = await updates.events(1).first { missing.remove(event) }
+            }
+        }
+    }
+
     @Test func receivesEventsMissedDuringRestart() async throws {
         var configuration = RelayConfiguration()
         let folder = try TemporaryFolder()
