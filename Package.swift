@@ -111,7 +111,10 @@ var targets: [Target] = [
     library("ConsolePages", ["ConsoleReports"]),
     library(
         "ConsoleServer",
-        ["ConsolePages", "ConsoleReports", "Errors", "Nostr", "Telemetry", crypto, lifecycle, logging, nioSSL]
+        [
+            "ConsolePages", "ConsoleReports", "Errors", "Nostr", "PikaCore", "Telemetry", crypto, lifecycle, logging,
+            nioSSL,
+        ]
             + hummingbird + [hummingbirdTLS, nioHTTPTypes] + nio),
     library(
         "Supervisor",

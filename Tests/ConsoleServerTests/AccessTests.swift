@@ -55,15 +55,12 @@ struct AccessTests {
     }
 
     @Test
-    func limitersForgetStrangers() {
+    func loginLimiterForgetsStrangers() {
         var logins = LoginLimiter()
-        var requests = RequestLimiter()
         for number in 0..<5_000 {
             logins.noteFailure(of: "address \(number)", now: Int64(number))
-            _ = requests.delay(of: .address("address \(number)"), now: Int64(number))
         }
         #expect(logins.addressCount <= LoginLimiter.maximumAddresses)
-        #expect(requests.clientCount <= RequestLimiter.maximumClients)
         // All addresses together have failed too often.
         #expect(logins.delay(of: "another", now: 5_000) != nil)
         #expect(logins.delay(of: "another", now: 70_000) == nil)

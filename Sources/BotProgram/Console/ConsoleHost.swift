@@ -10,7 +10,7 @@ import Supervisor
 /// The operator's console of a supervisor: starts with it if the configuration has an address, otherwise when the first
 /// login is requested.
 ///
-/// A console that cannot start stops no bot: the reason is logged, and told to whoever requests a login.
+/// If the console cannot start, the bots keep running; the reason is logged and returned to login requests.
 actor ConsoleHost: Service {
     private enum Phase {
         case idle, starting

@@ -56,12 +56,7 @@ struct SupervisorConsole: ConsoleBackend {
         _ ask: @escaping @Sendable (_ account: String) async -> Answer
     ) async -> [(account: String, answer: Answer)] {
         let accounts = await supervisor.status.filter { $0.pid != nil }.map(\.name)
-        return await withTaskGroup(of: (Int, Answer).self) { group in
-            for (index, account) in accounts.enumerated() { group.addTask { (index, await ask(account)) } }
-            var answers: [(Int, Answer)] = []
-            for await answer in group { answers.append(answer) }
-            return answers.sorted { $0.0 < $1.0 }.map { (accounts[$0.0], $0.1) }
-        }
+        return await accounts.concurrentMap { (account: $0, answer: await ask($0)) }
     }
 
     // MARK: Questions

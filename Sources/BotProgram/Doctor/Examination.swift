@@ -97,14 +97,9 @@ struct Examination: Sendable {
         var seen: Set<RelayURL> = []
         let relays = wanted.filter { seen.insert($0).inserted }
         let account = keys.lazy.compactMap(\.keys).first
-        return await withTaskGroup(of: (Int, RelayDiagnosis.Result).self) { group in
-            for (index, relay) in relays.enumerated() {
-                let diagnosis = RelayDiagnosis(relay, account: account, authors: authors, limit: limit)
-                group.addTask { (index, await diagnosis.run(http: http)) }
-            }
-            var results: [Int: RelayDiagnosis.Result] = [:]
-            for await (index, result) in group { results[index] = result }
-            return relays.indices.compactMap { index in results[index].map { (relays[index], $0) } }
+        return await relays.concurrentMap { [limit] relay in
+            let diagnosis = RelayDiagnosis(relay, account: account, authors: authors, limit: limit)
+            return (relay, await diagnosis.run(http: http))
         }
     }
 

@@ -106,7 +106,7 @@ final class ObservationRoutes: Sendable {
 extension ObservationRoutes {
     /// Returns the health of the accounts in the order of the configuration.
     func reports() async -> [Account] {
-        let reports = await each(of: await accounts()) { account in
+        let reports = await accounts().concurrentMap { account in
             account.isExpected ? await self.report(of: account.name) : Self.ended(account.name)
         }
         begun.withLock { $0.formUnion(reports.filter(\.hasBegun).map(\.account)) }
@@ -139,7 +139,7 @@ extension ObservationRoutes {
     /// Returns the metrics of this process, and those of every worker that answers, labelled with its account.
     func metrics() async -> [MetricFamily] {
         let accounts = await accounts().filter(\.isExpected)
-        let exports = await each(of: accounts) { (account, _) -> (String, [MetricFamily]?) in
+        let exports = await accounts.concurrentMap { (account, _) -> (String, [MetricFamily]?) in
             do {
                 let answer = try await self.ask(account, "metrics", self.patience)
                 return (account, try JSONDecoder().decode([MetricFamily].self, from: answer))
@@ -154,18 +154,5 @@ extension ObservationRoutes {
         let own = registry.families() + ProcessMetrics.families()
         let workers = exports.map { account, families in (families ?? []).map { $0.labelled("account", account) } }
         return MetricFamily.merged([own] + up + workers)
-    }
-
-    /// Queries all accounts concurrently and returns the answers in the order of the accounts.
-    private func each<Value: Sendable>(
-        of accounts: [(name: String, isExpected: Bool)],
-        _ ask: @escaping @Sendable ((name: String, isExpected: Bool)) async -> Value
-    ) async -> [Value] {
-        await withTaskGroup(of: (Int, Value).self) { group in
-            for (index, account) in accounts.enumerated() { group.addTask { (index, await ask(account)) } }
-            var values: [(Int, Value)] = []
-            for await value in group { values.append(value) }
-            return values.sorted { $0.0 < $1.0 }.map(\.1)
-        }
     }
 }

@@ -1,6 +1,7 @@
 import ConsolePages
 import Foundation
 import Nostr
+import PikaCore
 import Synchronization
 
 /// All that the server remembers about its clients. Lost at a restart, which ends every session.
@@ -22,11 +23,21 @@ final class ConsoleAccess: Sendable {
         case delayed(seconds: Int64)
     }
 
+    /// The client that a request counts for.
+    private enum Client: Sendable, Hashable {
+        /// The fingerprint of a session's token.
+        case session(Data)
+        case address(String)
+    }
+
+    /// The requests of one client. A page with its files needs four.
+    private static let requestLimit = RateLimit(120, per: .seconds(6))
+
     private struct State: Sendable {
         var sessions = ConsoleSessions()
         var logins = LoginLimiter()
         var keys = KeyLogins()
-        var requests = RequestLimiter()
+        var requests = RateLimiter<Client>(capacity: 1_024)
         var streams = StreamSlots()
         var generator = SystemRandomNumberGenerator()
     }
@@ -112,8 +123,9 @@ final class ConsoleAccess: Sendable {
     /// Counts a request; returns the seconds to wait if it is one too many.
     func delay(of visit: Visit?, at address: String) -> Int64? {
         let now = clock.milliseconds()
-        let client: RequestLimiter.Client = visit.map { .session($0.key) } ?? .address(address)
-        return state.withLock { $0.requests.delay(of: client, now: now) }
+        let client: Client = visit.map { .session($0.key) } ?? .address(address)
+        let isAdmitted = state.withLock { $0.requests.consume(client, Self.requestLimit, nowMilliseconds: now) }
+        return isAdmitted ? nil : 1
     }
 
     func openStream(_ visit: Visit) -> Bool { state.withLock { $0.streams.open(visit.key) } }
