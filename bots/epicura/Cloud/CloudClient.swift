@@ -92,9 +92,11 @@ struct CloudClient: Sendable {
     }
 
     /// The headers of a connection to the live stream: a token that the cloud has just accepted, and the last event.
-    func streamHeaders(after sequence: Int) async throws -> [(name: String, value: String)] {
+    func streamHeaders(after sequence: Int) async throws(BotError) -> [(name: String, value: String)] {
         // The pipeline renews a token only when a request of its own is refused.
-        guard await send(.appliances).isSuccess, let token = try await vault.secret("epicura.access") else {
+        let answer = await send(.appliances)
+        let token = try await vault.secret("epicura.access")
+        guard answer.isSuccess, let token else {
             throw BotError(.signedOut, "not signed in, or the cloud cannot be reached")
         }
         return [
