@@ -304,7 +304,7 @@ let tools: [Target] = [
         providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CMalloc", path: "Tests/Benchmarks/Sources/CMalloc"),
     .target(name: "CAllocations", path: "Tests/Benchmarks/Sources/CAllocations"),
-    benchmark("mls-benchmarks", ["CFloorSodium", "MLS", "TLSCodec", crypto]),
+    benchmark("mls-benchmarks", ["CFloorSodium", "MLS", "PikaCore", "TLSCodec", crypto]),
     benchmark("group-benchmarks", ["CMalloc", "MLS", "Marmot", "Nostr", "PikaCore", "Storage"]),
     benchmark("state-benchmarks", ["CAllocations", "MLS", "Marmot", "Nostr", "PikaCore", "Storage", logging]),
     benchmark(

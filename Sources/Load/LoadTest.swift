@@ -1,5 +1,7 @@
 package import LoadReport
 package import Logging
+import NIOCore
+import NIOPosix
 import Nostr
 import PikaCore
 import Telemetry
@@ -121,9 +123,11 @@ package struct LoadTest: Sendable {
         let configuration = CoreConfiguration(
             relays: plan.relays.enumerated().map { gates[$0.offset]?.address ?? $0.element }, invites: .anyone,
             selfUpdate: .never, readsProfiles: false, groupProtocol: plan.groups.groupProtocol)
+        let executors = MultiThreadedEventLoopGroup.singleton.makeIterator().map(EventLoopExecutor.init)
         let agents = keys.enumerated().map { index, key in
             LoadAgent(
-                index: index, key: key, configuration: configuration, host: host, listener: monitor, logger: logger)
+                index: index, key: key, configuration: configuration, host: host,
+                executor: executors[index % executors.count], listener: monitor, logger: logger)
         }
         return Fleet(plan: plan, agents: agents, monitor: monitor, actionTimeout: actionTimeout)
     }

@@ -95,6 +95,10 @@ package actor AppCore {
     /// readers.
     package nonisolated func updates() -> AsyncStream<AppUpdate> { self.hub.updates() }
 
+    /// Returns a stream of outcomes from now on, without snapshots: for readers to which a snapshot in each turn of the
+    /// core would be a burden.
+    package nonisolated func outcomes() -> AsyncStream<AppUpdate> { self.hub.outcomes() }
+
     /// Returns a durable value that a handler stored.
     package nonisolated func value(scope: String, key: String) async throws -> [UInt8]? {
         try await self.store.value(scope: scope, key: key)
@@ -143,6 +147,7 @@ package actor AppCore {
         try await withThrowingDiscardingTaskGroup { group in
             // Close it even if the store has failed, to end child tasks that wait for room in the mailbox.
             defer { mailbox.close() }
+            transport.offerUpdates { mailbox.offer($0) }
             group.addTask { for await update in transport.updates { await mailbox.deliver(update) } }
             if let signer = self.key.signer {
                 group.addTask { for await url in signer.challenges { mailbox.send(.signerChallenge(url)) } }
@@ -164,8 +169,10 @@ package actor AppCore {
         let crashes = self.store.crashes
         let outer = crashes.enterPass(.restore)
         defer { crashes.leave(outer) }
-        return try CoreModel(
+        var model = try CoreModel(
             account: OwnKey(self.key), configuration: self.configuration, stored: stored, crashes: crashes)
+        model.work = self.ports.work
+        return model
     }
 
     /// Processes one batch: reduces, commits, publishes the snapshot. The caller performs the effects afterwards.

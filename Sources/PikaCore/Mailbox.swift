@@ -15,6 +15,8 @@ final class Mailbox: Sendable {
         var inputs: [Entry] = []
         /// The relays' updates among the inputs.
         var updates = (count: 0, bytes: 0)
+        /// Whether there is an input besides those that wait for the next one.
+        var isDue = false
         var isProcessing = false
         var isClosed = false
         var isFinishing = false
@@ -24,6 +26,23 @@ final class Mailbox: Sendable {
         var receiver: CheckedContinuation<Void, Never>?
         var senders: [CheckedContinuation<Void, Never>] = []
         var updateSenders: [CheckedContinuation<Void, Never>] = []
+
+        /// Removes and returns the next inputs, at most `limit`.
+        mutating func removeFirst(_ limit: Int) -> [CoreInput] {
+            var entries: [Entry] = []
+            if self.inputs.count <= limit {
+                swap(&entries, &self.inputs)
+                self.isDue = false
+            } else {
+                entries = Array(self.inputs.prefix(limit))
+                self.inputs.removeFirst(limit)
+            }
+            for case let bytes? in entries.lazy.map(\.updateBytes) {
+                self.updates.count -= 1
+                self.updates.bytes -= bytes
+            }
+            return entries.map(\.input)
+        }
 
         var hasRoom: Bool { self.inputs.count < Mailbox.highWater }
         var hasRoomForUpdates: Bool {
@@ -45,9 +64,17 @@ final class Mailbox: Sendable {
         let receiver = self.state.withLock { state in
             guard state.takesInputs else { return nil as CheckedContinuation<Void, Never>? }
             state.inputs.append(Entry(input: input))
+            state.isDue = true
             return state.receiver.take()
         }
         receiver?.resume()
+    }
+
+    /// Enqueues an input that can wait for the next one: the core is not resumed.
+    func enqueue(_ input: CoreInput) {
+        self.state.withLock { state in
+            if state.takesInputs { state.inputs.append(Entry(input: input)) }
+        }
     }
 
     /// Enqueues a relay's update, after suspending while a full batch of them is queued.
@@ -73,6 +100,7 @@ final class Mailbox: Sendable {
             state.inputs.append(Entry(input: .relay(update), updateBytes: bytes))
             state.updates.count += 1
             state.updates.bytes += bytes
+            state.isDue = true
             return (true, state.receiver.take())
         }
         receiver?.resume()
@@ -100,7 +128,7 @@ final class Mailbox: Sendable {
             if let batch { return batch.isEmpty ? nil : batch }
             await withCheckedContinuation { continuation in
                 let isReady = self.state.withLock { state in
-                    if !state.takesInputs || !state.inputs.isEmpty { return true }
+                    if !state.takesInputs || state.isDue { return true }
                     state.receiver = continuation
                     return false
                 }
@@ -114,13 +142,9 @@ final class Mailbox: Sendable {
         self.state.withLock { state in
             state.isProcessing = false
             if state.isClosed { return ([], []) }
+            guard state.isDue || state.isFinishing else { return (nil, []) }
             guard !state.inputs.isEmpty else { return (state.isFinishing ? [] : nil, []) }
-            let batch = state.inputs.prefix(limit).map(\.input)
-            for case let bytes? in state.inputs.prefix(limit).map(\.updateBytes) {
-                state.updates.count -= 1
-                state.updates.bytes -= bytes
-            }
-            state.inputs.removeFirst(batch.count)
+            let batch = state.removeFirst(limit)
             state.isProcessing = true
             var senders: [CheckedContinuation<Void, Never>] = []
             if state.hasRoom { swap(&senders, &state.senders) }

@@ -42,6 +42,8 @@ final class UpdateHub: Sendable {
     }
 
     private struct Reader {
+        /// Whether it receives snapshots besides outcomes.
+        let readsStates: Bool
         var hasNewState: Bool
         var outcomes: [Outcome] = []
         var waiter: CheckedContinuation<AppUpdate?, Never>?
@@ -71,7 +73,7 @@ final class UpdateHub: Sendable {
         self.update { state in
             snapshot.rev = state.nextRev()
             state.newest = snapshot
-            for id in state.readers.keys { state.readers[id]?.hasNewState = true }
+            for (id, reader) in state.readers where reader.readsStates { state.readers[id]?.hasNewState = true }
         }
         return snapshot
     }
@@ -87,10 +89,16 @@ final class UpdateHub: Sendable {
     }
 
     /// Returns a stream of updates that starts with the newest snapshot.
-    func updates() -> AsyncStream<AppUpdate> {
+    func updates() -> AsyncStream<AppUpdate> { self.updates(readsStates: true) }
+
+    /// Returns a stream of updates without snapshots.
+    func outcomes() -> AsyncStream<AppUpdate> { self.updates(readsStates: false) }
+
+    private func updates(readsStates: Bool) -> AsyncStream<AppUpdate> {
         let id = self.state.withLock { state in
             state.nextReader += 1
-            state.readers[state.nextReader] = Reader(hasNewState: state.newest != nil)
+            state.readers[state.nextReader] = Reader(
+                readsStates: readsStates, hasNewState: readsStates && state.newest != nil)
             return state.nextReader
         }
         let registration = Registration(hub: self, id: id)

@@ -7,7 +7,8 @@
 Over `pikabot relay` in memory, loopback. The guest encrypts its messages beforehand; an observer on a separate
 connection receives each message and its answer from the relay. Latency is the time between these two: decrypted,
 handled, on disk, encrypted, signed and accepted by the relay. The rate is that of a worker that was stopped while all
-messages arrived. For comparison, a bot on MDK's Python API answers the same group. Idle: resident memory and processor
+messages arrived; meanwhile guest and observer are gone, and the relay counts the answers, so that Python takes no part in
+it. For comparison, a bot on MDK's Python API answers the same group. Idle: resident memory and processor
 time of the worker, and the time from the start of its process to `ready`. Prints Markdown.
 """
 
@@ -27,6 +28,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "Interop"))
 
 from connection import Connection
+from websockets.asyncio.client import connect
 from daemon_benchmark import Daemon
 from peers import Member
 from pikabot import OurRelay, children, end, write_key
@@ -136,8 +138,38 @@ async def send_all(connection, events):
     await asyncio.gather(*[connection.publish(event, seconds=120) for event in events])
 
 
+class Counter:
+    """Asks the relay for the number of a group's events (NIP-45)."""
+
+    def __init__(self, relay, group):
+        self.relay, self.filter = relay, {"kinds": [445], "#h": [group]}
+
+    async def __aenter__(self):
+        self.socket = await connect(self.relay.url)
+        return self
+
+    async def __aexit__(self, *_):
+        await self.socket.close()
+
+    async def count(self):
+        await self.socket.send(json.dumps(["COUNT", "c", self.filter]))
+        while True:
+            answer = json.loads(await asyncio.wait_for(self.socket.recv(), 30))
+            if answer[0] == "COUNT":
+                return answer[2]["count"]
+
+    async def until(self, count, seconds=300):
+        """Returns the time at which the relay has so many events."""
+        deadline = time.perf_counter() + seconds
+        while (found := await self.count()) < count:
+            if time.perf_counter() > deadline:
+                raise TimeoutError(f"{found} of {count} events")
+            await asyncio.sleep(0.005)
+        return time.perf_counter()
+
+
 async def converse(guest, relay, group, options, pause, resume):
-    """Latencies in milliseconds, ascending, and answers a second."""
+    """Latencies in milliseconds, ascending, and answers a second. Closes the guest."""
     observer = Observer(relay, group)
     await observer.start()
     latencies = []
@@ -153,13 +185,14 @@ async def converse(guest, relay, group, options, pause, resume):
         observer.guests |= {event["id"] for event in events}
         pause()
         await send_all(guest.connection, events)
-        before, began = len(observer.answers), time.perf_counter()
-        resume()
-        await observer.until_answers(before + len(events))
-        rate = len(events) / (observer.answers[-1] - began)
     finally:
         await observer.close()
-    return sorted(latencies), rate
+        await guest.close()
+    async with Counter(relay, group) as counter:
+        stored, began = await counter.count(), time.perf_counter()
+        resume()
+        ended = await counter.until(stored + len(events))
+    return sorted(latencies), len(events) / (ended - began)
 
 
 def row(name, size, latencies, rate):
@@ -196,7 +229,6 @@ async def conversations(options, relay, folder, others):
                 task.cancel()
             row(name, size, *result)
             await bot.close()
-            await guest.close()
 
 
 def processor_seconds(pid):

@@ -44,7 +44,7 @@ import Testing
         var flipped = whole
         flipped[20] ^= 1
         let others = [
-            Data(), Data([0]), whole.prefix(100), flipped, Data(count: 4_096), Data(repeating: 0xff, count: 4_096),
+            Data(), Data([0]), whole.prefix(40), flipped, Data(count: 4_096), Data(repeating: 0xff, count: 4_096),
             Data([0, 1]) + Data(count: 4_094),
         ]
         for other in others {

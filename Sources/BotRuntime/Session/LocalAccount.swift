@@ -121,6 +121,7 @@ private func runLocalAccount<Result: Sendable>(
         signer: key.relaySigner(SystemClock()), addresses: settings.addresses, crashes: store.crashes,
         logger: settings.logger)
     var ports = CorePorts(transport: pool, store: store, clock: SystemClock(), logger: settings.logger)
+    ports.work = SystemWork()
     ports.media = media
     ports.cache = store.mediaCache(.standard, logger: settings.logger)
     settings.addresses.setConfiguredCallRelay(settings.core.calls.moqURL.flatMap { try? RelayURL($0) })

@@ -126,6 +126,7 @@ package struct Worker: Service {
         let admission = Admission(operators: account.operators)
         let coreConfiguration = Self.coreConfiguration(configuration, account)
         var ports = CorePorts(transport: pool, store: store, clock: clock, logger: logger)
+        ports.work = SystemWork()
         ports.media = media
         ports.cache = store.mediaCache(
             configuration.media.cacheBytes.map { MediaCacheLimits(bytes: $0) }, logger: logger)

@@ -1,6 +1,6 @@
 import BotDispatch
 import BotKit
-import Foundation
+import Nostr
 
 /// The lines that a worker writes to standard output for its supervisor: one JSON object per line, never with a secret.
 ///
@@ -8,7 +8,7 @@ import Foundation
 /// have `event` (`joined`, `message`, `commit`, `call`, `withdrawn`, `restored`, `feed`, `answer` or `call_answer`), `chat`, and by
 /// kind `id`, `from`, `kind`, `epoch`, `type`, `bot` and `content`. Keys and ids are cut to eight digits.
 struct WorkerLines: Sendable {
-    private struct Line: Encodable {
+    private struct Line {
         var status: String?
         var pubkey: String?
         var event: String?
@@ -21,6 +21,24 @@ struct WorkerLines: Sendable {
         var type: String?
         var bot: String?
         var content: String?
+
+        /// The members that are present, in the order of their names.
+        var json: JSONObject {
+            var json = JSONObject()
+            json["bot"] = bot.map(JSONValue.string)
+            json["chat"] = chat.map(JSONValue.string)
+            json["content"] = content.map(JSONValue.string)
+            json["epoch"] = epoch.map { .integer(Int64(clamping: $0)) }
+            json["epochBefore"] = epochBefore.map { .integer(Int64(clamping: $0)) }
+            json["event"] = event.map(JSONValue.string)
+            json["from"] = from.map(JSONValue.string)
+            json["id"] = id.map(JSONValue.string)
+            json["kind"] = kind.map { .integer(Int64($0)) }
+            json["pubkey"] = pubkey.map(JSONValue.string)
+            json["status"] = status.map(JSONValue.string)
+            json["type"] = type.map(JSONValue.string)
+            return json
+        }
     }
 
     private static let longestContent = 200
@@ -122,11 +140,7 @@ struct WorkerLines: Sendable {
     private func short(_ hex: String) -> String { String(hex.prefix(8)) }
 
     private func write(_ line: Line) {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings and numbers can always be encoded as JSON.
-        guard let data = try? encoder.encode(line), let text = String(data: data, encoding: .utf8) else { return }
-        write(text)
+        write(String(decoding: JSONValue.object(line.json).json(), as: UTF8.self))
     }
 }
 

@@ -26,6 +26,19 @@ enum AgentEvent: Sendable {
     case failed(String)
 }
 
+extension AgentEvent {
+    /// Describes an event for handlers; nil for those that no report counts.
+    init?(_ event: CoreEvent) {
+        switch event.content {
+        case .message(let message): self = .message(chatID: event.chatID, message, inboxID: event.inboxID)
+        case .withdrawn(let message): self = .withdrawn(chatID: event.chatID, message)
+        case .commit(let commit): self = .commit(chatID: event.chatID, commit)
+        case .joined: self = .joined(chatID: event.chatID)
+        case .outcome, .proposal, .call, .feed: return nil
+        }
+    }
+}
+
 /// Receives agents' events; called from many tasks, must return quickly.
 protocol AgentListener: Sendable {
     func agent(_ index: Int, _ event: AgentEvent)

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import NIOCore
 import NetworkAddresses
 import Nostr
 import PikaCore
@@ -11,6 +12,8 @@ actor AgentHost {
     private let state: LoadPlan.StateKind
     private let directory: String
     private let logger: Logger
+    /// Shared, because all members of a group receive the same events.
+    private let verified = VerifiedSignatures(capacity: 65_536)
     private var memories: [Int: AgentMemory] = [:]
 
     /// - Parameter directory: folder of the agents' databases.
@@ -59,12 +62,15 @@ actor AgentHost {
         }
     }
 
-    nonisolated func openPool(_ key: KeyPair) throws -> RelayPool {
+    nonisolated func openPool(
+        _ key: KeyPair, on eventLoop: any EventLoop, observer: @escaping @Sendable (RelayUpdate) -> Void
+    ) throws -> RelayPool {
         try RelayPool(
             signer: { challenge, relay in
                 var generator = SystemRandomNumberGenerator()
                 return NIP42.authenticationEvent(
                     challenge: challenge, relay: relay, by: key, now: SystemClock().now, using: &generator)
-            }, addresses: .unrestricted, logger: logger)
+            }, addresses: .unrestricted, verified: verified, eventLoops: eventLoop, observer: observer,
+            logger: logger)
     }
 }

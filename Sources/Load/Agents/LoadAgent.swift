@@ -24,6 +24,8 @@ final class LoadAgent: Sendable {
     let key: KeyPair
     private let configuration: CoreConfiguration
     private let host: AgentHost
+    /// Runs the agent's tasks and connections.
+    private let executor: EventLoopExecutor
     private let listener: any AgentListener
     private let logger: Logger
     private let starts: AsyncStream<Void>
@@ -31,13 +33,14 @@ final class LoadAgent: Sendable {
     private let state = Mutex(State())
 
     init(
-        index: Int, key: KeyPair, configuration: CoreConfiguration, host: AgentHost, listener: any AgentListener,
-        logger: Logger
+        index: Int, key: KeyPair, configuration: CoreConfiguration, host: AgentHost, executor: EventLoopExecutor,
+        listener: any AgentListener, logger: Logger
     ) {
         self.index = index
         self.key = key
         self.configuration = configuration
         self.host = host
+        self.executor = executor
         self.listener = listener
         self.logger = logger
         (starts, nextStart) = AsyncStream.makeStream()
@@ -52,7 +55,9 @@ final class LoadAgent: Sendable {
     /// Runs the agent after each start, until the task is cancelled.
     func run() async {
         for await _ in starts {
-            do { try await runOnce() } catch is CancellationError {} catch {
+            do {
+                try await withTaskExecutorPreference(executor) { try await self.runOnce() }
+            } catch is CancellationError {} catch {
                 listener.agent(index, .failed("\(error)"))
             }
             failPending()
@@ -105,20 +110,24 @@ final class LoadAgent: Sendable {
     private func runOnce() async throws {
         let opened = try await host.openStore(index, account: key.publicKey)
         defer { opened.close() }
-        let pool = try host.openPool(key)
-        let transport = ObservedTransport(pool) { [listener, index] in listener.agent(index, $0) }
-        let core = AppCore(
-            account: key, configuration: configuration,
-            ports: CorePorts(transport: transport, store: opened.store, clock: SystemClock(), logger: logger))
-        let updates = core.updates()
+        let report: @Sendable (AgentEvent) -> Void = { [listener, index] in listener.agent(index, $0) }
+        let pool = try host.openPool(key, on: executor.eventLoop) { AgentEvent($0).map(report) }
+        let transport = ObservedTransport(pool, report: report)
+        var ports = CorePorts(transport: transport, store: opened.store, clock: SystemClock(), logger: logger)
+        ports.eventReceiver = { AgentEvent($0).map(report) }
+        let core = AppCore(account: key, configuration: configuration, ports: ports)
+        let (updates, outcomes) = (core.updates(), core.outcomes())
         let (end, ending) = AsyncStream.makeStream(of: Never.self)
         state.withLock { ($0.core, $0.ending) = (core, ending) }
         defer { state.withLock { ($0.core, $0.ending) = (nil, nil) } }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await pool.run() }
             group.addTask { try await core.run() }
-            group.addTask { await self.reportEvents(of: core) }
-            group.addTask { await self.observe(updates) }
+            group.addTask {
+                async let isStarted: Void = self.awaitStart(updates)
+                await self.reportOutcomes(outcomes)
+                await isStarted
+            }
             group.addTask { for await _ in end {} }
             // The first task to end stops the run.
             defer { group.cancelAll() }
@@ -126,35 +135,26 @@ final class LoadAgent: Sendable {
         }
     }
 
-    /// Reports each event, and completes it at once.
-    private func reportEvents(of core: AppCore) async {
-        for await event in core.events {
-            switch event.content {
-            case .message(let message):
-                listener.agent(index, .message(chatID: event.chatID, message, inboxID: event.inboxID))
-            case .withdrawn(let message): listener.agent(index, .withdrawn(chatID: event.chatID, message))
-            case .commit(let commit): listener.agent(index, .commit(chatID: event.chatID, commit))
-            case .outcome: break
-            case .joined: listener.agent(index, .joined(chatID: event.chatID))
-            case .proposal, .call, .feed: break
+    /// Reports that the agent can be invited and that it has caught up; returns once both are true.
+    private func awaitStart(_ updates: AsyncStream<AppUpdate>) async {
+        var (isPublished, isRead) = (false, false)
+        for await case .fullState(let state) in updates {
+            if !isPublished, state.hasPublishedKeyPackage {
+                isPublished = true
+                listener.agent(index, .keyPackagePublished)
             }
-            core.complete(event.inboxID, effects: [])
+            if !isRead, state.isRead {
+                isRead = true
+                listener.agent(index, .caughtUp)
+            }
+            if isPublished, isRead { return }
         }
     }
 
-    private func observe(_ updates: AsyncStream<AppUpdate>) async {
-        var (isPublished, isRead) = (false, false)
+    private func reportOutcomes(_ updates: AsyncStream<AppUpdate>) async {
         for await update in updates {
             switch update {
-            case .fullState(let state):
-                if !isPublished, state.hasPublishedKeyPackage {
-                    isPublished = true
-                    listener.agent(index, .keyPackagePublished)
-                }
-                if !isRead, state.isRead {
-                    isRead = true
-                    listener.agent(index, .caughtUp)
-                }
+            case .fullState: break
             case .finished(_, let request, let outcome):
                 let done = state.withLock { $0.pending.removeValue(forKey: request) }
                 if case .failed(let error) = outcome { done?(.failure(error)) } else { done?(.success(outcome)) }

@@ -1,27 +1,19 @@
 import Nostr
 import PikaCore
 
-/// A transport that reports its connections and every gift wrap sent or received.
+/// A transport that reports every gift wrap sent; the pool's observer reports what arrives (``AgentEvent/init(_:)``).
 struct ObservedTransport<Base: RelayTransport>: RelayTransport {
     let base: Base
     let report: @Sendable (AgentEvent) -> Void
-    let updates: AsyncStream<RelayUpdate>
 
     init(_ base: Base, report: @escaping @Sendable (AgentEvent) -> Void) {
         self.base = base
         self.report = report
-        let source = StreamBox(base.updates)
-        updates = AsyncStream {
-            let update = await source.next()
-            switch update {
-            case .event(_, _, let event) where event.kind == .giftWrap: report(.wrapSeen(event.id))
-            case .state(let relay, .connected): report(.connected(relay))
-            case .state(let relay, .retrying(_, let reason)): report(.disconnected(relay, reason: reason))
-            default: break
-            }
-            return update
-        }
     }
+
+    var updates: AsyncStream<RelayUpdate> { base.updates }
+
+    func offerUpdates(to receiver: @escaping @Sendable (RelayUpdate) -> Bool) { base.offerUpdates(to: receiver) }
 
     func setConfiguredRelays(_ relays: [RelayURL]) async { await base.setConfiguredRelays(relays) }
     func setRelays(_ relays: [RelayURL]) async { await base.setRelays(relays) }
@@ -42,17 +34,14 @@ struct ObservedTransport<Base: RelayTransport>: RelayTransport {
     func shutdown() async { await base.shutdown() }
 }
 
-/// Holds the iterator of one stream's consumer.
-private actor StreamBox<Element: Sendable> {
-    private var iterator: AsyncStream<Element>.Iterator
-
-    init(_ stream: AsyncStream<Element>) {
-        iterator = stream.makeAsyncIterator()
-    }
-
-    func next() async -> Element? {
-        var copy = iterator
-        defer { iterator = copy }
-        return await copy.next(isolation: self)
+extension AgentEvent {
+    /// Describes a connection's change or the arrival of a gift wrap; nil for other updates.
+    init?(_ update: RelayUpdate) {
+        switch update {
+        case .event(_, _, let event) where event.kind == .giftWrap: self = .wrapSeen(event.id)
+        case .state(let relay, .connected): self = .connected(relay)
+        case .state(let relay, .retrying(_, let reason)): self = .disconnected(relay, reason: reason)
+        default: return nil
+        }
     }
 }

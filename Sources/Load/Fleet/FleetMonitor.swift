@@ -13,6 +13,8 @@ final class FleetMonitor: AgentListener {
         /// Joins reported before the group's chat id was known, with their times.
         var earlyJoins: [ChatID: [(agent: Int, at: Duration)]] = [:]
         var runs: [Int: AgentRun] = [:]
+        /// Number of open connections of all runs.
+        var openConnections = 0
         var joins: [JoinKey: PendingJoin] = [:]
         /// Gift wraps of invitations, and their joins.
         var wraps: [EventID: JoinKey] = [:]
@@ -27,6 +29,20 @@ final class FleetMonitor: AgentListener {
         /// The latest messages of agents whose sending has ended. In the second generation it may still fail.
         var finished = RecentMessages<FinishedSend>()
         var running = 0
+
+        /// Notes a connection's change; returns the number of open connections.
+        mutating func note(_ relay: RelayURL, of agent: Int, isOpen: Bool) -> Int {
+            guard var run = self.runs.removeValue(forKey: agent) else { return self.openConnections }
+            self.openConnections -= run.connections.count
+            if isOpen { run.connections.insert(relay) } else { run.connections.remove(relay) }
+            self.openConnections += run.connections.count
+            self.runs[agent] = run
+            return self.openConnections
+        }
+
+        mutating func begin(_ run: AgentRun, of agent: Int) {
+            self.openConnections -= self.runs.updateValue(run, forKey: agent)?.connections.count ?? 0
+        }
     }
 
     /// An agent and a group.
@@ -86,7 +102,7 @@ final class FleetMonitor: AgentListener {
     func beginRun(_ index: Int) {
         let now = timeline.now
         let unanswered = state.withLock { state in
-            state.runs[index] = AgentRun(startedAt: now, isFirst: state.runs[index] == nil)
+            state.begin(AgentRun(startedAt: now, isFirst: state.runs[index] == nil), of: index)
             let unanswered = state.sends.filter { $0.value.stamp.sender == index }
             for messageID in unanswered.keys { state.sends[messageID]?.isAbandoned = true }
             return unanswered.values
@@ -95,26 +111,24 @@ final class FleetMonitor: AgentListener {
     }
 
     private func connected(_ index: Int, _ relay: RelayURL, _ now: Duration) {
-        let (run, isFirst) = state.withLock { state -> (AgentRun?, Bool) in
-            state.runs[index]?.connections.insert(relay)
-            return (state.runs[index], state.runs[index]?.reached.insert(relay).inserted ?? false)
+        let (run, isFirst, open) = state.withLock { state -> (AgentRun?, Bool, Int) in
+            let open = state.note(relay, of: index, isOpen: true)
+            return (state.runs[index], state.runs[index]?.reached.insert(relay).inserted ?? false, open)
         }
-        recorder.gauge(.connections, Double(openConnections), at: now)
+        recorder.gauge(.connections, Double(open), at: now)
         guard isFirst, let run else { return }
         recorder.success(.connect, from: run.startedAt, to: now)
     }
 
     private func disconnected(_ index: Int, _ relay: RelayURL, _ reason: String, _ now: Duration) {
-        let hasReached = state.withLock { state in
-            state.runs[index]?.connections.remove(relay)
-            return state.runs[index]?.reached.contains(relay) ?? true
+        let (hasReached, open) = state.withLock { state in
+            let open = state.note(relay, of: index, isOpen: false)
+            return (state.runs[index]?.reached.contains(relay) ?? true, open)
         }
-        recorder.gauge(.connections, Double(openConnections), at: now)
+        recorder.gauge(.connections, Double(open), at: now)
         // A later loss of the connection is not a failure to connect.
         if !hasReached { recorder.failure(.connect, reason: reason, at: now) }
     }
-
-    private var openConnections: Int { state.withLock { $0.runs.values.reduce(0) { $0 + $1.connections.count } } }
 
     private func published(_ index: Int, _ now: Duration) {
         let run = state.withLock { state in

@@ -45,7 +45,41 @@ struct HPKE: Sendable {
     func seal(
         _ plaintext: Secret, to publicKey: [UInt8], info: Info, using rng: inout some RandomNumberGenerator
     ) throws -> HPKECiphertext {
-        let ephemeral = try self.kem.generateEphemeral(using: &rng)
+        try self.seal(plaintext, to: publicKey, info: info, by: try self.kem.generateEphemeral(using: &rng))
+    }
+
+    /// One of several plaintexts under the same `info`, and its recipient.
+    struct Sealing: Sendable {
+        let plaintext: Secret
+        let publicKey: [UInt8]
+    }
+
+    /// Seals several plaintexts, in order. The random bytes are drawn before the work begins, so that the result does not
+    /// depend on the executor.
+    func seal(
+        _ sealings: [Sealing], info: Info, using rng: inout some RandomNumberGenerator, _ work: any WorkExecutor
+    ) throws -> [HPKECiphertext] {
+        guard self.kem == .x25519 else {
+            var sealed: [HPKECiphertext] = []
+            for sealing in sealings {
+                let ephemeral = try self.kem.generateEphemeral(using: &rng)
+                sealed.append(try self.seal(sealing.plaintext, to: sealing.publicKey, info: info, by: ephemeral))
+            }
+            return sealed
+        }
+        let seeds = sealings.map { _ in Secret.random(count: 32, using: &rng) }
+        let results = work.map(Array(zip(sealings, seeds))) { sealing, seed in
+            Result {
+                let ephemeral = try HPKEPrivateKey(self.kem, bytes: seed)
+                return try self.seal(sealing.plaintext, to: sealing.publicKey, info: info, by: ephemeral)
+            }
+        }
+        return try results.map { try $0.get() }
+    }
+
+    private func seal(
+        _ plaintext: Secret, to publicKey: [UInt8], info: Info, by ephemeral: HPKEPrivateKey
+    ) throws -> HPKECiphertext {
         let shared = self.kem.extractAndExpand(
             try ephemeral.agree(with: publicKey), context: ephemeral.publicKey + publicKey)
         let (key, nonce) = self.schedule(shared, info)

@@ -136,15 +136,10 @@ extension MLSGroup {
 
     /// Returns data to send with a message: in a group with SafeAAD at least an empty structure.
     func framed(_ authenticatedData: [UInt8]) throws(MLSError) -> [UInt8] {
-        guard Self.usesSafeAAD(self.extensions) else { return authenticatedData }
+        guard self.messages.usesSafeAAD else { return authenticatedData }
         guard !authenticatedData.isEmpty else { return SafeAAD().tlsEncoded() }
         try Self.requireSafeAAD(authenticatedData)
         return authenticatedData
-    }
-
-    /// Returns whether a group with these extensions frames authenticated data as SafeAAD (MLS extensions draft §4.9).
-    private static func usesSafeAAD(_ extensions: [Extension]) -> Bool {
-        (try? AppDataDictionary(in: extensions))?[.safeAAD] != nil
     }
 
     private static func requireSafeAAD(_ authenticatedData: [UInt8]) throws(MLSError) {
@@ -205,7 +200,7 @@ extension MLSGroup {
             throw MLSError(
                 .badSignature, "the signature of leaf \(senderData.leafIndex) does not verify (RFC 9420 §6.1)")
         }
-        try self.requireFraming(of: authenticated.content, context: messages.context)
+        if messages.usesSafeAAD { try Self.requireSafeAAD(authenticated.content.authenticatedData) }
         return (authenticated, (message.epoch, change))
     }
 
@@ -240,16 +235,7 @@ extension MLSGroup {
         else {
             throw MLSError(.badSignature, "the signature of leaf \(index) does not verify (RFC 9420 §6.1)")
         }
-        try self.requireFraming(of: content, context: self.contextBytes)
-    }
-
-    /// Throws unless the authenticated data has the form that the epoch prescribes; `context` is its GroupContext.
-    private func requireFraming(of content: FramedContent, context: [UInt8]) throws(MLSError) {
-        let extensions =
-            content.epoch == self.epoch
-            ? self.extensions : (try? GroupContext(tlsEncoded: context))?.extensions ?? []
-        guard Self.usesSafeAAD(extensions) else { return }
-        try Self.requireSafeAAD(content.authenticatedData)
+        if self.messages.usesSafeAAD { try Self.requireSafeAAD(content.authenticatedData) }
     }
 
     /// Returns the leaf at `index` in `epoch`, which must be the current epoch or a past one that is kept.

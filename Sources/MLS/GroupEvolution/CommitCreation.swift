@@ -43,9 +43,9 @@ public struct CommitRequest: Sendable {
 
 extension MLSGroup {
     /// Creates a commit (RFC 9420 §12.4.1). The group itself only consumes a message key; the next epoch is in the
-    /// result.
+    /// result. `work` runs the encryption for the members of a Welcome and of a path.
     public mutating func commit(
-        _ request: CommitRequest, using rng: inout some RandomNumberGenerator
+        _ request: CommitRequest, using rng: inout some RandomNumberGenerator, work: any WorkExecutor = SerialWork()
     ) throws -> PendingCommit {
         try self.requireActive()
         let rules = self.configuration.rules
@@ -62,7 +62,7 @@ extension MLSGroup {
         // V8.4-1: Commit and GroupSecrets name the same PSKs in the same order.
         let preSharedKeys = try self.resolve(list.proposals, request.preSharedKeys)
         var state = try list.apply(to: self, hasPath: hasPath, now: request.now)
-        let path = hasPath ? try self.makePath(request, &state, using: &rng) : nil
+        let path = hasPath ? try self.makePath(request, &state, using: &rng, work) : nil
         let commit = Commit(proposals: list.proposals.map(\.inCommit), path: path?.update)
         let signed = try self.sign(self.frame(.commit(commit), authenticatedData), wireFormat)
         let epoch = try NextEpoch(
@@ -77,7 +77,8 @@ extension MLSGroup {
         let signatureKey = request.signatureKey ?? self.signatureKey
         let next = self.advanced(to: epoch, state, own: path?.own ?? self.own, signatureKey: signatureKey)
         let welcome = try next.welcome(
-            for: state, path: path?.new, epoch, preSharedKeys, includesTree: request.includesRatchetTree, using: &rng)
+            for: state, path: path?.new, epoch, preSharedKeys, includesTree: request.includesRatchetTree, using: &rng,
+            work)
         return PendingCommit(message: message, welcome: welcome, changes: state.changes, next: next)
     }
 
@@ -128,7 +129,8 @@ extension MLSGroup {
     }
 
     private func makePath(
-        _ request: CommitRequest, _ state: inout ProvisionalState, using rng: inout some RandomNumberGenerator
+        _ request: CommitRequest, _ state: inout ProvisionalState, using rng: inout some RandomNumberGenerator,
+        _ work: any WorkExecutor
     ) throws -> OwnPath {
         let old = self.ownLeaf
         let encryptionKey = try HPKEPrivateKey.generate(self.cipherSuite, using: &rng)
@@ -144,7 +146,7 @@ extension MLSGroup {
         try state.tree.validateCredentialSupport(after: new.leaf, replaces: old)
         state.changes.updated.append(.init(index: self.own.leafIndex, old: old, new: new.leaf))
         let context = try self.provisionalContext(&state)
-        let update = try state.tree.encrypt(new, context: context, excluding: state.addedLeaves, using: &rng)
+        let update = try state.tree.encrypt(new, context: context, excluding: state.addedLeaves, using: &rng, work)
         var own = PrivateTree(leafIndex: self.own.leafIndex, leafKey: encryptionKey, pathKeys: self.own.pathKeys)
         for (step, key) in zip(new.path, new.keys) { own.pathKeys[step.node.value] = key }
         return OwnPath(new: new, update: update, own: own)

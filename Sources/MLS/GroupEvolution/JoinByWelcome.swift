@@ -9,20 +9,24 @@ extension MLSGroup {
     ///   - ratchetTree: the encoded tree if the Welcome does not include it.
     ///   - preSharedKeys: external PSKs that this member knows.
     ///   - configuration: this member's limits and padding, and the group's rules.
+    ///   - work: runs the verification of the leaves.
     public static func join(
         _ welcome: Welcome, with bundle: KeyPackageBundle, ratchetTree: [UInt8]? = nil,
-        preSharedKeys: [PreSharedKey] = [], configuration: GroupConfiguration = .init()
+        preSharedKeys: [PreSharedKey] = [], configuration: GroupConfiguration = .init(),
+        work: any WorkExecutor = SerialWork()
     ) throws(MLSError) -> MLSGroup {
         try self.open(
-            welcome, with: bundle, ratchetTree: ratchetTree, preSharedKeys: preSharedKeys, configuration: configuration
+            welcome, with: bundle, ratchetTree: ratchetTree, preSharedKeys: preSharedKeys,
+            configuration: configuration, work: work
         ).group
     }
 
-    /// Joins as ``join(_:with:ratchetTree:preSharedKeys:configuration:)`` and names the member that signed the Welcome's
+    /// Joins as ``join(_:with:ratchetTree:preSharedKeys:configuration:work:)`` and names the member that signed the Welcome's
     /// GroupInfo, for applications in which only some members may invite.
     public static func open(
         _ welcome: Welcome, with bundle: KeyPackageBundle, ratchetTree: [UInt8]? = nil,
-        preSharedKeys: [PreSharedKey] = [], configuration: GroupConfiguration = .init()
+        preSharedKeys: [PreSharedKey] = [], configuration: GroupConfiguration = .init(),
+        work: any WorkExecutor = SerialWork()
     ) throws(MLSError) -> OpenedWelcome {
         let suite = welcome.cipherSuite
         try suite.requireSupported()
@@ -31,7 +35,7 @@ extension MLSGroup {
         let pskSecret = try suite.pskSecret(keys)
         let groupInfo = try self.openGroupInfo(welcome, groupSecrets.joinerSecret, pskSecret)
         var tree = try self.ratchetTree(groupInfo, ratchetTree)
-        try self.validate(groupInfo, &tree, configuration.rules)
+        try self.validate(groupInfo, &tree, configuration.rules, work)
         // V12.4.3.1-10: This member's leaf is in the tree.
         guard let index = tree.members.first(where: { $0.leaf == bundle.keyPackage.leafNode })?.index else {
             throw MLSError(.invalidWelcome, "this member's leaf is not in the tree (RFC 9420 §12.4.3.1)")
@@ -139,7 +143,7 @@ extension MLSGroup {
     }
 
     private static func validate(
-        _ info: GroupInfo, _ tree: inout RatchetTree, _ rules: GroupRules
+        _ info: GroupInfo, _ tree: inout RatchetTree, _ rules: GroupRules, _ work: any WorkExecutor
     ) throws(MLSError) {
         guard let signer = tree.leaf(info.signer) else {
             throw MLSError(.invalidWelcome, "the signer's leaf \(info.signer) is blank (RFC 9420 §12.4.3.1)")
@@ -159,6 +163,7 @@ extension MLSGroup {
         guard !rules.requiresComponents || info.extensions.data(of: .appDataDictionary) == nil else {
             throw MLSError(.invalidWelcome, "the GroupInfo has an app_data_dictionary, which the group's rules exclude")
         }
-        try tree.validate(groupID: info.context.groupID, extensions: info.context.extensions, rules: rules)
+        try tree.validate(
+            groupID: info.context.groupID, extensions: info.context.extensions, rules: rules, with: work)
     }
 }

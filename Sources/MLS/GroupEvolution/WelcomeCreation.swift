@@ -5,7 +5,7 @@ extension MLSGroup {
     /// commit.
     func welcome(
         for state: ProvisionalState, path: RatchetTree.NewPath?, _ epoch: NextEpoch, _ preSharedKeys: [PreSharedKey],
-        includesTree: Bool, using rng: inout some RandomNumberGenerator
+        includesTree: Bool, using rng: inout some RandomNumberGenerator, _ work: any WorkExecutor
     ) throws -> [UInt8]? {
         guard !state.addedPackages.isEmpty else { return nil }
         let suite = self.cipherSuite
@@ -17,18 +17,17 @@ extension MLSGroup {
         let info = hpke.encryptContext(label: "Welcome", context: encryptedGroupInfo)
         // V12.4.1-2: The PSKs of a Welcome are in the order of the proposals.
         let identifiers = preSharedKeys.map(\.id)
-        var secrets: [EncryptedGroupSecrets] = []
-        secrets.reserveCapacity(state.addedPackages.count)
         // V12.4.1-3: The Welcome covers every new member.
-        for (member, package) in zip(state.changes.added, state.addedPackages) {
+        let sealings = zip(state.changes.added, state.addedPackages).map { member, package in
             let groupSecrets = GroupSecrets(
                 joinerSecret: epoch.schedule.joinerSecret,
                 pathSecret: path.flatMap { self.pathSecret(for: member.index, $0) }, psks: identifiers)
-            secrets.append(
-                EncryptedGroupSecrets(
-                    newMember: package.reference,
-                    encryptedGroupSecrets: try hpke.seal(
-                        groupSecrets.encoded(), to: package.initKey, info: info, using: &rng)))
+            return HPKE.Sealing(plaintext: groupSecrets.encoded(), publicKey: package.initKey)
+        }
+        let sealed = try hpke.seal(sealings, info: info, using: &rng, work)
+        let references = work.map(state.addedPackages) { $0.reference }
+        let secrets = zip(references, sealed).map { reference, sealed in
+            EncryptedGroupSecrets(newMember: reference, encryptedGroupSecrets: sealed)
         }
         return MLSMessage.welcome(
             Welcome(cipherSuite: suite, secrets: secrets, encryptedGroupInfo: encryptedGroupInfo)

@@ -68,18 +68,19 @@ extension RatchetTree {
     /// (RFC 9420 §7.6). `context` is the provisional GroupContext.
     func encrypt(
         _ new: NewPath, context: [UInt8], excluding excluded: Set<LeafIndex>,
-        using rng: inout some RandomNumberGenerator
+        using rng: inout some RandomNumberGenerator, _ work: any WorkExecutor = SerialWork()
     ) throws -> UpdatePath {
         let hpke = HPKE(self.cipherSuite)
         let info = hpke.encryptContext(label: "UpdatePathNode", context: context)
         var nodes: [UpdatePathNode] = []
         for (position, step) in new.path.enumerated() {
-            var ciphertexts: [HPKECiphertext] = []
-            for target in self.resolution(of: step.copath) {
-                if let leaf = target.leaf, excluded.contains(leaf) { continue }
-                guard let key = self[target].encryptionKey else { continue }
-                ciphertexts.append(try hpke.seal(new.pathSecrets[position], to: key, info: info, using: &rng))
+            let sealings = self.resolution(of: step.copath).compactMap { target -> HPKE.Sealing? in
+                if let leaf = target.leaf, excluded.contains(leaf) { return nil }
+                return self[target].encryptionKey.map {
+                    HPKE.Sealing(plaintext: new.pathSecrets[position], publicKey: $0)
+                }
             }
+            let ciphertexts = try hpke.seal(sealings, info: info, using: &rng, work)
             nodes.append(
                 UpdatePathNode(encryptionKey: new.keys[position].publicKey, encryptedPathSecrets: ciphertexts))
         }

@@ -4,12 +4,13 @@ extension RatchetTree {
     ///
     /// Takes time linear in the number of members, plus the cost of unmerged leaves.
     mutating func validate(
-        groupID: GroupID, extensions: [Extension], rules: GroupRules = .init()
+        groupID: GroupID, extensions: [Extension], rules: GroupRules = .init(),
+        with work: any WorkExecutor = SerialWork()
     ) throws(MLSError) {
         try self.validateUnmergedLeaves()
         try self.verifyParentHashes()
         try self.validateUniqueKeys()
-        try self.validateLeaves(groupID: groupID, GroupRequirements(extensions, rules))
+        try self.validateLeaves(groupID: groupID, GroupRequirements(extensions, rules), with: work)
     }
 
     /// Requires unique signature keys among leaves, and unique encryption keys among all nodes (RFC 9420 §12.4.3.1,
@@ -30,16 +31,21 @@ extension RatchetTree {
         }
     }
 
-    private func validateLeaves(groupID: GroupID, _ requirements: GroupRequirements) throws(MLSError) {
+    private func validateLeaves(
+        groupID: GroupID, _ requirements: GroupRequirements, with work: any WorkExecutor
+    ) throws(MLSError) {
         try self.validateCredentialSupport()
         // V12.4.3.1-7: Every leaf is valid.
-        for (index, leaf) in self.members {
-            try leaf.validateAlone(self.cipherSuite)
-            try leaf.validate(requirements)
-            guard leaf.hasValidSignature(self.cipherSuite, position: .init(groupID: groupID, leafIndex: index)) else {
-                throw MLSError(.badSignature, "the signature of leaf \(index) does not verify (RFC 9420 §7.3)")
+        let suite = self.cipherSuite
+        let failure = work.firstError(in: self.members) { member throws(MLSError) in
+            try member.leaf.validateAlone(suite)
+            try member.leaf.validate(requirements)
+            let position = LeafNode.Position(groupID: groupID, leafIndex: member.index)
+            guard member.leaf.hasValidSignature(suite, position: position) else {
+                throw MLSError(.badSignature, "the signature of leaf \(member.index) does not verify (RFC 9420 §7.3)")
             }
         }
+        if let failure { throw failure }
     }
 
     /// Runs ``validateCredentialSupport()`` after one leaf changed, only if its credential types changed.

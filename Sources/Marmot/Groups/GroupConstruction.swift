@@ -85,10 +85,11 @@ extension MarmotGroup {
     ///   - data: name, admins, relays; every admin must be a member, and the founder an admin.
     ///   - limits: sizes that the Welcomes must fit into.
     ///   - groupID: 16 random bytes by default, as in MDK.
+    ///   - work: runs the encryption for the invitees.
     public static func create(
         _ data: GroupData, founder: PublicKey, inviting invitees: [Invitee], client: String,
         profile: MarmotProfile = .mip, limits: SizeLimits = .common, now: UnixTime, groupID: GroupID? = nil,
-        using rng: inout some RandomNumberGenerator
+        using rng: inout some RandomNumberGenerator, work: any WorkExecutor = SerialWork()
     ) throws -> (group: MarmotGroup, welcomes: [DueWelcome]) {
         try data.validateForWriting()
         try self.validate(data, founder: founder, invitees)
@@ -112,7 +113,7 @@ extension MarmotGroup {
         guard !invitees.isEmpty else { return (group, []) }
         var request = CommitRequest()
         request.adding = invitees.map(\.keyPackage)
-        let commit = try group.mls.commit(request, using: &rng)
+        let commit = try group.mls.commit(request, using: &rng, work: work)
         let welcomes = group.dueWelcomes(commit, invitees, client: client, now: now)
         if let welcome = welcomes.first { try limits.requireFit(of: welcome.rumor, members: invitees.count + 1) }
         group.advance(to: commit.next, data: group.data)
@@ -150,7 +151,7 @@ extension MarmotGroup {
     /// member.
     public static func join(
         _ invitation: WelcomeEvents.Invitation, with bundle: KeyPackageBundle, account: PublicKey,
-        profile: MarmotProfile = .mip
+        profile: MarmotProfile = .mip, work: any WorkExecutor = SerialWork()
     ) throws(MarmotError) -> MarmotGroup {
         let reference = bundle.keyPackage.reference
         guard invitation.welcome.secrets.contains(where: { $0.newMember == reference }) else {
@@ -158,7 +159,8 @@ extension MarmotGroup {
         }
         let mls: MLSGroup
         do {
-            mls = try MLSGroup.join(invitation.welcome, with: bundle, configuration: profile.groupConfiguration)
+            mls = try MLSGroup.join(
+                invitation.welcome, with: bundle, configuration: profile.groupConfiguration, work: work)
         } catch { throw MarmotError(error.code == .epochTooHigh ? .epochTooHigh : .mls, "Welcome: \(error)") }
         guard (1...Self.maximumGroupIDBytes).contains(mls.groupID.bytes.count) else {
             throw MarmotError(.badGroupData, "the MLS group id has \(mls.groupID.bytes.count) bytes, expected 1 to 255")

@@ -6,7 +6,11 @@ public struct MarmotGroup: Sendable {
     /// Protocol generation of the group.
     public let profile: MarmotProfile
     /// The MLS group in its current epoch.
-    public internal(set) var mls: MLSGroup
+    public internal(set) var mls: MLSGroup {
+        get { self.sharedMLS.wrappedValue }
+        _modify { yield &self.sharedMLS.wrappedValue }
+    }
+    private var sharedMLS: CopyOnWrite<MLSGroup>
     /// The current epoch's group data.
     public internal(set) var data: GroupData
     /// Nostr public key of the account.
@@ -59,7 +63,7 @@ public struct MarmotGroup: Sendable {
 
     init(_ mls: MLSGroup, account: PublicKey, profile: MarmotProfile) throws(MarmotError) {
         self.profile = profile
-        self.mls = mls
+        self.sharedMLS = CopyOnWrite(wrappedValue: mls)
         self.account = account
         self.data = try Self.data(mls.extensions, profile)
         self.outerKeys = [mls.epoch: profile.outerKey(mls)]

@@ -36,11 +36,16 @@ public struct Event: Hashable, Sendable {
     /// - Throws: `NostrError.Code.idMismatch`, or `NostrError.Code.badSignature`, including when the author's
     ///   key is not on the curve.
     public func verify() throws(NostrError) {
-        guard unsigned.id == id else {
-            throw NostrError(.idMismatch, "event \(id): the id is not the hash of its content")
-        }
+        try verifyID()
         guard Schnorr.isValid(signature, message: id.bytes, key: pubkey) else {
             throw NostrError(.badSignature, "event \(id) is not signed by \(pubkey)")
+        }
+    }
+
+    /// Verifies the id against the content, not the signature; throws `NostrError.Code.idMismatch`.
+    public func verifyID() throws(NostrError) {
+        guard unsigned.id == id else {
+            throw NostrError(.idMismatch, "event \(id): the id is not the hash of its content")
         }
     }
 

@@ -6,9 +6,15 @@ extension JSONReader {
         guard position < input.count else { throw truncated }
         guard input[position] == UInt8(ascii: "\"") else { return try escapedString(from: start) }
         let bytes = UnsafeBufferPointer(rebasing: input[start..<position])
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw malformed("invalid UTF-8 before") }
+        guard let text = JSONReader.text(bytes) else { throw malformed("invalid UTF-8 before") }
         position += 1
         return text
+    }
+
+    /// Returns a text; nil if it is not valid UTF-8. The library's validation is not specialized, so ASCII avoids it.
+    private static func text(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
+        let isASCII = bytes.reduce(0 as UInt8, |) < 0x80
+        return isASCII ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
     }
 
     /// Reads a string of exactly 64 lower-case hexadecimal digits.

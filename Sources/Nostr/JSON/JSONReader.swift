@@ -11,7 +11,9 @@ struct JSONReader {
 
     init(_ input: UnsafeBufferPointer<UInt8>) { self.input = input }
 
-    /// Reads one complete text; `body` must consume all of it except trailing white space.
+    /// Reads one complete text; `body` must consume all of it except trailing white space. Inlined, so that the type of the
+    /// value is known where it runs.
+    @inline(__always)
     static func read<Value>(
         _ json: some Collection<UInt8>, _ body: (inout JSONReader) throws(NostrError) -> Value
     ) throws(NostrError) -> Value {

@@ -17,7 +17,10 @@ extension CoreModel {
 
     /// Returns the preview of a message for the list of chats.
     static func preview(of rumor: UnsignedEvent) -> String {
-        String(String.UnicodeScalarView(self.fullPreview(of: rumor).unicodeScalars.prefix(self.maximumPreview)))
+        let text = self.fullPreview(of: rumor)
+        // No text has more scalars than bytes.
+        guard text.utf8.count > self.maximumPreview else { return text }
+        return String(String.UnicodeScalarView(text.unicodeScalars.prefix(self.maximumPreview)))
     }
 
     private static func fullPreview(of rumor: UnsignedEvent) -> String {

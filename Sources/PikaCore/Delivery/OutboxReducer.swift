@@ -59,6 +59,8 @@ extension CoreModel {
                 self.retryWaiting(of: groupID, &step)
             }
         case .message:
+            // Its echo, now or among stored events, changes nothing.
+            self.remember(row.event.id, &step)
             self.noteSent(row, by: relay, &step)
             self.scheduleNotification(of: row, &step)
         case .callSignal: self.concludeSignal(row, failure: nil, &step)

@@ -99,7 +99,12 @@ final class EffectRunner: Sendable {
 
     private func deliver(_ event: CoreEvent) {
         EventCounters.count(event)
-        self.outputs.events.yield(event)
+        guard let receiver = self.ports.eventReceiver else {
+            self.outputs.events.yield(event)
+            return
+        }
+        receiver(event)
+        self.mailbox.enqueue(.handled(inboxID: event.inboxID, []))
     }
 
     private func changeQuarantine(_ change: QuarantineChange, of subject: CrashSubject) {

@@ -23,14 +23,15 @@ extension CoreModel {
                 relays: self.configuration.relays)
             let founded = try MarmotGroup.create(
                 data, founder: own, inviting: invitees, client: self.configuration.client, limits: self.sizeLimits,
-                now: step.now, using: &step.random)
+                now: step.now, using: &step.random, work: self.work)
             group = .first(founded.group)
             welcomes = founded.welcomes
         case .second(let invitees):
             guard let device = try self.provenDevice(&step) else { return nil }
             let plan = try self.plan(name, admins, nostrGroupID, inviting: invitees)
             let founded = try ComponentGroup.found(
-                plan, by: device, inviting: invitees, limits: self.sizeLimits, now: step.now, using: &step.random)
+                plan, by: device, inviting: invitees, limits: self.sizeLimits, now: step.now, using: &step.random,
+                work: self.work)
             group = .second(ConvergingGroup(founded.group))
             welcomes = founded.welcomes
         }

@@ -294,12 +294,14 @@ extension CoreModel {
         let bundle = try KeyPackageBundle(stored: package.bundle)
         switch received {
         case .first(let invitation):
-            let group = try MarmotGroup.join(invitation, with: bundle, account: self.account.publicKey)
+            let group = try MarmotGroup.join(
+                invitation, with: bundle, account: self.account.publicKey, work: self.work)
             return Opening(wrapper: invite.wrapper, destination: .first(group, invitation))
         case .second(let invitation):
             do throws(JoinFailure) {
                 let joined = try ComponentGroup.join(
-                    invitation, with: bundle, account: self.account.publicKey, known: self.closedGroups)
+                    invitation, with: bundle, account: self.account.publicKey, known: self.closedGroups,
+                    work: self.work)
                 return Opening(
                     wrapper: invite.wrapper,
                     destination: .second(ConvergingGroup(joined.group), invitation, inviter: joined.inviter))

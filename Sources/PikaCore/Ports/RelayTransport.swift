@@ -33,6 +33,10 @@ public protocol RelayTransport: Sendable {
     /// Updates from the relays, in order; one consumer. Ends after ``shutdown()``.
     var updates: AsyncStream<RelayUpdate> { get }
 
+    /// Offers each update to `receiver` first, while the consumer of ``updates`` waits and none is buffered: an accepted
+    /// one saves a hop. The receiver must return quickly, and refuses an update that has to wait.
+    func offerUpdates(to receiver: @escaping @Sendable (RelayUpdate) -> Bool)
+
     /// Closes all connections; returns when they are closed.
     func shutdown() async
 }
@@ -43,6 +47,9 @@ extension RelayTransport {
 
     /// Does nothing: for transports without a network.
     public func setConfiguredRelays(_ relays: [RelayURL]) async {}
+
+    /// Does nothing: all updates go to the consumer.
+    public func offerUpdates(to receiver: @escaping @Sendable (RelayUpdate) -> Bool) {}
 }
 
 /// A standing subscription on relays.
@@ -56,13 +63,19 @@ public struct RelaySubscription: Hashable, Sendable {
     /// Seconds before the newest event seen from which a reconnect asks again: relays deliver late, and gift wraps are
     /// back-dated.
     public var overlap: Int64
+    /// Whether a relay's new event that was published to it on the same connection counts as the relay's `OK` and is not
+    /// delivered. Stored events are always delivered.
+    public var omitsEchoes: Bool
 
     /// Creates a subscription.
-    public init(id: String, filters: [Filter], relays: [RelayURL]? = nil, overlap: Int64) {
+    public init(
+        id: String, filters: [Filter], relays: [RelayURL]? = nil, overlap: Int64, omitsEchoes: Bool = false
+    ) {
         self.id = id
         self.filters = filters
         self.relays = relays
         self.overlap = overlap
+        self.omitsEchoes = omitsEchoes
     }
 }
 

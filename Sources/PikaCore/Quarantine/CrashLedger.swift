@@ -20,6 +20,25 @@ package final class CrashLedger: Sendable {
         var deaths: Int
         /// The number of concurrent uses: several relays may send the same bytes.
         var holders: Int
+        /// Subject and scope in their written form, which is written several times for each note.
+        let names: [UInt8]
+
+        init(subject: CrashSubject, scope: CrashSubject?, stage: CrashStage, deaths: Int, holders: Int) {
+            self.subject = subject
+            self.scope = scope
+            self.stage = stage
+            self.deaths = deaths
+            self.holders = holders
+            self.names = Array(" \(subject) \(scope?.description ?? "-")\n".utf8)
+        }
+
+        /// One line: deaths, whether it is in flight, stage, subject, scope.
+        var line: [UInt8] {
+            var line = Array(String(self.deaths).utf8)
+            line += self.holders > 0 ? Array(" 1 ".utf8) : Array(" 0 ".utf8)
+            line += Array(self.stage.rawValue.utf8)
+            return line + self.names
+        }
     }
 
     private struct State: Sendable {
@@ -370,15 +389,14 @@ extension CrashLedger {
         if !notes.writeQuarantine(QuarantineList.bytes(state.quarantine)) { state.hasFailed = true }
     }
 
-    /// Encodes one line per note: deaths, whether it is in flight, stage, subject, scope.
+    /// Encodes one line per note.
     private static func bytes(_ notes: [Note]) -> [UInt8] {
         var bytes: [UInt8] = []
         // Subjects in flight come first: if the journal is full, old suspects are left out.
         for isInFlight in [true, false] {
             for note in notes where (note.holders > 0) == isInFlight {
-                let scope = note.scope?.description ?? "-"
-                let line = "\(note.deaths) \(isInFlight ? 1 : 0) \(note.stage.rawValue) \(note.subject) \(scope)\n"
-                if bytes.count + line.utf8.count <= Self.maximumBytes { bytes += Array(line.utf8) }
+                let line = note.line
+                if bytes.count + line.count <= Self.maximumBytes { bytes += line }
             }
         }
         return bytes

@@ -52,7 +52,8 @@ extension CoreModel {
         }
         filter.limit = 1
         step.effects.append(
-            .subscribe(RelaySubscription(id: "groups", filters: [filter], overlap: Self.maximumAge)))
+            .subscribe(
+                RelaySubscription(id: "groups", filters: [filter], overlap: Self.maximumAge, omitsEchoes: true)))
     }
 
     private var giftWrapFilter: Filter {

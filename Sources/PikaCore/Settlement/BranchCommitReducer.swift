@@ -80,7 +80,8 @@ extension CoreModel {
         let event: Event?
         do {
             event = try self.groups[second: groupID]?.stage(
-                change, limits: limits, at: step.now, now: step.monotonicMilliseconds, using: &step.random)
+                change, limits: limits, at: step.now, now: step.monotonicMilliseconds, using: &step.random,
+                work: self.work)
         } catch let error as MarmotError where error.code == .unchanged {
             return self.conclude(intent, .done(chatID: self.chatID(of: groupID)), &step)
         }

@@ -26,7 +26,7 @@ struct ConvergingGroup: Sendable {
     /// they may still come back.
     static let maximumInvitationBytes = 8 << 20
 
-    private(set) var convergence: GroupConvergence<ComponentBranch>
+    @CopyOnWrite private(set) var convergence: GroupConvergence<ComponentBranch>
     /// Own commits whose invitations ``popWelcomes()`` has not returned: the pending one, abandoned ones that may still win,
     /// and those that did.
     private(set) var ownCommits: [PendingOwnCommit] = []
@@ -156,7 +156,7 @@ struct ConvergingGroup: Sendable {
     ///
     /// Throws ``MarmotError`` for an event or message that is malformed, so that retrying is useless.
     func open(_ event: Event) throws(MarmotError) -> GroupMessage? {
-        try ComponentGroup.open(event, over: self.convergence.readableStates.lazy.map(\.group))
+        try ComponentGroup.open(event, with: self.tip) { self.convergence.readableStates.dropFirst().map(\.group) }
     }
 
     /// Whether an application message is this account's, and a copy of this state sent it.
@@ -228,7 +228,8 @@ struct ConvergingGroup: Sendable {
 
     /// Returns the changes since the last call; a message in the steady state changes a few small rows.
     mutating func drainChanges() -> ConvergingGroupChanges {
-        let changes = self.rows.drainChanges(of: &self.convergence)
+        // By its storage, because access through the property would include `rows`.
+        let changes = self.rows.drainChanges(of: &self._convergence.wrappedValue)
         var rows: [StoredConvergingKey.Part: Secret?] = [:]
         for (part, content) in changes.parts { rows[.convergence(part)] = .some(content) }
         let current = Set(self.ownCommits.map(\.digest))
@@ -272,7 +273,8 @@ extension ConvergingGroup {
     ///   - time: the time of day, of the event and the invitations.
     ///   - now: the monotonic clock.
     mutating func stage(
-        _ change: ComponentChange, limits: SizeLimits, at time: UnixTime, now: Int64, using random: inout CoreRandom
+        _ change: ComponentChange, limits: SizeLimits, at time: UnixTime, now: Int64, using random: inout CoreRandom,
+        work: any WorkExecutor = SerialWork()
     ) throws -> Event {
         try self.requireActive()
         guard self.convergence.mayCommit else {
@@ -283,7 +285,7 @@ extension ConvergingGroup {
         if case .commitDepartures = change {
             parent = parent.admittingDepartures(among: self.convergence.openProposalMessages)
         }
-        let staged = try parent.group.staging(change, limits: limits, now: time, using: &random)
+        let staged = try parent.group.staging(change, limits: limits, now: time, using: &random, work: work)
         let message = try GroupMessage(staged.message, of: self.groupID)
         try self.convergence.stage(ConvergenceInput(message), ComponentBranch.step(of: staged, from: parent))
         self.ownCommits.append(

@@ -24,6 +24,7 @@ struct Publications {
 
     private var entries: [Int: Entry] = [:]
     private var numbers: [EventID: [Int]] = [:]
+    private var echoes = AwaitedEchoes()
 
     var count: Int { entries.count }
     var nextDeadline: Duration? { entries.values.map(\.deadline).min() }
@@ -42,6 +43,7 @@ struct Publications {
 
     /// Marks everything as unsent after the connection is lost.
     mutating func connectionLost() {
+        echoes = AwaitedEchoes()
         for number in entries.keys { entries[number]?.stage = .waiting }
     }
 
@@ -62,6 +64,14 @@ struct Publications {
         }
         let isThere = accepted || prefix == .duplicate
         return sent.map { finish($0, isThere ? .accepted : .refused(message)) }
+    }
+
+    /// Handles an event from the relay; nil unless it is the first echo of an event that was sent on this connection, whose
+    /// answer it replaces.
+    mutating func echoed(_ id: EventID) -> [Resolution]? {
+        let isSent = numbers[id]?.contains { entries[$0]?.stage == .sent } ?? false
+        let answers = isSent ? answered(id, accepted: true, message: "", canLogIn: false) : []
+        return echoes.remove(id) ? answers : nil
     }
 
     mutating func loggedIn() {
@@ -103,6 +113,7 @@ struct Publications {
         if let entry = entries.removeValue(forKey: number) {
             let others = (numbers[entry.event.id] ?? []).filter { $0 != number }
             numbers[entry.event.id] = others.isEmpty ? nil : others
+            if outcome == .accepted { echoes.insert(entry.event.id) }
         }
         return (number, outcome)
     }

@@ -39,6 +39,7 @@ extension RelayConnection.StateMachine {
     ) -> [Action] {
         switch routes[wireID] {
         case .live(let id), .page(let id):
+            if let answers = echoed(event, on: id) { return answers }
             switch subscriptions[id]?.received(event, now: now.unixTime) {
             case .unrequested, nil: return [unrequested] + countSurplus(bytes)
             case .new:
@@ -65,6 +66,15 @@ extension RelayConnection.StateMachine {
         // Events in flight when the request was ended are legitimate.
         case nil: return (wasUsed(wireID) ? [] : [unrequested]) + countSurplus(bytes)
         }
+    }
+
+    /// Handles the echo of an event that was published on this connection; nil for other events, and for subscriptions
+    /// that want echoes or still receive stored events.
+    private mutating func echoed(_ event: Event, on id: String) -> [Action]? {
+        guard let subscription = subscriptions[id], subscription.request.omitsEchoes, subscription.stage == .live,
+            let answers = publications.echoed(event.id)
+        else { return nil }
+        return answers.map { .resolvePublish($0.number, $0.outcome) } + (answers.isEmpty ? [] : idleIfUnused())
     }
 
     /// Counts an event of an open page, and abandons a page that exceeds its bounds.

@@ -203,6 +203,7 @@ extension RelayConnection {
         case .refused, .endOfStoredEvents, .closed, .state, .clock: break
         }
         if environment.listeners.deliver(update) { return }
+        environment.observer?(update)
         guard !environment.updates.offer(update, bytes: bytes) else { return }
         await readingHeld()
         await environment.updates.send(update, bytes: bytes)

@@ -42,6 +42,7 @@ actor RelayConnection {
         let metrics: TransportMetrics
         let signer: RelayPool.Signer?
         let addresses: AddressGuard
+        let observer: (@Sendable (RelayUpdate) -> Void)?
         let logger: Logger
     }
 
@@ -135,6 +136,7 @@ extension RelayConnection {
         case .unsubscribe(let id): perform(machine.unsubscribe(id))
         case .publish(let number, let event, let deadline, let report):
             publishers[number] = report
+            environment.verifier.trust(event)
             perform(machine.publish(number, event, deadline: deadline, now: now))
         case .fetch(let number, let filters, let deadline, let report):
             fetchers[number] = report
@@ -214,6 +216,7 @@ extension RelayConnection {
             case .resolveFetch(let number, let outcome): fetchers.removeValue(forKey: number)?(outcome)
             case .emit(.state(let relay, let state)):
                 log(state)
+                environment.observer?(.state(relay: relay, state))
                 environment.updates.push(.state(relay: relay, state))
             case .emit(let update): updates.append(update)
             case .lost(let reason): environment.metrics.count(reason.reason)

@@ -22,7 +22,9 @@ final class UpdateBuffer: Sendable {
         var items = Queue<Item>()
         var bytes = 0
         var senders = Queue<Waiting>()
+        /// Present while everything before was consumed and the consumer waits.
         var consumer: CheckedContinuation<RelayUpdate?, Never>?
+        var receiver: (@Sendable (RelayUpdate) -> Bool)?
         /// Whether senders no longer wait; their updates are dropped.
         var isReleased = false
         var isFinished = false
@@ -42,6 +44,11 @@ final class UpdateBuffer: Sendable {
         AsyncStream { await self.next() }
     }
 
+    /// Offers updates to a receiver before the consumer (``PikaCore/RelayTransport/offerUpdates(to:)``).
+    func offer(to receiver: @escaping @Sendable (RelayUpdate) -> Bool) {
+        state.withLock { $0.receiver = receiver }
+    }
+
     // MARK: Input
 
     /// Appends the update if there is room; returns false if the sender has to wait.
@@ -49,6 +56,7 @@ final class UpdateBuffer: Sendable {
         let (isAccepted, consumer) = state.withLock { state -> (Bool, CheckedContinuation<RelayUpdate?, Never>?) in
             if state.isReleased { return (true, nil) }
             guard state.senders.isEmpty, hasRoom(state) else { return (false, nil) }
+            if state.consumer != nil, state.receiver?(update) == true { return (true, nil) }
             return (true, Self.append(Item(update: update, bytes: bytes), &state))
         }
         consumer?.resume(returning: update)

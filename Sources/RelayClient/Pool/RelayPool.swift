@@ -1,5 +1,7 @@
 import Errors
 package import Logging
+package import NIOCore
+import NIOPosix
 package import NetworkAddresses
 package import Nostr
 package import PikaCore
@@ -50,31 +52,42 @@ package actor RelayPool: RelayTransport, Service {
     ///   - unixTime: The wall clock; nil for the system's.
     ///   - generator: Source of jitter, masking keys and handshake keys.
     ///   - crashes: The account's journal of messages in flight; quarantined messages are refused.
+    ///   - verified: The verified events, which several pools of a process may share; nil for a memory of its own.
+    ///   - eventLoops: Where the connections run.
+    ///   - observer: Receives each new update when it arrives, before its consumer; must return quickly.
     ///
     /// Throws `TransportError.Code.badConfiguration` and `TransportError.Code.badTrustRoots`.
     package init(
         configuration: TransportConfiguration = TransportConfiguration(), signer: Signer? = nil,
         addresses: AddressGuard, clock: some Clock<Duration> = ContinuousClock(),
         unixTime: (@Sendable () -> UnixTime)? = nil,
-        generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
-        crashes: CrashLedger = .off, logger: Logger
+        generator: any RandomNumberGenerator & Sendable = SystemRandomness(),
+        crashes: CrashLedger = .off, verified: VerifiedSignatures? = nil,
+        eventLoops: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
+        observer: (@Sendable (RelayUpdate) -> Void)? = nil, logger: Logger
     ) throws(TransportError) {
         try configuration.validate()
         let shared = SharedGenerator(generator)
         environment = RelayConnection.Environment(
-            configuration: configuration, connector: try WebSocketConnector(configuration, generator: shared),
+            configuration: configuration,
+            connector: try WebSocketConnector(configuration, generator: shared, eventLoops: eventLoops),
             clock: TransportClock(clock, unixTime: unixTime ?? { UnixTime.systemTime }),
             generator: shared,
-            verifier: MessageVerifier(capacity: configuration.verifiedSignatures, crashes: crashes),
+            verifier: MessageVerifier(
+                verified ?? VerifiedSignatures(capacity: configuration.verifiedSignatures), crashes: crashes),
             delivered: DeliveredEvents(capacity: configuration.rememberedEvents),
             updates: UpdateBuffer(
                 maximumItems: configuration.bufferedUpdates, maximumBytes: configuration.bufferedBytes),
             listeners: SideListeners(), metrics: TransportMetrics(), signer: signer, addresses: addresses,
-            logger: logger)
+            observer: observer, logger: logger)
         (steps, nextStep) = AsyncStream.makeStream()
     }
 
     package nonisolated var updates: AsyncStream<RelayUpdate> { environment.updates.updates }
+
+    package nonisolated func offerUpdates(to receiver: @escaping @Sendable (RelayUpdate) -> Bool) {
+        environment.updates.offer(to: receiver)
+    }
 }
 
 // MARK: Lifecycle

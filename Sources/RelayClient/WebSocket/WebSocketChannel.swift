@@ -27,10 +27,15 @@ package struct WebSocketConnector: Sendable {
     private let configuration: TransportConfiguration
     private let tls: NIOSSLContext
     private let generator: SharedGenerator
+    private let eventLoops: any EventLoopGroup
 
-    package init(_ configuration: TransportConfiguration, generator: SharedGenerator) throws(TransportError) {
+    package init(
+        _ configuration: TransportConfiguration, generator: SharedGenerator,
+        eventLoops: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
+    ) throws(TransportError) {
         self.configuration = configuration
         self.generator = generator
+        self.eventLoops = eventLoops
         tls = try TLSContexts.context(
             trusting: configuration.trustRootFiles, closeTimeout: configuration.closeTimeout)
     }
@@ -56,7 +61,7 @@ package struct WebSocketConnector: Sendable {
         }
         return try await withTaskCancellationHandler {
             do {
-                let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                let bootstrap = ClientBootstrap(group: eventLoops)
                     .connectTimeout(limit)
                     .channelOption(.tcpOption(.tcp_nodelay), value: 1)
                 let upgrade =

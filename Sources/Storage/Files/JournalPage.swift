@@ -18,7 +18,7 @@ package final class JournalPage: Sendable {
     /// The maximum size of a note in bytes.
     package static let capacity = 4_000
 
-    /// The page is written with one call, so that no process reads half of it.
+    /// The size of the file. A note is written with one call, so that no process reads half of it.
     private static let size = 4_096
 
     private let path: String
@@ -31,6 +31,11 @@ package final class JournalPage: Sendable {
         self.place = place
         self.descriptor = try StoreFile.open(self.path, O_RDWR | O_CREAT)
         self.sealer = sealer
+        guard ftruncate(self.descriptor, off_t(Self.size)) == 0 else {
+            let failure = StoreError(errno: errno, "cannot resize", self.path)
+            close(self.descriptor)
+            throw failure
+        }
     }
 
     deinit { close(self.descriptor) }
@@ -52,10 +57,11 @@ package final class JournalPage: Sendable {
                 .invalidChange, "\(self.path): expected at most \(Self.capacity) bytes, found \(note.count)")
         }
         let sealed = self.sealer.seal(note, in: self.place)
-        var page = [UInt8(sealed.count >> 8), UInt8(sealed.count & 0xff)] + sealed
-        page += [UInt8](repeating: 0, count: Self.size - page.count)
-        let count = pwrite(self.descriptor, page, page.count, 0)
-        guard count < 0 || count == page.count else { throw StoreError(.io, "\(self.path): written only in part") }
+        // The length comes first, so the rest of a longer note before it needs no overwriting.
+        var bytes = [UInt8(sealed.count >> 8), UInt8(sealed.count & 0xff)]
+        sealed.withUnsafeBytes { bytes.append(contentsOf: $0) }
+        let count = pwrite(self.descriptor, bytes, bytes.count, 0)
+        guard count < 0 || count == bytes.count else { throw StoreError(.io, "\(self.path): written only in part") }
         guard count > 0 else { throw StoreError(errno: errno, "cannot write", self.path) }
     }
 }

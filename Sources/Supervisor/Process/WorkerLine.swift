@@ -25,7 +25,14 @@ enum WorkerLine: Equatable {
     case event
     case unrecognised
 
+    /// The beginnings of the lines of most events: no other line has these members.
+    private static let eventBeginnings = ["{\"bot\":", "{\"chat\":"]
+
     init(_ line: String) {
+        if Self.eventBeginnings.contains(where: line.hasPrefix) {
+            self = .event
+            return
+        }
         // Untyped, since large results are only forwarded.
         let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
         guard let fields = object else {

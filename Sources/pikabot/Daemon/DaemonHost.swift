@@ -83,6 +83,7 @@ struct DaemonHost {
         let pool = try RelayPool(
             signer: held.key.relaySigner(clock), addresses: addresses, crashes: store.crashes, logger: logger)
         var ports = CorePorts(transport: pool, store: store, clock: clock, logger: logger)
+        ports.work = SystemWork()
         ports.media = media
         ports.cache = store.mediaCache(.standard, logger: logger)
         ports.callMedia = CallMediaSessions(

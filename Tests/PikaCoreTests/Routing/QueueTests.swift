@@ -43,6 +43,28 @@ import Testing
         #expect(await mailbox.receive(limit: 4) == nil)
     }
 
+    @Test func inputsThatWaitResumeNobody() async {
+        let mailbox = Mailbox()
+        mailbox.enqueue(.timer(.retention))
+        #expect(!mailbox.isIdle)
+        await withTaskGroup(of: [CoreInput]?.self) { group in
+            group.addTask { await mailbox.receive(limit: 4) }
+            mailbox.enqueue(.timer(.outbox))
+            mailbox.send(.started)
+            let batch = await group.next() ?? nil
+            #expect(batch?.count == 3)
+            if case .timer(.retention)? = batch?.first {} else { Issue.record("expected the inputs in order") }
+        }
+        for _ in 0..<3 { mailbox.enqueue(.started) }
+        mailbox.send(.started)
+        #expect(await mailbox.receive(limit: 2)?.count == 2)
+        #expect(await mailbox.receive(limit: 2)?.count == 2)
+        mailbox.enqueue(.started)
+        mailbox.finish()
+        #expect(await mailbox.receive(limit: 4)?.count == 1)
+        #expect(await mailbox.receive(limit: 4) == nil)
+    }
+
     @Test func fullMailboxBlocksSenders() async {
         let mailbox = Mailbox()
         for _ in 0..<1024 { mailbox.send(.started) }
@@ -86,6 +108,22 @@ import Testing
         #expect(mailbox.offer(.endOfStoredEvents(relay: relay, subscription: "s")) == false)
         #expect(await mailbox.receive(limit: 1)?.count == 1)
         #expect(mailbox.offer(large) == true)
+    }
+
+    @Test func outcomeReadersGetNoSnapshots() async {
+        let hub = UpdateHub()
+        hub.publish(AppState())
+        var reader = hub.outcomes().makeAsyncIterator()
+        hub.publish(AppState())
+        hub.publish(self.outcome(1))
+        hub.publish(AppState())
+        guard case .finished(_, let request, _)? = await reader.next() else {
+            Issue.record("expected an outcome")
+            return
+        }
+        #expect(request.rawValue == "1")
+        hub.close()
+        #expect(await reader.next() == nil)
     }
 
     @Test func slowReadersMissNoOutcome() async {

@@ -22,6 +22,61 @@ struct SubscriptionTests {
         #expect(machine.machine.unsubscribe("s") == [])
     }
 
+    /// A machine with a subscription that omits echoes, whose stored events have arrived.
+    private func machineOmittingEchoes() -> Machine {
+        var machine = Machine.connected()
+        let request = RelaySubscription(id: "s", filters: [Filter(kinds: [1])], overlap: 0, omitsEchoes: true)
+        _ = machine.machine.subscribe(request, now: machine.now)
+        _ = machine.receive(.endOfStoredEvents(subscription: "1"))
+        return machine
+    }
+
+    @Test func echoAnswersItsPublication() {
+        var machine = machineOmittingEchoes()
+        let own = event("own", at: 11)
+        _ = machine.publish(1, own)
+        #expect(machine.receive(own, on: "1") == [.resolvePublish(1, .accepted)])
+        #expect(machine.receive(.ok(own.id, accepted: true, message: "")) == [])
+        // A repetition is delivered like any event.
+        #expect(machine.receive(own, on: "1") == [Machine.event("s", own)])
+    }
+
+    @Test func echoAfterAnswerIsOmitted() {
+        var machine = machineOmittingEchoes()
+        let (own, refused) = (event("own", at: 11), event("refused", at: 12))
+        _ = machine.publish(1, own)
+        _ = machine.receive(.ok(own.id, accepted: true, message: ""))
+        #expect(machine.receive(own, on: "1") == [])
+        _ = machine.publish(2, refused)
+        _ = machine.receive(.ok(refused.id, accepted: false, message: "blocked: no"))
+        #expect(machine.receive(refused, on: "1") == [Machine.event("s", refused)])
+        let other = event("other", at: 13)
+        #expect(machine.receive(other, on: "1") == [Machine.event("s", other)])
+    }
+
+    @Test func storedAndUnaskedEchoesAreDelivered() {
+        var machine = machineOmittingEchoes()
+        let own = event("own", at: 11)
+        _ = machine.publish(1, own)
+        _ = machine.receive(.ok(own.id, accepted: true, message: ""))
+        _ = machine.reconnect()
+        #expect(machine.receive(own, on: "2") == [Machine.event("s", own)])
+        var plain = Machine.connected()
+        _ = plain.subscribe("s", Filter(kinds: [1]))
+        _ = plain.receive(.endOfStoredEvents(subscription: "1"))
+        _ = plain.publish(1, own)
+        #expect(plain.receive(own, on: "1") == [Machine.event("s", own)])
+    }
+
+    @Test func rememberedEchoesAreBounded() {
+        var echoes = AwaitedEchoes()
+        let events = (0...AwaitedEchoes.capacity).map { event("\($0)", at: 1).id }
+        for id in events { echoes.insert(id) }
+        echoes.insert(events[1])
+        let (first, second, last) = (echoes.remove(events[0]), echoes.remove(events[1]), echoes.remove(events[1]))
+        #expect(!first && second && !last)
+    }
+
     @Test func requestsOnConnect() {
         var machine = Machine()
         #expect(machine.subscribe("b", Filter(kinds: [2])) == [])

@@ -7,7 +7,7 @@ import Testing
 @testable import RelayClient
 
 struct MessageVerifierTests {
-    private let verifier = MessageVerifier(capacity: 100)
+    private let verifier = MessageVerifier(VerifiedSignatures(capacity: 100))
     private let event = Author.alice.event("hello")
     private static let relay: RelayURL = {
         do { return try RelayURL("wss://relay.example") } catch { preconditionFailure("\(error)") }
@@ -46,7 +46,7 @@ struct MessageVerifierTests {
         let json = RelayMessage.event(subscription: "1", event).json()
         for _ in 0..<2 { _ = CrashLedger(notes, now: 1).begin(frame: json, from: Self.relay) }
         let crashes = CrashLedger(notes, now: 1)
-        let verifier = MessageVerifier(capacity: 100, crashes: crashes)
+        let verifier = MessageVerifier(VerifiedSignatures(capacity: 100), crashes: crashes)
         #expect(verifier.read(json, from: Self.relay) == refusal(.quarantined))
         #expect(crashes.quarantine.first?.claimedID == event.id.hex)
         let other = RelayMessage.event(subscription: "1", Author.alice.event("other")).json()
@@ -60,6 +60,27 @@ struct MessageVerifierTests {
     @Test func acceptsValidEvent() {
         #expect(read(event) == .success(.event(subscription: "1", event)))
         #expect(read(event) == .success(.event(subscription: "1", event)))
+    }
+
+    /// Several accounts of a process share the memory; a signature is known by all of them, an altered event by none.
+    @Test func sharedMemoryAdmitsNoAlteredEvent() {
+        let shared = VerifiedSignatures(capacity: 100)
+        let (first, second) = (MessageVerifier(shared), MessageVerifier(shared))
+        let own = Author.bob.event("own")
+        first.trust(own)
+        for (event, expected) in [
+            (own, nil), (own.withForgedContent, RefusalReason.idMismatch), (event, nil),
+            (event.withForgedContent, .idMismatch), (event.signedLike(own), .badSignature),
+        ] {
+            for verifier in [first, second] {
+                let result = verifier.read(RelayMessage.event(subscription: "1", event).json(), from: Self.relay)
+                if case .failure(let refused) = result {
+                    #expect(refused.reason == expected)
+                } else {
+                    #expect(expected == nil)
+                }
+            }
+        }
     }
 
     @Test func refusesAlteredContentOfKnownID() {

@@ -1,6 +1,7 @@
 import LiveTesting
 import Nostr
 import PikaCore
+import Synchronization
 import Testing
 
 @testable import RelayClient
@@ -27,6 +28,31 @@ struct UpdateBufferTests {
             }
             #expect(expected == 1_000)
         }
+    }
+
+    /// The receiver gets what it accepts, while nothing is buffered; the consumer gets the rest, and no order is lost.
+    @Test func receiverAndConsumerKeepTheOrder() async {
+        let buffer = UpdateBuffer(maximumItems: 4, maximumBytes: 1_000)
+        let found = Mutex<[RelayUpdate]>([])
+        let refusals = Mutex(0)
+        buffer.offer { update in
+            let isRefused = refusals.withLock { count in
+                count += 1
+                return count.isMultiple(of: 3)
+            }
+            if !isRefused { found.withLock { $0.append(update) } }
+            return !isRefused
+        }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for number in 0..<1_000 where !buffer.offer(update(number), bytes: 1) {
+                    await buffer.send(update(number), bytes: 1)
+                }
+                buffer.finish()
+            }
+            for await update in buffer.updates { found.withLock { $0.append(update) } }
+        }
+        #expect(found.withLock { $0 } == (0..<1_000).map(update))
     }
 
     @Test func limitsNumberAndBytes() {

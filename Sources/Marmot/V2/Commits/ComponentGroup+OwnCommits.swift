@@ -1,4 +1,4 @@
-import MLS
+public import MLS
 public import Nostr
 import TLSCodec
 
@@ -13,10 +13,11 @@ extension ComponentGroup {
 
     /// Creates a commit and judges it as all members will; changes nothing, because a public message uses no message key.
     func judgingOwn(
-        _ request: CommitRequest, now: UnixTime, using rng: inout some RandomNumberGenerator
+        _ request: CommitRequest, now: UnixTime, using rng: inout some RandomNumberGenerator,
+        work: any WorkExecutor = SerialWork()
     ) throws -> OwnDraft {
         var mls = self.mls
-        let pending = try mls.commit(request, using: &rng)
+        let pending = try mls.commit(request, using: &rng, work: work)
         let pathLeaf = pending.changes.updated.first { $0.index == pending.changes.committer }?.new
         let verdict = try self.verdict(pending.changes, pending.outcome, pathLeaf: pathLeaf, now: now)
         let judged = JudgedCommit(
@@ -33,7 +34,7 @@ extension ComponentGroup {
     ///   ``RuleViolation`` if the members would refuse the commit.
     public func staging(
         _ change: ComponentChange, limits: SizeLimits = .common, now: UnixTime,
-        using rng: inout some RandomNumberGenerator
+        using rng: inout some RandomNumberGenerator, work: any WorkExecutor = SerialWork()
     ) throws -> StagedComponentCommit {
         try self.requireActive()
         guard !self.isLeaving else {
@@ -41,7 +42,7 @@ extension ComponentGroup {
         }
         var invitees: [ComponentInvitee] = []
         if case .add(let added) = change { invitees = added }
-        let draft = try self.judgingOwn(try self.request(for: change), now: now, using: &rng)
+        let draft = try self.judgingOwn(try self.request(for: change), now: now, using: &rng, work: work)
         // A commit is encrypted under the epoch that it ends, and named by that epoch's public id.
         let event = try GroupEnvelope.seal(
             draft.pending.message, as: .handshake(now: now), key: self.outerKey, nostrGroupID: self.nostrGroupID,

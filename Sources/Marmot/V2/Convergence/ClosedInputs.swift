@@ -31,8 +31,8 @@ struct ClosedInputs: Sendable {
     static let chunkSize = 32
 
     private(set) var entries: [Bytes32: Entry] = [:]
-    /// The ids of each chunk, in order.
-    private var chunks: [ClosedChunk: [Bytes32]] = [:]
+    /// The content of each chunk, in order.
+    private var chunks: [ClosedChunk: [StoredDisposition]] = [:]
     /// The chunk of each epoch to which ids are added.
     private(set) var openChunks: [Epoch: UInt32] = [:]
     /// Chunks that changed since ``drainChanges()``.
@@ -58,6 +58,10 @@ struct ClosedInputs: Sendable {
         if let known = self.entries[id] {
             self.entries[id] = Entry(
                 epoch: known.epoch, disposition: disposition, order: self.order(), chunk: known.chunk)
+            if let place = self.chunks[known.chunk]?.firstIndex(where: { $0.id == id }) {
+                self.chunks[known.chunk]?[place] = StoredDisposition(
+                    id: id, epoch: known.epoch, disposition: disposition)
+            }
             self.changed.insert(known.chunk)
             return
         }
@@ -75,7 +79,8 @@ struct ClosedInputs: Sendable {
     private mutating func add(_ id: Bytes32, _ disposition: InputDisposition, to chunk: ClosedChunk) {
         self.entries[id] = Entry(
             epoch: chunk.epoch, disposition: disposition, order: self.order(), chunk: chunk)
-        self.chunks[chunk, default: []].append(id)
+        self.chunks[chunk, default: []].append(
+            StoredDisposition(id: id, epoch: chunk.epoch, disposition: disposition))
         self.changed.insert(chunk)
     }
 
@@ -89,7 +94,7 @@ struct ClosedInputs: Sendable {
         let touched = Set(forgotten.compactMap { self.entries[$0]?.chunk })
         for id in forgotten { self.entries[id] = nil }
         for chunk in touched {
-            let kept = self.chunks[chunk]?.filter { !forgotten.contains($0) } ?? []
+            let kept = self.chunks[chunk]?.filter { !forgotten.contains($0.id) } ?? []
             self.chunks[chunk] = kept.isEmpty ? nil : kept
         }
         self.changed.formUnion(touched)
@@ -102,7 +107,7 @@ struct ClosedInputs: Sendable {
 
     mutating func remove(before floor: Epoch) {
         for chunk in self.chunks.keys where chunk.epoch < floor {
-            for id in self.chunks.removeValue(forKey: chunk) ?? [] { self.entries[id] = nil }
+            for entry in self.chunks.removeValue(forKey: chunk) ?? [] { self.entries[entry.id] = nil }
             self.changed.insert(chunk)
         }
         self.openChunks = self.openChunks.filter { $0.key >= floor }
@@ -115,9 +120,5 @@ struct ClosedInputs: Sendable {
     }
 
     /// The ids of a chunk with their dispositions, in order; empty if it was forgotten.
-    func content(of chunk: ClosedChunk) -> [StoredDisposition] {
-        (self.chunks[chunk] ?? []).compactMap { id in
-            self.entries[id].map { StoredDisposition(id: id, epoch: $0.epoch, disposition: $0.disposition) }
-        }
-    }
+    func content(of chunk: ClosedChunk) -> [StoredDisposition] { self.chunks[chunk] ?? [] }
 }

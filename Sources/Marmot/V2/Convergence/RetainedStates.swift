@@ -49,9 +49,11 @@ struct BranchNode<State: BranchState>: Sendable {
         self.wasSelected = wasSelected
     }
 
-    mutating func note(witness account: PublicKey) {
-        guard self.witnesses.count < Self.witnessLimit else { return }
-        self.witnesses.insert(account)
+    /// Counts an account; returns whether that changes the node.
+    @discardableResult
+    mutating func note(witness account: PublicKey) -> Bool {
+        guard self.witnesses.count < Self.witnessLimit else { return false }
+        return self.witnesses.insert(account).inserted
     }
 }
 
@@ -65,6 +67,8 @@ struct RetainedStates<State: BranchState>: Sendable {
     private var others: [Bytes32: BranchNode<State>] = [:]
     /// Changes with the set of states, so that undecrypted events are worth another attempt.
     private(set) var version: UInt64 = 0
+    /// Changes with the witnesses of the states.
+    private(set) var witnessVersion: UInt64 = 0
     private var floor = Epoch.first
 
     /// Begins with the only known state.
@@ -131,11 +135,10 @@ struct RetainedStates<State: BranchState>: Sendable {
     }
 
     mutating func note(witness account: PublicKey, at id: Bytes32) {
-        if id == self.tip.point.id {
-            self.tip.note(witness: account)
-        } else {
-            self.others[id]?.note(witness: account)
-        }
+        let isNew =
+            id == self.tip.point.id
+            ? self.tip.note(witness: account) : self.others[id]?.note(witness: account) ?? false
+        if isNew { self.witnessVersion &+= 1 }
     }
 
     /// Lets this member's own operations change the selected state within its epoch.

@@ -14,7 +14,8 @@ extension ComponentGroup {
     ///   - groupID: 16 random bytes by default, as in MDK.
     public static func found(
         _ plan: GroupPlan, by device: DeviceKey, inviting invitees: [ComponentInvitee], limits: SizeLimits = .common,
-        now: UnixTime, groupID: GroupID? = nil, using rng: inout some RandomNumberGenerator
+        now: UnixTime, groupID: GroupID? = nil, using rng: inout some RandomNumberGenerator,
+        work: any WorkExecutor = SerialWork()
     ) throws -> (group: ComponentGroup, welcomes: [DueWelcome]) {
         let founder = device.account
         try Self.requireConsistency(plan, founder: founder, invitees)
@@ -29,7 +30,7 @@ extension ComponentGroup {
         guard !invitees.isEmpty else { return (group, []) }
         var request = CommitRequest()
         request.adding = invitees.map(\.keyPackage)
-        let commit = try group.judgingOwn(request, now: now, using: &rng)
+        let commit = try group.judgingOwn(request, now: now, using: &rng, work: work)
         let welcomes = try group.welcomes(in: commit, to: invitees, limits, now: now)
         return (commit.next, welcomes)
     }

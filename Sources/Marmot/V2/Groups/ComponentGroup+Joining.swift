@@ -68,8 +68,10 @@ extension ComponentGroup {
     /// - Parameters:
     ///   - bundle: the first of the account's key packages for which the Welcome has secrets.
     ///   - known: groups that may not be joined.
+    ///   - work: runs the verification of the leaves and of their accounts' proofs.
     public static func join(
-        _ invitation: WelcomeInvitation, with bundle: KeyPackageBundle, account: PublicKey, known: KnownGroups
+        _ invitation: WelcomeInvitation, with bundle: KeyPackageBundle, account: PublicKey, known: KnownGroups,
+        work: any WorkExecutor = SerialWork()
     ) throws(JoinFailure) -> JoinedGroup {
         let reference = bundle.keyPackage.reference
         guard invitation.welcome.secrets.contains(where: { $0.newMember == reference }) else {
@@ -79,11 +81,12 @@ extension ComponentGroup {
         let opened: OpenedWelcome
         do throws(MLSError) {
             opened = try MLSGroup.open(
-                invitation.welcome, with: bundle, configuration: MarmotProfile.components.groupConfiguration)
+                invitation.welcome, with: bundle, configuration: MarmotProfile.components.groupConfiguration,
+                work: work)
         } catch { throw JoinFailure(error) }
         let mls = opened.group
         try self.requireNew(mls.groupID, known)
-        try self.requireProofs(mls, account: account)
+        try self.requireProofs(mls, account: account, work)
         let state: ComponentState
         do throws(RuleViolation) {
             state = try ComponentState(mls.extensions)
@@ -120,12 +123,15 @@ extension ComponentGroup {
         }
     }
 
-    private static func requireProofs(_ mls: MLSGroup, account: PublicKey) throws(JoinFailure) {
-        for (_, leaf) in mls.members {
-            do throws(RuleViolation) { try LeafRules.requireProof(of: leaf, mls.cipherSuite) } catch {
-                throw JoinFailure(.leaves, error.error)
-            }
+    private static func requireProofs(
+        _ mls: MLSGroup, account: PublicKey, _ work: any WorkExecutor
+    ) throws(JoinFailure) {
+        let suite = mls.cipherSuite
+        let failures = work.map(mls.members.map(\.leaf)) { leaf -> MarmotError? in
+            do throws(RuleViolation) { try LeafRules.requireProof(of: leaf, suite) } catch { return error.error }
+            return nil
         }
+        if let failure = failures.lazy.compactMap({ $0 }).first { throw JoinFailure(.leaves, failure) }
         guard mls.ownLeaf.statedIdentity == account else {
             throw JoinFailure(
                 .leaves, MarmotError(.identityMismatch, "the key package belongs to another account"))

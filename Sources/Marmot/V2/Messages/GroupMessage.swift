@@ -115,30 +115,37 @@ extension ComponentGroup {
     public static func open(
         _ event: Event, over groups: some Collection<ComponentGroup>
     ) throws(MarmotError) -> GroupMessage? {
-        let envelope = try GroupEnvelope(event)
-        guard let first = groups.first else { return nil }
-        guard groups.contains(where: { $0.accepts(envelope.nostrGroupID) }) else {
-            throw MarmotError(.badTag, "the h tag names another group")
+        guard let first = groups.first else {
+            _ = try GroupEnvelope(event)
+            return nil
         }
-        guard let bytes = self.opening(envelope, over: groups) else { return nil }
-        let message = try GroupMessage(bytes, of: first.groupID)
-        try message.requireCurrentAdditions(at: event.createdAt)
-        return message
+        return try self.open(event, with: first) { Array(groups.dropFirst()) }
     }
 
-    /// Nearly every event is of the first value's epoch, so the keys of the others are derived only if they are needed.
-    private static func opening(
-        _ envelope: GroupEnvelope, over groups: some Collection<ComponentGroup>
-    ) -> [UInt8]? {
-        guard let first = groups.first else { return nil }
-        if let bytes = envelope.open(with: first.outerKey) { return bytes }
-        for past in first.past {
-            if let bytes = envelope.open(with: past.outerKey) { return bytes }
+    /// As ``open(_:over:)``. Nearly every event is of the first value's epoch, so the others are collected only if they
+    /// are needed.
+    package static func open(
+        _ event: Event, with first: ComponentGroup, or others: () -> [ComponentGroup]
+    ) throws(MarmotError) -> GroupMessage? {
+        let envelope = try GroupEnvelope(event)
+        if first.accepts(envelope.nostrGroupID), let bytes = envelope.open(with: first.outerKey) {
+            return try self.message(bytes, of: first, in: event)
         }
-        for group in groups.dropFirst() {
-            if let bytes = envelope.open(with: group.outerKey) { return bytes }
+        let others = others()
+        guard first.accepts(envelope.nostrGroupID) || others.contains(where: { $0.accepts(envelope.nostrGroupID) })
+        else { throw MarmotError(.badTag, "the h tag names another group") }
+        for key in [first.outerKey] + first.past.map(\.outerKey) + others.map(\.outerKey) {
+            if let bytes = envelope.open(with: key) { return try self.message(bytes, of: first, in: event) }
         }
         return nil
+    }
+
+    private static func message(
+        _ bytes: [UInt8], of group: ComponentGroup, in event: Event
+    ) throws(MarmotError) -> GroupMessage {
+        let message = try GroupMessage(bytes, of: group.groupID)
+        try message.requireCurrentAdditions(at: event.createdAt)
+        return message
     }
 
     /// Returns whether events with this public id may be the group's.

@@ -122,14 +122,6 @@ extension ComponentGroup {
         return result
     }
 
-    /// Deletes all secrets of a value that nothing follows on; the state that members share stays.
-    mutating func eraseSecrets() {
-        self.mls.eraseSecrets()
-        self.past = []
-        self.proposalDigests = [:]
-        self.headerChanged = true
-    }
-
     /// Whether the secrets were deleted, because this account is out of the group.
     package var isErased: Bool { self.mls.isErased }
 

@@ -22,6 +22,8 @@ package struct ConvergenceRows: Sendable {
 
     private var tip: Tip?
     private var outline: Secret?
+    /// The facts from which ``outline`` was made; nil after a restart.
+    private var outlined: Outlined?
     /// The set of states for which the rows of states were written; nil after a restart.
     private var written: Written?
     private var origins: Set<Bytes32> = []
@@ -34,6 +36,28 @@ package struct ConvergenceRows: Sendable {
     private struct Written: Sendable, Hashable {
         let version: UInt64
         let staged: [Bytes32]
+    }
+
+    private struct Outlined: Sendable, Hashable {
+        let version: UInt64
+        let witnessVersion: UInt64
+        let pending: Bytes32?
+        let abandoned: [Bytes32]
+        let phase: StoredPhase
+        let hasAdminChange: Bool
+        let failure: PassFailure?
+        let halt: ConvergenceHalt?
+
+        init(_ convergence: GroupConvergence<ComponentBranch>) {
+            self.version = convergence.version
+            self.witnessVersion = convergence.states.witnessVersion
+            self.pending = convergence.own.pending?.input.id
+            self.abandoned = convergence.own.abandoned.map(\.input.id)
+            self.phase = convergence.schedule.stored
+            self.hasAdminChange = convergence.hasAdminChange
+            self.failure = convergence.failure
+            self.halt = convergence.halt
+        }
     }
 
     /// Nothing is stored yet.
@@ -74,12 +98,20 @@ package struct ConvergenceRows: Sendable {
         var parts: [ConvergencePart: Secret?] = [:]
         self.drainStates(of: convergence, &parts)
         self.drainInputs(of: &convergence, &parts)
-        let outline = StoredOutline(convergence).encoded
-        if outline != self.outline {
-            parts[.outline] = .some(outline)
-            self.outline = outline
-        }
+        self.drainOutline(of: convergence, &parts)
         return ConvergenceChanges(header: header, mls: mls, parts: parts)
+    }
+
+    private mutating func drainOutline(
+        of convergence: GroupConvergence<ComponentBranch>, _ parts: inout [ConvergencePart: Secret?]
+    ) {
+        let current = Outlined(convergence)
+        guard current != self.outlined else { return }
+        self.outlined = current
+        let outline = StoredOutline(convergence).encoded
+        guard outline != self.outline else { return }
+        parts[.outline] = .some(outline)
+        self.outline = outline
     }
 
     // MARK: The selected state

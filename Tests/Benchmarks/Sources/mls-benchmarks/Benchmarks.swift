@@ -13,6 +13,7 @@ struct Benchmarks {
         for count in [2, 10, 100, 1000] where count >= options.smallest && count <= options.largest {
             try self.run(count, &table)
         }
+        if options.largest >= 1000 { try table.onTwoProcessors(1000, createTarget: 95, joinTarget: 33) }
         if options.smallest <= 256, options.largest >= 256 { try table.joinUnmerged(256) }
         if let file = options.json { try table.report.json().write(to: URL(fileURLWithPath: file)) }
         let failed = table.report.rows.filter { !$0.beatsPeer || !$0.meetsTarget }

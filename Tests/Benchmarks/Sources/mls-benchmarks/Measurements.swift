@@ -1,4 +1,5 @@
 import MLS
+import PikaCore
 import TLSCodec
 
 /// The rows of the table.
@@ -57,6 +58,36 @@ struct Measurements {
         self.report.add(
             "create group, add \(count)", timing, floor: self.floor.add(count), peer: Peer.create[count], target: target
         )
+    }
+
+    /// Wall time of creating and joining a large group on two processors; the floor is half of the work.
+    mutating func onTwoProcessors(_ count: Int, createTarget: Double, joinTarget: Double) throws {
+        let work = SystemWork(width: 2)
+        let packages = try (1..<count).map { try self.world.bundle($0).keyPackage.tlsEncoded() }
+        let own = try self.world.bundle(0)
+        let created = try self.watch.measure(by: Stopwatch.wall) {
+            var group = try MLSGroup.create(groupID: World.groupID, member: own, using: &self.world.rng)
+            let verified = try work.map(packages) { package in
+                Result { try KeyPackage(tlsEncoded: package).verified(now: 1) }
+            }.map { try $0.get() }
+            consume(
+                try group.commit(
+                    World.request(adding: verified, path: false), using: &self.world.rng, work: work))
+        }
+        self.report.add(
+            "create group, add \(count - 1), two processors (wall)", created, floor: self.floor.add(count - 1) / 2,
+            peer: nil, target: createTarget)
+        var group = try self.world.freshGroup(count - 1).first
+        let bundle = try self.world.bundle(2 * count + 1)
+        let added = try group.commit(
+            World.request(adding: [bundle.keyPackage.verified(now: nil)], path: false), using: &self.world.rng)
+        let welcome = added.welcome ?? []
+        let joined = try self.watch.measure(by: Stopwatch.wall) {
+            consume(try World.join(welcome, bundle, work: work))
+        }
+        self.report.add(
+            "join \(count), two processors (wall)", joined, floor: self.floor.join(count, isFull: false) / 2,
+            peer: nil, target: joinTarget)
     }
 
     /// A Welcome whose sender chose the most costly tree, beside one with a usual tree.

@@ -15,16 +15,20 @@ struct Stopwatch {
     var maximumRepetitions = 4000
 
     /// Runs `body` until the budget is spent; each call does `batch` operations.
-    func measure(batch: Int = 1, _ body: () throws -> Void) rethrows -> Timing {
+    ///
+    /// - Parameter clock: the seconds to count, by default those of the processors.
+    func measure(
+        batch: Int = 1, by clock: () -> Double = Self.now, _ body: () throws -> Void
+    ) rethrows -> Timing {
         try body()
         var samples: [Double] = []
         var spent = 0.0
         while samples.count < self.minimumRepetitions
             || (spent < self.budget && samples.count < self.maximumRepetitions)
         {
-            let start = Self.now()
+            let start = clock()
             try body()
-            let elapsed = Self.now() - start
+            let elapsed = clock() - start
             spent += elapsed
             samples.append(elapsed * 1000 / Double(batch))
         }
@@ -33,9 +37,14 @@ struct Stopwatch {
     }
 
     /// CPU seconds of this process.
-    static func now() -> Double {
+    static func now() -> Double { self.seconds(of: CLOCK_PROCESS_CPUTIME_ID) }
+
+    /// Seconds of a clock that goes on while several processors work.
+    static func wall() -> Double { self.seconds(of: CLOCK_MONOTONIC) }
+
+    private static func seconds(of clock: clockid_t) -> Double {
         var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        clock_gettime(clock, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }

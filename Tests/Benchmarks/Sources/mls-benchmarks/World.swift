@@ -27,9 +27,11 @@ struct World {
         return request
     }
 
-    static func join(_ welcome: [UInt8], _ bundle: KeyPackageBundle) throws -> MLSGroup {
+    static func join(
+        _ welcome: [UInt8], _ bundle: KeyPackageBundle, work: any WorkExecutor = SerialWork()
+    ) throws -> MLSGroup {
         guard case .welcome(let welcome) = try MLSMessage(welcome) else { throw Unexpected.message }
-        return try MLSGroup.join(welcome, with: bundle)
+        return try MLSGroup.join(welcome, with: bundle, work: work)
     }
 
     static func process(_ message: [UInt8], _ group: inout MLSGroup) throws -> MLSGroup {
