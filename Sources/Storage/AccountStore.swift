@@ -62,6 +62,10 @@ package final class AccountStore: CoreStore {
         self.queue = CommitQueue(pool, sealer, crashes)
     }
 
+    /// Closes the connections that read, and frees what the writing one caches; the next read opens a connection again. For
+    /// processes with many accounts at rest. Returns at once.
+    package func releaseMemory() { self.pool.releaseMemoryEventually() }
+
     package func load() async throws -> StoredState {
         let crashes = self.crashes
         let outer = crashes.enterPass(.read)

@@ -37,6 +37,8 @@ actor AgentHost {
     /// An agent's open store.
     struct OpenStore: Sendable {
         let store: any CoreStore
+        /// Frees memory once the agent has started.
+        let rest: @Sendable () -> Void
         let close: @Sendable () -> Void
     }
 
@@ -45,7 +47,7 @@ actor AgentHost {
         case .memory:
             let store = memories[index] ?? AgentMemory()
             memories[index] = store
-            return OpenStore(store: store, close: {})
+            return OpenStore(store: store, rest: {}, close: {})
         case .disk:
             let folder = "\(directory)/agent-\(index)"
             try FileManager.default.createDirectory(
@@ -53,7 +55,7 @@ actor AgentHost {
             let sealingKey = try SealingKey.loadOrCreate(file: "\(folder)/sealing.key")
             let store = try AccountStore.open(directory: folder, sealingKey: sealingKey, account: account)
             return OpenStore(
-                store: store,
+                store: store, rest: { store.releaseMemory() },
                 close: { [logger] in
                     do { try store.close() } catch {
                         logger.warning("Closing an agent's database failed", metadata: ["error": "\(error)"])

@@ -124,7 +124,7 @@ final class LoadAgent: Sendable {
             group.addTask { try await pool.run() }
             group.addTask { try await core.run() }
             group.addTask {
-                async let isStarted: Void = self.awaitStart(updates)
+                async let isStarted: Void = self.awaitStart(updates, opened)
                 await self.reportOutcomes(outcomes)
                 await isStarted
             }
@@ -136,7 +136,7 @@ final class LoadAgent: Sendable {
     }
 
     /// Reports that the agent can be invited and that it has caught up; returns once both are true.
-    private func awaitStart(_ updates: AsyncStream<AppUpdate>) async {
+    private func awaitStart(_ updates: AsyncStream<AppUpdate>, _ store: AgentHost.OpenStore) async {
         var (isPublished, isRead) = (false, false)
         for await case .fullState(let state) in updates {
             if !isPublished, state.hasPublishedKeyPackage {
@@ -147,7 +147,7 @@ final class LoadAgent: Sendable {
                 isRead = true
                 listener.agent(index, .caughtUp)
             }
-            if isPublished, isRead { return }
+            if isPublished, isRead { return store.rest() }
         }
     }
 

@@ -32,15 +32,16 @@ extension WorkExecutor {
     package func map<Element: Sendable, Result: Sendable>(
         _ elements: [Element], _ body: @Sendable (Element) -> Result
     ) -> [Result] {
-        let pieces = max(1, min(self.width, elements.count / self.smallestPiece))
-        guard pieces > 1 else { return elements.map(body) }
-        let size = (elements.count + pieces - 1) / pieces
-        return self.map(pieces) { piece in
+        let most = min(self.width, elements.count / self.smallestPiece)
+        guard most > 1 else { return elements.map(body) }
+        // Rounded up, so that fewer pieces than `most` may suffice.
+        let size = (elements.count + most - 1) / most
+        return self.map((elements.count + size - 1) / size) { piece in
             elements[(piece * size)..<min(elements.count, (piece + 1) * size)].map(body)
         }.flatMap { $0 }
     }
 
-    /// Calls the body for each element as ``map(_:_:)-(Element,_)`` does; returns the error of the first one that fails.
+    /// Calls the body for each element, in pieces as above; returns the error of the first element that fails.
     func firstError<Element: Sendable>(
         in elements: [Element], _ body: @Sendable (Element) throws(MLSError) -> Void
     ) -> MLSError? {

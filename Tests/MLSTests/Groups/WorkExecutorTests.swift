@@ -5,10 +5,14 @@ import Testing
 
 /// Joining and committing with an executor of the caller's: results are those of serial work.
 @Suite struct WorkExecutorTests {
-    /// Claims four processors, runs the pieces in reverse order, and counts them.
+    /// Claims some processors, runs the pieces in reverse order, and counts them.
     private final class Backwards: WorkExecutor {
-        let width = 4
+        let width: Int
         let pieces = Mutex(0)
+
+        init(width: Int = 4) {
+            self.width = width
+        }
 
         func map<Result: Sendable>(_ count: Int, _ body: @Sendable (Int) -> Result) -> [Result] {
             self.pieces.withLock { $0 += count }
@@ -17,9 +21,11 @@ import Testing
     }
 
     @Test func keepsTheOrderOfElements() {
-        let work = Backwards()
-        for count in [0, 1, 7, 8, 15, 16, 17, 31, 100] {
-            #expect(work.map(Array(0..<count)) { $0 * 2 } == (0..<count).map { $0 * 2 })
+        for width in [1, 2, 3, 4, 64, 1_000] {
+            let work = Backwards(width: width)
+            for count in Array(0...40) + [100, 129, 600, 999] {
+                #expect(work.map(Array(0..<count)) { $0 * 2 } == (0..<count).map { $0 * 2 })
+            }
         }
         #expect(SerialWork().map(Array(0..<40)) { $0 } == Array(0..<40))
     }
