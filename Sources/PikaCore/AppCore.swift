@@ -169,10 +169,8 @@ package actor AppCore {
         let crashes = self.store.crashes
         let outer = crashes.enterPass(.restore)
         defer { crashes.leave(outer) }
-        var model = try CoreModel(
+        return try CoreModel(
             account: OwnKey(self.key), configuration: self.configuration, stored: stored, crashes: crashes)
-        model.work = self.ports.work
-        return model
     }
 
     /// Processes one batch: reduces, commits, publishes the snapshot. The caller performs the effects afterwards.
@@ -180,7 +178,7 @@ package actor AppCore {
         let clock = self.ports.clock
         var step = CoreStep(
             nowMilliseconds: clock.nowMilliseconds, monotonicMilliseconds: clock.monotonicMilliseconds,
-            random: self.random)
+            random: self.random, work: self.ports.work)
         let crashes = self.store.crashes
         for input in batch {
             guard let subject = input.crashSubject else {

@@ -27,18 +27,6 @@ import Testing
         }
     }
 
-    @Test func noncesNeverRepeat() {
-        var seen: Set<[UInt8]> = []
-        let sequences = (0..<3).map { _ in Nonces() }
-        for nonces in sequences {
-            for _ in 0..<1_000 {
-                var nonce = [UInt8](repeating: 0, count: 24)
-                nonce.withUnsafeMutableBytes { nonces.next(into: $0) }
-                #expect(seen.insert(nonce).inserted)
-            }
-        }
-    }
-
     @Test func detectsEveryChangedBitAndLength() throws {
         let sealer = Sealer(try TemporaryDirectory.key, database: 1)
         let place = Place(.inbox, 1)

@@ -59,6 +59,7 @@ struct HPKE: Sendable {
     func seal(
         _ sealings: [Sealing], info: Info, using rng: inout some RandomNumberGenerator, _ work: any WorkExecutor
     ) throws -> [HPKECiphertext] {
+        // A key of another curve may need several draws, so those are made one by one.
         guard self.kem == .x25519 else {
             var sealed: [HPKECiphertext] = []
             for sealing in sealings {

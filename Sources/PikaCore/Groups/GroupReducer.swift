@@ -23,7 +23,7 @@ extension CoreModel {
                 relays: self.configuration.relays)
             let founded = try MarmotGroup.create(
                 data, founder: own, inviting: invitees, client: self.configuration.client, limits: self.sizeLimits,
-                now: step.now, using: &step.random, work: self.work)
+                now: step.now, using: &step.random, work: step.work)
             group = .first(founded.group)
             welcomes = founded.welcomes
         case .second(let invitees):
@@ -31,7 +31,7 @@ extension CoreModel {
             let plan = try self.plan(name, admins, nostrGroupID, inviting: invitees)
             let founded = try ComponentGroup.found(
                 plan, by: device, inviting: invitees, limits: self.sizeLimits, now: step.now, using: &step.random,
-                work: self.work)
+                work: step.work)
             group = .second(ConvergingGroup(founded.group))
             welcomes = founded.welcomes
         }

@@ -45,7 +45,7 @@ extension CoreModel {
         let invite = StoredInvite(wrapper: wrapper, rumor: rumor)
         // The same invitation in another wrapper is ignored.
         guard !self.invitations.contains(rumor) else { return }
-        let opening = try self.open(invite)
+        let opening = try self.open(invite, step.work)
         if self.configuration.invites.admits(opening.entry.inviter) {
             let joining = try self.join(opening, &step)
             self.remember(wrapper, &step)
@@ -111,7 +111,7 @@ extension CoreModel {
     mutating func rejoin(_ groupID: GroupID, _ step: inout CoreStep) {
         for entry in self.state.invites where self.configuration.invites.admits(entry.inviter) {
             guard let invite = self.invitations[entry.wrapper],
-                let opening = try? self.open(invite), opening.group.groupID == groupID,
+                let opening = try? self.open(invite, step.work), opening.group.groupID == groupID,
                 case .joined? = try? self.join(opening, &step)
             else { continue }
             self.forget(invite, &step)
@@ -131,7 +131,7 @@ extension CoreModel {
 
     /// Joins by an invitation that was accepted manually; returns the chat, also if this account is in it already.
     private mutating func acceptedChat(_ invite: StoredInvite, _ step: inout CoreStep) throws -> ChatID {
-        let opening = try self.open(invite)
+        let opening = try self.open(invite, step.work)
         switch try self.join(opening, &step) {
         case .joined, .known: break
         case .rival: self.adopt(invite.wrapper, &step)
@@ -156,7 +156,7 @@ extension CoreModel {
 
     /// Joins by an invitation that was pending across a restart.
     mutating func resumeInvite(_ invite: StoredInvite, _ step: inout CoreStep) {
-        if let opening = try? self.open(invite) {
+        if let opening = try? self.open(invite, step.work) {
             switch try? self.join(opening, &step) {
             case .early(let groupID)?: return self.awaitUse(ofInvitationTo: groupID, &step)
             case .rival?: return
@@ -174,10 +174,10 @@ extension CoreModel {
     }
 
     /// Returns the unknown states of a joined group to which invitations lead that need no approval.
-    private func invitedStates(of groupID: GroupID) -> [InvitedState] {
+    private func invitedStates(of groupID: GroupID, _ work: any WorkExecutor) -> [InvitedState] {
         self.state.invites.compactMap { entry in
             guard entry.group?.chatID == ChatID(groupID), self.configuration.invites.admits(entry.inviter),
-                let invite = self.invitations[entry.wrapper], let opening = try? self.open(invite),
+                let invite = self.invitations[entry.wrapper], let opening = try? self.open(invite, work),
                 case .second(let group, _, _) = opening.destination, !self.isKnown(opening)
             else { return nil }
             return InvitedState(invite: invite, group: group, entry: opening.entry)
@@ -206,7 +206,8 @@ extension CoreModel {
         guard let known = self.groups[second: groupID] else { return }
         let later = events.filter { self.settlement.isLater($0, inOtherStateOf: groupID) }
         guard !later.isEmpty else { return }
-        let used = self.invitedStates(of: groupID).first { state in later.contains { state.group.opens($0) } }
+        let invited = self.invitedStates(of: groupID, step.work)
+        let used = invited.first { state in later.contains { state.group.opens($0) } }
         if let used { return self.change(to: used, &step) }
         guard let left = self.settlement.leftState(of: groupID, after: known.tip.epoch) else { return }
         var group = left.group
@@ -226,7 +227,7 @@ extension CoreModel {
     /// there although the relays were read: an admin of a later epoch did not count it among the members.
     mutating func resolveInvitations(to groupID: GroupID, _ step: inout CoreStep) {
         guard let known = self.groups[second: groupID], known.isActive else { return }
-        let later = self.invitedStates(of: groupID).filter { $0.group.tip.epoch > known.tip.epoch }
+        let later = self.invitedStates(of: groupID, step.work).filter { $0.group.tip.epoch > known.tip.epoch }
         guard let latest = later.max(by: { $0.group.tip.epoch < $1.group.tip.epoch }) else { return }
         guard !self.isReading(groupID), !self.holdsMessages(of: groupID) else {
             return self.awaitUse(ofInvitationTo: groupID, &step)
@@ -239,7 +240,7 @@ extension CoreModel {
         for entry in self.state.invites {
             guard let groupID = entry.group?.chatID.flatMap({ GroupID(hex: $0.rawValue) }),
                 self.groups[second: groupID] != nil, let invite = self.invitations[entry.wrapper],
-                let opening = try? self.open(invite), self.isKnown(opening)
+                let opening = try? self.open(invite, step.work), self.isKnown(opening)
             else { continue }
             self.forget(invite, &step)
         }
@@ -283,7 +284,7 @@ extension CoreModel {
     }
 
     /// Opens a Welcome without joining; throws if it is not for this account, or not from an admin of its group.
-    private func open(_ invite: StoredInvite) throws -> Opening {
+    private func open(_ invite: StoredInvite, _ work: any WorkExecutor) throws -> Opening {
         let subject = CrashSubject.event(invite.wrapper)
         guard !self.crashes.holds(subject) || self.crashes.isWorking(on: subject) else {
             throw AppCoreError(.unknownInvite, "the invitation is quarantined, because it crashed the process")
@@ -295,13 +296,13 @@ extension CoreModel {
         switch received {
         case .first(let invitation):
             let group = try MarmotGroup.join(
-                invitation, with: bundle, account: self.account.publicKey, work: self.work)
+                invitation, with: bundle, account: self.account.publicKey, work: work)
             return Opening(wrapper: invite.wrapper, destination: .first(group, invitation))
         case .second(let invitation):
             do throws(JoinFailure) {
                 let joined = try ComponentGroup.join(
                     invitation, with: bundle, account: self.account.publicKey, known: self.closedGroups,
-                    work: self.work)
+                    work: work)
                 return Opening(
                     wrapper: invite.wrapper,
                     destination: .second(ConvergingGroup(joined.group), invitation, inviter: joined.inviter))

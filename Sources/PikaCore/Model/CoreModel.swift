@@ -5,8 +5,6 @@ import Nostr
 /// The complete state of the core: the visible state and its bookkeeping. Only reducers change it.
 struct CoreModel: Sendable {
     let account: OwnKey
-    /// Runs the cryptography for many members.
-    var work: any WorkExecutor = SerialWork()
     var quarantine: RestoreQuarantine
     var configuration: CoreConfiguration
     var published = PublishedState()

@@ -1,3 +1,4 @@
+import MLS
 import Nostr
 
 /// One turn of the core: a reducer's view of the outside world, and the changes and effects that it requests.
@@ -6,6 +7,8 @@ struct CoreStep {
     /// Milliseconds of the monotonic clock, for the passes of the second generation.
     let monotonicMilliseconds: Int64
     var random: CoreRandom
+    /// Runs the cryptography for many members.
+    var work: any WorkExecutor = SerialWork()
     var changes: [StoreChange] = []
     var effects: [AppEffect] = []
 

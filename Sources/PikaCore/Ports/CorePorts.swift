@@ -13,7 +13,7 @@ package struct CorePorts: Sendable {
     package var callMedia: any CallMediaEngine = NoCallMedia()
     package var clock: any CoreClock
     /// Source of keys and nonces; anything but the system's generator is for tests only.
-    package var randomness: any RandomNumberGenerator & Sendable = SystemRandomness()
+    package var randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     /// Runs the cryptography for many members, such as the verification of a joined group's leaves.
     package var work: any WorkExecutor = SerialWork()
     /// Receives the outcomes of events that are not delivered to handlers.

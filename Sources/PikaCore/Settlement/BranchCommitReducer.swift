@@ -81,7 +81,7 @@ extension CoreModel {
         do {
             event = try self.groups[second: groupID]?.stage(
                 change, limits: limits, at: step.now, now: step.monotonicMilliseconds, using: &step.random,
-                work: self.work)
+                work: step.work)
         } catch let error as MarmotError where error.code == .unchanged {
             return self.conclude(intent, .done(chatID: self.chatID(of: groupID)), &step)
         }

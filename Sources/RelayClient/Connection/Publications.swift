@@ -24,7 +24,11 @@ struct Publications {
 
     private var entries: [Int: Entry] = [:]
     private var numbers: [EventID: [Int]] = [:]
-    private var echoes = AwaitedEchoes()
+    /// Events that the relay accepted on this connection and may send back to it. Echoes follow within a round trip; later
+    /// ones are delivered like any event.
+    private var echoes = Self.noEchoes
+
+    private static var noEchoes: RecentSet<EventID> { RecentSet(capacity: 2_048) }
 
     var count: Int { entries.count }
     var nextDeadline: Duration? { entries.values.map(\.deadline).min() }
@@ -43,7 +47,7 @@ struct Publications {
 
     /// Marks everything as unsent after the connection is lost.
     mutating func connectionLost() {
-        echoes = AwaitedEchoes()
+        echoes = Self.noEchoes
         for number in entries.keys { entries[number]?.stage = .waiting }
     }
 
@@ -113,7 +117,7 @@ struct Publications {
         if let entry = entries.removeValue(forKey: number) {
             let others = (numbers[entry.event.id] ?? []).filter { $0 != number }
             numbers[entry.event.id] = others.isEmpty ? nil : others
-            if outcome == .accepted { echoes.insert(entry.event.id) }
+            if outcome == .accepted { _ = echoes.insert(entry.event.id) }
         }
         return (number, outcome)
     }

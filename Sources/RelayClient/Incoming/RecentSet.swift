@@ -31,4 +31,10 @@ struct RecentSet<Element: Hashable> {
         _ = insert(element)
         return true
     }
+
+    /// Removes the element; returns whether it was in the set.
+    mutating func remove(_ element: Element) -> Bool {
+        let (wasYoung, wasOld) = (young.remove(element) != nil, old.remove(element) != nil)
+        return wasYoung || wasOld
+    }
 }

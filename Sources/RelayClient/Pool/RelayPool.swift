@@ -61,7 +61,7 @@ package actor RelayPool: RelayTransport, Service {
         configuration: TransportConfiguration = TransportConfiguration(), signer: Signer? = nil,
         addresses: AddressGuard, clock: some Clock<Duration> = ContinuousClock(),
         unixTime: (@Sendable () -> UnixTime)? = nil,
-        generator: any RandomNumberGenerator & Sendable = SystemRandomness(),
+        generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
         crashes: CrashLedger = .off, verified: VerifiedSignatures? = nil,
         eventLoops: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
         observer: (@Sendable (RelayUpdate) -> Void)? = nil, logger: Logger

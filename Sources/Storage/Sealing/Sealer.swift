@@ -4,7 +4,7 @@ import MLS
 
 /// Seals the values of one database, and hides the ids by which rows are found.
 ///
-/// A sealed value is a unique 24-byte nonce (``Nonces``) followed by the XChaCha20-Poly1305 ciphertext, with the value's place as
+/// A sealed value is a random 24-byte nonce followed by the XChaCha20-Poly1305 ciphertext, with the value's place as
 /// associated data: it opens only in its own table, row and column. Replacing the whole state with an older one is not
 /// detected.
 struct Sealer: Sendable {
@@ -17,7 +17,6 @@ struct Sealer: Sendable {
 
     private let sealing: Secret
     private let lookup: Secret
-    private let nonces = Nonces()
 
     /// - Parameter database: a random number, unique per database, so that values of one do not open in another with
     ///   the same key.
@@ -72,7 +71,7 @@ struct Sealer: Sendable {
         sealed.withUnsafeMutableBytes { output in
             let nonce = UnsafeMutableRawBufferPointer(rebasing: output.prefix(Self.nonceLength))
             let rest = UnsafeMutableRawBufferPointer(rebasing: output.dropFirst(Self.nonceLength))
-            self.nonces.next(into: nonce)
+            Sodium.fillRandomly(nonce)
             self.sealing.withUnsafeBytes { key in
                 _ = crypto_aead_xchacha20poly1305_ietf_encrypt(
                     rest.bytes, nil, value.baseAddress?.assumingMemoryBound(to: UInt8.self),

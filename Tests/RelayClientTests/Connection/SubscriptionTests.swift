@@ -68,15 +68,6 @@ struct SubscriptionTests {
         #expect(plain.receive(own, on: "1") == [Machine.event("s", own)])
     }
 
-    @Test func rememberedEchoesAreBounded() {
-        var echoes = AwaitedEchoes()
-        let events = (0...AwaitedEchoes.capacity).map { event("\($0)", at: 1).id }
-        for id in events { echoes.insert(id) }
-        echoes.insert(events[1])
-        let (first, second, last) = (echoes.remove(events[0]), echoes.remove(events[1]), echoes.remove(events[1]))
-        #expect(!first && second && !last)
-    }
-
     @Test func requestsOnConnect() {
         var machine = Machine()
         #expect(machine.subscribe("b", Filter(kinds: [2])) == [])

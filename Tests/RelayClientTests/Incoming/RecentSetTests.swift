@@ -31,6 +31,16 @@ struct RecentSetTests {
         #expect(!isKnown)
     }
 
+    @Test func removedElementsAreNew() {
+        var set = RecentSet<Int>(capacity: 4)
+        for number in 1...4 { _ = set.insert(number) }
+        _ = set.contains(1)
+        for number in [1, 3, 4] {
+            let answers = [set.remove(number), set.remove(number), set.contains(number), set.insert(number)]
+            #expect(answers == [true, false, false, true])
+        }
+    }
+
     @Test func smallestCapacityWorks() {
         var set = RecentSet<Int>(capacity: 0)
         let answers = [1, 1, 2, 3, 1].map { set.insert($0) }

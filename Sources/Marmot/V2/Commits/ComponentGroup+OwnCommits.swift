@@ -29,7 +29,9 @@ extension ComponentGroup {
 
     /// Creates a commit; changes nothing.
     ///
-    /// - Parameter limits: size limits of the Welcomes and the event; nothing is created if one is exceeded.
+    /// - Parameters:
+    ///   - limits: size limits of the Welcomes and the event; nothing is created if one is exceeded.
+    ///   - work: runs the encryption for the members and invitees.
     /// - Throws: ``MarmotError``, also `MarmotError.Code.unchanged` for a change that changes nothing, or
     ///   ``RuleViolation`` if the members would refuse the commit.
     public func staging(

@@ -12,6 +12,7 @@ extension ComponentGroup {
     ///   - device: the founder's key.
     ///   - limits: sizes that the Welcomes must fit into; nothing is created if one does not.
     ///   - groupID: 16 random bytes by default, as in MDK.
+    ///   - work: runs the encryption for the invitees.
     public static func found(
         _ plan: GroupPlan, by device: DeviceKey, inviting invitees: [ComponentInvitee], limits: SizeLimits = .common,
         now: UnixTime, groupID: GroupID? = nil, using rng: inout some RandomNumberGenerator,

@@ -3,17 +3,7 @@ import Testing
 
 @testable import PikaCore
 
-@Suite struct SystemPortsTests {
-    @Test func randomNumbersNeverRepeat() {
-        let random = SystemRandomness()
-        let copy = random
-        var seen: Set<UInt64> = []
-        for _ in 0..<2_000 {
-            let numbers = [random.next(), copy.next()]
-            #expect(numbers.allSatisfy { seen.insert($0).inserted })
-        }
-    }
-
+@Suite struct SystemWorkTests {
     @Test func workRunsEachPieceOnce() {
         let work = SystemWork()
         #expect(work.width >= 1 && SystemWork(width: 0).width == 1)
