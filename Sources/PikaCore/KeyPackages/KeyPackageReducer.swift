@@ -99,11 +99,11 @@ extension CoreModel {
         let relays = self.configuration.announcementRelays
         for event in events {
             let row = Self.keyPackageRow(event.id)
+            let isQueued = self.delivery.queue.contains { $0.id == row && Set($0.relays) == Set(relays) }
+            // Replaces an earlier announcement that goes to other relays, or that one relay has accepted.
+            if !isQueued { self.dropRow(row, &step) }
             self.announce(event, row: row, to: relays, &step)
-            if self.delivery.queue.contains(where: { $0.id == row }) { continue }
-            // Replaces the background sending of an earlier announcement.
-            self.dropRow(row, &step)
-            self.enqueue(id: row, event, to: relays, .keyPackage, &step)
+            if !isQueued { self.enqueue(id: row, event, to: relays, .keyPackage, &step) }
         }
         self.offer(events.filter { GroupGeneration(announcedBy: $0) == .v2 }, &step)
     }

@@ -215,6 +215,35 @@ import Testing
         #expect(world[0].publishing.isEmpty)
     }
 
+    /// A package of the second generation names no relays: its event stays the same when they change.
+    @Test func announcementReachesNewRelayDuringAttempt() throws {
+        var world = try ReducerWorld(1)
+        world.reduce(0, .started)
+        let account = world[0]
+        let former = try #require(account.publishing.first { GroupGeneration(announcedBy: $0.event) == .v2 })
+        let other = try RelayURL("wss://second.example")
+        let configuration = CoreConfiguration(relays: [ReducerWorld.relay, other], publishesKeyPackage: false)
+        world.accounts[0] = ReducerWorld.Account(
+            keys: account.keys, configuration: configuration,
+            model: try CoreModel(account: account.keys, configuration: configuration, stored: account.durable.state),
+            durable: account.durable)
+        world.reduce(0, .started)
+        // The stored row, which is in flight to the first relay only.
+        #expect(world[0].durable.state.outbox.first { $0.id == former.row }?.relays == [ReducerWorld.relay])
+        #expect(world[0].publishing.map(\.row).contains(former.row))
+        world.accounts[0].due = []
+        world.act(0, .publishKeyPackage)
+        #expect(world[0].publishing.map(\.row).contains(former.row))
+        #expect(world[0].durable.state.outbox.first { $0.id == former.row }?.relays == configuration.relays)
+        // The former attempt's end and refusal do not end the new one.
+        world.reduce(
+            0, .published(row: former.row, PublishReport(relay: ReducerWorld.relay, outcome: .refused("blocked: no"))),
+            .publishEnded(row: former.row, relays: [ReducerWorld.relay]))
+        world.reduce(0, .published(row: former.row, PublishReport(relay: other, outcome: .accepted)))
+        #expect(world[0].model.state.keyPackage.isSecondStored)
+        #expect(!world[0].durable.state.outbox.contains { $0.id == former.row })
+    }
+
     @Test func keyPackagesUseTheirOwnRelays() throws {
         var world = try ReducerWorld(1)
         let other = try RelayURL("wss://packages.example")
