@@ -1,3 +1,4 @@
+import MLS
 package import Nostr
 import Synchronization
 
@@ -143,6 +144,7 @@ package actor AppCore {
             self.deliveryQueries.close()
             runner.close()
         }
+        // Behind a reference, as all large values here: a task keeps the frame of its function for its whole life.
         var model = try self.restore(try await self.store.load())
         try await withThrowingDiscardingTaskGroup { group in
             // Close it even if the store has failed, to end child tasks that wait for room in the mailbox.
@@ -156,7 +158,7 @@ package actor AppCore {
             try await withTaskCancellationHandler {
                 while let batch = await mailbox.receive(limit: Mailbox.batch) {
                     let effects = try await self.process(batch, &model)
-                    for effect in effects { await runner.perform(effect, in: &group) }
+                    await runner.perform(effects, in: &group)
                 }
             } onCancel: {
                 mailbox.close()
@@ -165,16 +167,33 @@ package actor AppCore {
         }
     }
 
-    private func restore(_ stored: StoredState) throws(AppCoreError) -> CoreModel {
+    @inline(never)
+    private func restore(_ stored: StoredState) throws(AppCoreError) -> CopyOnWrite<CoreModel> {
         let crashes = self.store.crashes
         let outer = crashes.enterPass(.restore)
         defer { crashes.leave(outer) }
-        return try CoreModel(
+        let model = try CoreModel(
             account: OwnKey(self.key), configuration: self.configuration, stored: stored, crashes: crashes)
+        return CopyOnWrite(wrappedValue: model)
     }
 
     /// Processes one batch: reduces, commits, publishes the snapshot. The caller performs the effects afterwards.
-    private func process(_ batch: [CoreInput], _ model: inout CoreModel) async throws -> [AppEffect] {
+    private func process(_ batch: [CoreInput], _ model: inout CopyOnWrite<CoreModel>) async throws -> [AppEffect] {
+        let (changes, effects) = try self.reduce(batch, &model.wrappedValue)
+        if !changes.isEmpty {
+            let crashes = self.store.crashes
+            let outer = crashes.enterPass(.store)
+            defer { crashes.leave(outer) }
+            try await self.store.commit(changes)
+        }
+        self.publish(&model.wrappedValue)
+        return effects
+    }
+
+    @inline(never)
+    private func reduce(
+        _ batch: [CoreInput], _ model: inout CoreModel
+    ) throws -> (changes: [StoreChange], effects: [AppEffect]) {
         let clock = self.ports.clock
         var step = CoreStep(
             nowMilliseconds: clock.nowMilliseconds, monotonicMilliseconds: clock.monotonicMilliseconds,
@@ -197,13 +216,12 @@ package actor AppCore {
             profiles: model.people.groups.profiles)
         self.lastCall = model.calls.latest
         self.files.servers.urls = model.configuration.mediaServers
-        if !step.changes.isEmpty {
-            let outer = crashes.enterPass(.store)
-            defer { crashes.leave(outer) }
-            try await self.store.commit(step.changes)
-        }
+        return (step.changes, step.effects)
+    }
+
+    @inline(never)
+    private func publish(_ model: inout CoreModel) {
         self.newestInboxID = model.inbox.lastID
         if let state = model.published.publish({ self.hub.publish($0) }) { self.state = state }
-        return step.effects
     }
 }

@@ -39,10 +39,30 @@ final class EffectRunner: Sendable {
 
     func close() { self.outputs.events.finish() }
 
-    /// Performs one effect: at once if it is short, otherwise in a child task that ends with the core.
+    /// Performs effects: at once if they are short, otherwise in child tasks that end with the core.
     ///
     /// Relays and subscriptions are set in the order of the effects, so the last one wins.
-    func perform(_ effect: AppEffect, in group: inout TaskGroup) async {
+    func perform(_ effects: [AppEffect], in group: inout TaskGroup) async {
+        for effect in effects where !self.start(effect, in: &group) { await self.order(effect, in: &group) }
+    }
+
+    /// Performs the effects that have to wait for the transport, so that it receives them in order.
+    private func order(_ effect: AppEffect, in group: inout TaskGroup) async {
+        switch effect {
+        case .reconnect: await self.ports.transport.reconnect()
+        case .setEndpoints(let relays, let servers): await self.setEndpoints(relays, servers)
+        case .setRelays(let relays): await self.ports.transport.setRelays(relays)
+        case .subscribe(let subscription): await self.ports.transport.subscribe(subscription)
+        case .unsubscribe(let id): await self.ports.transport.unsubscribe(id)
+        case .publish(let row, let event, let relays): await self.publish(event, row, to: relays, in: &group)
+        default: break  // Performed by start(_:in:).
+        }
+    }
+
+    /// Performs an effect without waiting; returns false for those of ``order(_:in:)``. Not inlined, because the payloads
+    /// of all cases would stay in the frame of the core's task.
+    @inline(never)
+    private func start(_ effect: AppEffect, in group: inout TaskGroup) -> Bool {
         switch effect {
         case .deliver(let event): self.deliver(event)
         case .storeQuarantined(let subject, let event): self.ports.store.crashes.keep(event.json(), of: subject)
@@ -60,12 +80,6 @@ final class EffectRunner: Sendable {
         case .setCallMedia(let callID, let isMuted, let isCameraOn):
             self.ports.callMedia.set(callID: callID, isMuted: isMuted, isCameraOn: isCameraOn)
         case .stopCallMedia(let callID): self.ports.callMedia.stop(callID: callID)
-        case .reconnect: await self.ports.transport.reconnect()
-        case .setEndpoints(let relays, let servers): await self.setEndpoints(relays, servers)
-        case .setRelays(let relays): await self.ports.transport.setRelays(relays)
-        case .subscribe(let subscription): await self.ports.transport.subscribe(subscription)
-        case .unsubscribe(let id): await self.ports.transport.unsubscribe(id)
-        case .publish(let row, let event, let relays): await self.publish(event, row, to: relays, in: &group)
         case .fetch(let purpose, let filters, let relays): self.fetch(purpose, filters, from: relays, in: &group)
         case .loadSent(let groupID, let epoch): self.loadSent(groupID, from: epoch, in: &group)
         case .loadUnsent(let groupID, let epoch): self.loadUnsent(groupID, upTo: epoch, in: &group)
@@ -79,7 +93,9 @@ final class EffectRunner: Sendable {
             self.loadMessages(range, opening: opening, request, in: &group)
         case .loadMessage(let groupID, let id, let request): self.loadMessage(id, in: groupID, request, &group)
         case .download(let file, let groupID, let request): self.download(file, of: groupID, request, in: &group)
+        case .reconnect, .setEndpoints, .setRelays, .subscribe, .unsubscribe, .publish: return false
         }
+        return true
     }
 
     /// Runs a call of the transport or the store in a child task.

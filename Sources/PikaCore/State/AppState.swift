@@ -167,7 +167,7 @@ public struct AppState: Sendable, Hashable {
 /// therefore loses nothing. Applying the newest state is always enough.
 public enum AppUpdate: Sendable, Hashable {
     /// The whole state after a change.
-    case fullState(AppState)
+    indirect case fullState(AppState)
     /// A dispatched action ended; the reader has received the state that shows its result before.
     case finished(rev: UInt64, request: RequestID, outcome: ActionOutcome)
     /// The delivery of a message of this account: the first relay has it, or all relays have refused it permanently.

@@ -29,25 +29,8 @@ actor RelayConnection {
         case finish
     }
 
-    /// Dependencies that all connections of a pool share.
-    struct Environment: Sendable {
-        let configuration: TransportConfiguration
-        let connector: WebSocketConnector
-        let clock: TransportClock
-        let generator: SharedGenerator
-        let verifier: MessageVerifier
-        let delivered: DeliveredEvents
-        let updates: UpdateBuffer
-        let listeners: SideListeners
-        let metrics: TransportMetrics
-        let signer: RelayPool.Signer?
-        let addresses: AddressGuard
-        let observer: (@Sendable (RelayUpdate) -> Void)?
-        let logger: Logger
-    }
-
     let relay: RelayURL
-    let environment: Environment
+    let environment: ConnectionEnvironment
     private let retire: @Sendable (RelayConnection, _ handled: Int) async -> Void
     private let commands: AsyncStream<Command>
     private nonisolated let nextCommand: AsyncStream<Command>.Continuation
@@ -64,7 +47,7 @@ actor RelayConnection {
 
     /// - Parameter retire: Asked whether the connection may end, with the number of commands it has handled.
     init(
-        relay: RelayURL, environment: Environment,
+        relay: RelayURL, environment: ConnectionEnvironment,
         retire: @escaping @Sendable (RelayConnection, _ handled: Int) async -> Void
     ) {
         self.relay = relay
@@ -128,6 +111,8 @@ extension RelayConnection {
         }
     }
 
+    // These three are not inlined, because their large temporaries would stay in the frames of the tasks that call them.
+    @inline(never)
     private func handle(_ command: Command, now: Moment) {
         switch command {
         case .setStanding(let standing): perform(machine.setStanding(standing))
@@ -151,6 +136,12 @@ extension RelayConnection {
         } catch {
             return
         }
+        await elapse(timer)
+    }
+
+    /// Not inlined, so that waiting needs no room for it.
+    @inline(never)
+    private func elapse(_ timer: StateMachine.Timer) async {
         for update in perform(machine.elapsed(timer, now: environment.clock.now)) { await deliver(update, bytes: 0) }
     }
 
@@ -181,6 +172,7 @@ extension RelayConnection {
     }
 
     /// - Returns: The updates for the consumer; the reader waits until there is room for them.
+    @inline(never)
     func received(_ message: RelayMessage, bytes: Int, session: Int) -> [RelayUpdate] {
         if case .authentication = message { machine.isNamed = environment.addresses.names(relay) }
         return perform(machine.received(message, bytes: bytes, session: session, now: environment.clock.now))
@@ -199,6 +191,7 @@ extension RelayConnection {
 
 extension RelayConnection {
     /// Performs all actions, and returns the updates for the consumer.
+    @inline(never)
     @discardableResult
     private func perform(_ actions: [StateMachine.Action]) -> [RelayUpdate] {
         var updates: [RelayUpdate] = []

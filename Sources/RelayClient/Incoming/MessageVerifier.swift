@@ -12,6 +12,8 @@ final class MessageVerifier: Sendable {
         self.crashes = crashes
     }
 
+    // Not inlined into the reading task, where its temporaries would take memory for as long as the connection lasts.
+    @inline(never)
     func read(_ json: [UInt8], from relay: RelayURL) -> Result<RelayMessage, RefusedMessage> {
         guard let decoding = crashes.begin(frame: json, from: relay) else {
             return .failure(RefusedMessage(reason: .quarantined))

@@ -33,7 +33,7 @@ package actor RelayPool: RelayTransport, Service {
         var issued = 0
     }
 
-    private let environment: RelayConnection.Environment
+    private let environment: ConnectionEnvironment
     private let steps: AsyncStream<Step>
     private nonisolated let nextStep: AsyncStream<Step>.Continuation
     private var stage = Stage.new
@@ -68,18 +68,12 @@ package actor RelayPool: RelayTransport, Service {
     ) throws(TransportError) {
         try configuration.validate()
         let shared = SharedGenerator(generator)
-        environment = RelayConnection.Environment(
-            configuration: configuration,
-            connector: try WebSocketConnector(configuration, generator: shared, eventLoops: eventLoops),
-            clock: TransportClock(clock, unixTime: unixTime ?? { UnixTime.systemTime }),
-            generator: shared,
+        environment = ConnectionEnvironment(
+            configuration, connector: try WebSocketConnector(configuration, generator: shared, eventLoops: eventLoops),
+            clock: TransportClock(clock, unixTime: unixTime ?? { UnixTime.systemTime }), generator: shared,
             verifier: MessageVerifier(
                 verified ?? VerifiedSignatures(capacity: configuration.verifiedSignatures), crashes: crashes),
-            delivered: DeliveredEvents(capacity: configuration.rememberedEvents),
-            updates: UpdateBuffer(
-                maximumItems: configuration.bufferedUpdates, maximumBytes: configuration.bufferedBytes),
-            listeners: SideListeners(), metrics: TransportMetrics(), signer: signer, addresses: addresses,
-            observer: observer, logger: logger)
+            signer: signer, addresses: addresses, observer: observer, logger: logger)
         (steps, nextStep) = AsyncStream.makeStream()
     }
 
