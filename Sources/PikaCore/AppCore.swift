@@ -144,7 +144,8 @@ package actor AppCore {
             self.deliveryQueries.close()
             runner.close()
         }
-        // Behind a reference, as all large values here: a task keeps the frame of its function for its whole life.
+        // Behind a reference, because this task keeps its frame as long as the core runs. The synchronous parts below
+        // are not inlined for the same reason: their temporaries would stay in it.
         var model = try self.restore(try await self.store.load())
         try await withThrowingDiscardingTaskGroup { group in
             // Close it even if the store has failed, to end child tasks that wait for room in the mailbox.

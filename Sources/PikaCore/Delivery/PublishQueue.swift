@@ -210,7 +210,7 @@ struct PublishQueue: Sendable {
     mutating func end(_ id: String, relays: [RelayURL], nowMilliseconds now: Int64) -> Verdict {
         guard var entry = self.entries[id] else { return self.endBacklog(id, relays, now) }
         guard case .inFlight(let attempt) = entry.phase else { return .none }
-        // This ends the attempt of a row that was replaced by one to other relays.
+        // The end of an earlier attempt, whose row was replaced by one to more relays.
         guard attempt.outstanding.isSubset(of: relays) else { return .none }
         let isOpen = !attempt.unreachable.isEmpty || !attempt.outstanding.isEmpty || !attempt.excluded.isEmpty
         if let reason = attempt.refusals.first, !isOpen { return .refused(reason) }

@@ -55,7 +55,7 @@ final class EffectRunner: Sendable {
         case .subscribe(let subscription): await self.ports.transport.subscribe(subscription)
         case .unsubscribe(let id): await self.ports.transport.unsubscribe(id)
         case .publish(let row, let event, let relays): await self.publish(event, row, to: relays, in: &group)
-        default: break  // Performed by start(_:in:).
+        default: break  // start(_:in:), whose switch names every case, has performed it.
         }
     }
 

@@ -2,7 +2,7 @@ import Logging
 import NetworkAddresses
 import PikaCore
 
-/// What all connections of a pool share.
+/// Dependencies that all connections of a pool share, behind one reference: tasks that use them keep only that.
 final class ConnectionEnvironment: Sendable {
     let configuration: TransportConfiguration
     let connector: WebSocketConnector

@@ -111,7 +111,8 @@ extension RelayConnection {
         }
     }
 
-    // These three are not inlined, because their large temporaries would stay in the frames of the tasks that call them.
+    // Not inlined, as `received`, `perform` and `elapse` below: their temporaries would stay in the frames of the tasks
+    // that call them for as long as the connection lasts.
     @inline(never)
     private func handle(_ command: Command, now: Moment) {
         switch command {
@@ -139,7 +140,6 @@ extension RelayConnection {
         await elapse(timer)
     }
 
-    /// Not inlined, so that waiting needs no room for it.
     @inline(never)
     private func elapse(_ timer: StateMachine.Timer) async {
         for update in perform(machine.elapsed(timer, now: environment.clock.now)) { await deliver(update, bytes: 0) }
