@@ -69,7 +69,8 @@ struct ConfigurationKeyLoadingTests {
                 #expect(error?.code == .malformed, "\(index)")
                 #expect(
                     error?.message
-                        == "\(path): expected only an nsec or 64 hex digits (one trailing line break is allowed)")
+                        == "\(path): expected only an nsec or 64 hex digits (one trailing line break is allowed); "
+                        + "put the account's secret key there, and nothing else")
             }
             try writeFile([0xFF, 0xFE], to: folder + "/bytes")
             #expect(

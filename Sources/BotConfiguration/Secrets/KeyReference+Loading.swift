@@ -30,7 +30,9 @@ extension KeyReference {
         // The cause is omitted, since it is about secret bytes.
         guard let pair = try? KeyPair(parsing: text) else {
             throw KeyLoadingError(
-                .malformed, "\(source): expected only an nsec or 64 hex digits (one trailing line break is allowed)")
+                .malformed,
+                "\(source): expected only an nsec or 64 hex digits (one trailing line break is allowed); "
+                    + "put the account's secret key there, and nothing else")
         }
         return pair
     }
