@@ -56,8 +56,7 @@ extension CoreModel {
             case .early(let groupID):
                 self.keep(invite, opening, &step)
                 self.awaitUse(ofInvitationTo: groupID, &step)
-                let waiting = self.inbound.waiting.events(under: self.groups.routes.ids(of: groupID))
-                return self.compareInvitations(to: groupID, with: waiting, &step)
+                return self.compareStates(of: groupID, with: [], &step)
             }
             self.keep(invite, opening, &step)
         } else if !self.isKnown(opening) {
@@ -88,7 +87,7 @@ extension CoreModel {
         }
     }
 
-    private mutating func keep(_ invite: StoredInvite, _ opening: Opening, _ step: inout CoreStep) {
+    private mutating func keep(_ invite: StoredInvite, _ opening: OpenedInvite, _ step: inout CoreStep) {
         let group = opening.group
         var preview = AppState.InvitedGroup(
             name: group.data.name, description: group.data.description, memberCount: group.members.count,
@@ -151,6 +150,7 @@ extension CoreModel {
 
     mutating func forget(_ invite: StoredInvite, _ step: inout CoreStep) {
         self.invitations.remove(invite.wrapper, &step)
+        self.settlement.others.forget(invite.wrapper, &step)
         self.state.invites.removeAll { $0.wrapper == invite.wrapper }
     }
 
@@ -166,86 +166,6 @@ extension CoreModel {
         self.forget(invite, &step)
     }
 
-    /// The state of a joined group of the second generation that an invitation leads to.
-    private struct InvitedState {
-        let invite: StoredInvite
-        let group: ConvergingGroup
-        let entry: GroupEntry
-    }
-
-    /// Returns the unknown states of a joined group to which invitations lead that need no approval.
-    private func invitedStates(of groupID: GroupID, _ work: any WorkExecutor) -> [InvitedState] {
-        self.state.invites.compactMap { entry in
-            guard entry.group?.chatID == ChatID(groupID), self.configuration.invites.admits(entry.inviter),
-                let invite = self.invitations[entry.wrapper], let opening = try? self.open(invite, work),
-                case .second(let group, _, _) = opening.destination, !self.isKnown(opening)
-            else { return nil }
-            return InvitedState(invite: invite, group: group, entry: opening.entry)
-        }
-    }
-
-    private mutating func change(to state: InvitedState, _ step: inout CoreStep) {
-        self.forget(state.invite, &step)
-        self.change(to: state.group, by: state.entry, &step)
-    }
-
-    /// - Parameter entry: nil for a state that this account had left.
-    private mutating func change(to group: ConvergingGroup, by entry: GroupEntry?, _ step: inout CoreStep) {
-        step.effects.append(.note(.commit(result: "changed_branch")))
-        guard let known = self.groups[second: group.groupID] else { return }
-        let changes = self.settlement.leftState(of: group.groupID, after: known.tip.epoch)?.changes ?? 0
-        // A state of an earlier epoch may be an ancestor of the new one.
-        let mayReturn = known.isActive && known.tip.epoch >= group.tip.epoch
-        self.enter(group, by: entry, &step)
-        if mayReturn { self.settlement.keepLeft(known.tip, changes: changes + 1) }
-    }
-
-    /// Continues a group of the second generation in the state of an invitation, or in one that this account has left for
-    /// an invitation, if it opens later events than those of the known states: the members continued there.
-    mutating func compareInvitations(to groupID: GroupID, with events: [Event], _ step: inout CoreStep) {
-        guard let known = self.groups[second: groupID] else { return }
-        let later = events.filter { self.settlement.isLater($0, inOtherStateOf: groupID) }
-        guard !later.isEmpty else { return }
-        let invited = self.invitedStates(of: groupID, step.work)
-        let used = invited.first { state in later.contains { state.group.opens($0) } }
-        if let used { return self.change(to: used, &step) }
-        guard let left = self.settlement.leftState(of: groupID, after: known.tip.epoch) else { return }
-        var group = left.group
-        group.markAllChanged()
-        let state = ConvergingGroup(group)
-        if later.contains(where: { state.opens($0) }) { self.change(to: state, by: nil, &step) }
-    }
-
-    /// Schedules another check of an invitation to another state of a group, in case no event shows that the members
-    /// continued there.
-    private func awaitUse(ofInvitationTo groupID: GroupID, _ step: inout CoreStep) {
-        step.effects.append(
-            .wake(.rejoin(groupID: groupID), atMilliseconds: step.nowMilliseconds + Branches.rivalDelay))
-    }
-
-    /// Continues a group of the second generation in the latest state that this account was invited to, if no event led
-    /// there although the relays were read: an admin of a later epoch did not count it among the members.
-    mutating func resolveInvitations(to groupID: GroupID, _ step: inout CoreStep) {
-        guard let known = self.groups[second: groupID], known.isActive else { return }
-        let later = self.invitedStates(of: groupID, step.work).filter { $0.group.tip.epoch > known.tip.epoch }
-        guard let latest = later.max(by: { $0.group.tip.epoch < $1.group.tip.epoch }) else { return }
-        guard !self.isReading(groupID), !self.holdsMessages(of: groupID) else {
-            return self.awaitUse(ofInvitationTo: groupID, &step)
-        }
-        self.change(to: latest, &step)
-    }
-
-    /// Drops invitations to states that this account reached without them.
-    mutating func dropReachedInvites(_ step: inout CoreStep) {
-        for entry in self.state.invites {
-            guard let groupID = entry.group?.chatID.flatMap({ GroupID(hex: $0.rawValue) }),
-                self.groups[second: groupID] != nil, let invite = self.invitations[entry.wrapper],
-                let opening = try? self.open(invite, step.work), self.isKnown(opening)
-            else { continue }
-            self.forget(invite, &step)
-        }
-    }
-
     private enum Joining {
         case joined(GroupID)
         /// This account is already in the group.
@@ -257,84 +177,8 @@ extension CoreModel {
         case early(GroupID)
     }
 
-    /// An opened Welcome, and the group as it would be joined.
-    private struct Opening {
-        enum Destination {
-            case first(MarmotGroup, WelcomeEvents.Invitation)
-            /// With the account that invited this one, as the Welcome proves; another one may have sent the invitation.
-            case second(ConvergingGroup, WelcomeInvitation, inviter: PublicKey)
-        }
-
-        let wrapper: EventID
-        let destination: Destination
-
-        var group: AccountGroup {
-            switch self.destination {
-            case .first(let group, _): .first(group)
-            case .second(let group, _, _): .second(group)
-            }
-        }
-
-        var entry: GroupEntry {
-            switch self.destination {
-            case .first(_, let invitation): GroupEntry(invitation)
-            case .second(_, let invitation, let inviter): GroupEntry(invitation, inviter: inviter)
-            }
-        }
-    }
-
-    /// Opens a Welcome without joining; throws if it is not for this account, or not from an admin of its group.
-    private func open(_ invite: StoredInvite, _ work: any WorkExecutor) throws -> Opening {
-        let subject = CrashSubject.event(invite.wrapper)
-        guard !self.crashes.holds(subject) || self.crashes.isWorking(on: subject) else {
-            throw AppCoreError(.unknownInvite, "the invitation is quarantined, because it crashed the process")
-        }
-        let outer = self.crashes.enter(subject, of: .giftWraps, .ingest)
-        defer { self.crashes.leave(outer) }
-        let (received, package) = try ReceivedWelcome.read(invite.rumor, among: self.keyPackages)
-        let bundle = try KeyPackageBundle(stored: package.bundle)
-        switch received {
-        case .first(let invitation):
-            let group = try MarmotGroup.join(
-                invitation, with: bundle, account: self.account.publicKey, work: work)
-            return Opening(wrapper: invite.wrapper, destination: .first(group, invitation))
-        case .second(let invitation):
-            do throws(JoinFailure) {
-                let joined = try ComponentGroup.join(
-                    invitation, with: bundle, account: self.account.publicKey, known: self.closedGroups,
-                    work: work)
-                return Opening(
-                    wrapper: invite.wrapper,
-                    destination: .second(ConvergingGroup(joined.group), invitation, inviter: joined.inviter))
-            } catch { throw MarmotError(error.error.code, error.description) }
-        }
-    }
-
-    /// Whether an invitation leads to the state that this account is already in, or in the second generation to any
-    /// state that it knows or has left behind.
-    private func isKnown(_ opening: Opening) -> Bool {
-        switch opening.destination {
-        case .first(let group, let invitation):
-            guard let known = self.groups[first: group.groupID], known.isActive else { return false }
-            return !self.isRival(group, of: known, invitation)
-        case .second(let group, let invitation, let inviter):
-            guard let known = self.groups[second: group.groupID], known.isActive else { return false }
-            // Only an admin can invite a member again, and an invitation can be used once.
-            let oldest = known.tip.epoch.earlier(by: ConvergencePolicy.standard.maximumRewind)
-            return group.tip.epoch < oldest || !known.tip.admins.contains(inviter)
-                || self.inbound.seen.contains(self.welcomeKey(invitation.welcome)) || self.hasBeenIn(group)
-        }
-    }
-
-    /// Whether this account knows the state of an invitation: entered again, it would use the keys of messages twice.
-    private func hasBeenIn(_ group: ConvergingGroup) -> Bool {
-        let states = self.groups[second: group.groupID]?.convergence.readableStates ?? []
-        return states.contains { $0.group.mls.epochAuthenticator == group.tip.mls.epochAuthenticator }
-            || self.inbound.seen.contains(Self.stateKey(group.tip))
-    }
-
     /// Joins the group of an invitation; a group that this account is already in stays unchanged.
-    private mutating func join(_ opening: Opening, _ step: inout CoreStep) throws -> Joining {
+    private mutating func join(_ opening: OpenedInvite, _ step: inout CoreStep) throws -> Joining {
         let group = opening.group
         guard !self.crashes.holds(.group(group.groupID)) else {
             throw MarmotError(.notForUs, "the group is quarantined, because it crashed the process")

@@ -36,7 +36,7 @@ extension CoreModel {
             case .pushSettings: isReadable = self.notifications.tokens.restoreSettings(memo)
             case .pushRoutes: isReadable = self.notifications.tokens.restore(name, memo)
             case .rollbacks: isReadable = self.convergence.restoreRollbacks(of: GroupID(name.key), memo)
-            case .carrierEvent, .withdrawal, .heldMessage, .tombstone:
+            case .carrierEvent, .withdrawal, .heldMessage, .otherStates, .tombstone:
                 isReadable = self.settlement.restore(name, memo)
             case .feedItem: isReadable = self.inbox.feeds.restore(name.key, memo)
             case .groupIntent, .reseal, .keyAge, .mediaSecrets, .copiedGroup: break

@@ -154,6 +154,9 @@ struct CoreModel: Sendable {
         do {
             // The clock begins with the first turn (``Groups/resume(monotonicMilliseconds:)``).
             self.restore(.second(try ConvergingGroup(restoring: stored, account: self.account.publicKey, now: 0)))
+            if let left = stored.left {
+                self.settlement.others.restore(try ComponentGroup(left, account: self.account.publicKey))
+            }
         } catch { throw AppCoreError(.corruptState, "a stored group cannot be read: \(error.message)") }
     }
 

@@ -34,6 +34,8 @@ struct StoredConvergingGroup: Sendable {
     private var tip: StoredGroupPart?
     private var parts: [ConvergencePart: Secret] = [:]
     private(set) var ownCommits: [Bytes32: Secret] = [:]
+    /// A state of the group for ``OtherStates``.
+    private(set) var left: StoredGroupPart?
 
     /// The rows of the branch selection; nil if the selected state is missing.
     var rows: StoredConvergenceRows? { self.tip.map { StoredConvergenceRows(tip: $0, parts: self.parts) } }
@@ -43,6 +45,7 @@ struct StoredConvergingGroup: Sendable {
         case .tip: self.tip = StoredGroupPart(header: row.header, records: row.records)
         case .convergence(let part): self.parts[part] = row.header
         case .ownCommit(let digest): self.ownCommits[digest] = row.header
+        case .left: self.left = StoredGroupPart(header: row.header, records: row.records)
         }
     }
 }

@@ -8,6 +8,7 @@ struct Settlement: Sendable {
     private(set) var carriers = CarrierEvents()
     var withdrawals = Withdrawals()
     var held = HeldMessages()
+    var others = OtherStates()
     /// Groups that were disbanded: nothing follows, and no Welcome to them is accepted.
     private(set) var disbanded: Set<GroupID> = []
     /// Monotonic milliseconds of each group's next timer.
@@ -19,47 +20,6 @@ struct Settlement: Sendable {
     /// Other members that proposed their departure in each group's present epoch; kept here, because judging the proposals
     /// costs a verification each.
     private var departures: [GroupID: Set<PublicKey>] = [:]
-    /// The time of the latest event by another member that each group accepted. Not stored.
-    private var uses: [GroupID: UnixTime] = [:]
-    /// Not stored.
-    private var left: [GroupID: LeftState] = [:]
-
-    /// A state that this account has left for that of an invitation.
-    struct LeftState: Sendable {
-        let group: ComponentGroup
-        /// The number of changes between states of the group until then.
-        let changes: Int
-    }
-
-    /// Members that use two branches on purpose cannot make this account change between them forever.
-    private static let maximumChanges = 8
-
-    // MARK: Invitations to other states
-
-    /// Records an accepted event of another member. A time in the future counts as now.
-    mutating func noteUse(of groupID: GroupID, at time: UnixTime, now: UnixTime) {
-        self.uses[groupID] = max(self.uses[groupID] ?? time, min(time, now))
-    }
-
-    /// Whether an event that only another state of a group opens shows that the members continued there: those who
-    /// followed a branch that lost sent events in it before they left it.
-    func isLater(_ event: Event, inOtherStateOf groupID: GroupID) -> Bool {
-        self.uses[groupID].map { $0 < event.createdAt } ?? true
-    }
-
-    /// Keeps the state that this account has left for that of an invitation. A member that is slow to leave a branch that
-    /// lost may have led it there.
-    mutating func keepLeft(_ group: ComponentGroup, changes: Int) {
-        self.left[group.groupID] = changes < Self.maximumChanges ? LeftState(group: group, changes: changes) : nil
-    }
-
-    /// Returns the kept state that this account has left, unless the group is too far beyond it.
-    func leftState(of groupID: GroupID, after tip: Epoch) -> LeftState? {
-        guard let left = self.left[groupID],
-            tip <= left.group.epoch.later(by: ConvergencePolicy.standard.maximumRewind)
-        else { return nil }
-        return left
-    }
 
     // MARK: Proposals
 
@@ -149,8 +109,7 @@ struct Settlement: Sendable {
         self.adminChanges[groupID] = nil
         self.approaches.remove(groupID)
         self.departures[groupID] = nil
-        self.uses[groupID] = nil
-        self.left[groupID] = nil
+        self.others.forgetAll(of: groupID, &step)
     }
 
     // MARK: Restart
@@ -161,6 +120,7 @@ struct Settlement: Sendable {
         case .carrierEvent: return self.carriers.restore(name.key, memo)
         case .withdrawal: return self.withdrawals.restore(GroupID(name.key), memo)
         case .heldMessage: return self.held.restore(name.key, memo)
+        case .otherStates: return self.others.restore(GroupID(name.key), memo)
         case .tombstone:
             self.disbanded.insert(GroupID(name.key))
             return true

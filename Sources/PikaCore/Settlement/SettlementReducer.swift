@@ -70,7 +70,7 @@ extension CoreModel {
         self.crashes.reach(.reduce)
         guard let message else {
             // Later copies of the event cost nothing.
-            if self.park(event, of: groupID, &step) { self.compareInvitations(to: groupID, with: [event], &step) }
+            if self.park(event, of: groupID, &step) { self.compareStates(of: groupID, with: [event], &step) }
             return false
         }
         // A pass that is over ends before the message is admitted, and everything that waited for its end is sent.
@@ -103,9 +103,10 @@ extension CoreModel {
         case .collected?, .deferred?, .invalidated(.losingBranch)?:
             self.remember(event.id, &step)
             self.settlement.put(carrier, of: message.digest, in: groupID, &step)
+            self.settlement.others.noteUse(of: groupID, at: event.createdAt, &step)
         case .accepted?:
             self.remember(event.id, &step)
-            self.settlement.noteUse(of: groupID, at: event.createdAt, now: step.now)
+            self.settlement.others.noteUse(of: groupID, at: event.createdAt, &step)
         case .ownEcho?, .invalidated(.otherCopy)?, nil: self.remember(event.id, &step)
         }
         self.apply(effects, turn, &step)
@@ -218,8 +219,9 @@ extension CoreModel {
         }
         if !hasMoved { self.followRoutes(since: turn, &step) }
         self.followSettlement(of: turn.groupID, &step)
-        // Last, because it replaces the group, whose messages must be handled before.
+        // Last, because they replace the group, whose messages must be handled before.
         if wasRemoved { self.rejoin(turn.groupID, &step) }
+        self.followOtherState(of: turn.groupID, &step)
     }
 
     /// Sends the invitations of own commits that are now part of the history, before their requests end.

@@ -6,12 +6,14 @@ import Nostr
 struct StoredConvergingKey: Hashable {
     /// Row of a group.
     enum Part: Hashable {
-        /// The selected state, with the only MLS records.
+        /// The selected state, with the group's MLS records.
         case tip
         /// A part of the branch selection.
         case convergence(ConvergencePart)
         /// An own commit's event and invitations.
         case ownCommit(Bytes32)
+        /// A state that this account has left for that of an invitation, with MLS records of its own (``OtherStates``).
+        case left
     }
 
     let groupID: GroupID
@@ -34,6 +36,7 @@ struct StoredConvergingKey: Hashable {
         case .convergence(.input(let id)): [12] + id.bytes + self.groupID.bytes
         case .convergence(.closed(let chunk)):
             [13] + chunk.epoch.bytes + Self.bytes(of: chunk.number) + self.groupID.bytes
+        case .left: [14] + self.groupID.bytes
         }
     }
 
@@ -59,6 +62,7 @@ struct StoredConvergingKey: Hashable {
             let number = rest.dropFirst(8).prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
             key = StoredConvergingKey(
                 GroupID(rest.dropFirst(12)), .convergence(.closed(ClosedChunk(epoch: epoch, number: number))))
+        case 14: key = StoredConvergingKey(GroupID(rest), .left)
         default: key = nil
         }
         guard let key else { return nil }

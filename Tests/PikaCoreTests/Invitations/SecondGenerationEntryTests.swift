@@ -157,42 +157,126 @@ import Testing
         #expect(world.memos(.reseal, 3) == 0)
     }
 
-    /// Two admins add the same member at once. A message of the branch that loses leads it away from the other one.
-    @Test(arguments: [false, true]) func memberReturnsFromLosingBranch(isLate: Bool) throws {
-        var world = try ReducerWorld(4, groupProtocol: .v2)
-        for index in 0..<4 { world.reduce(index, .started) }
-        world.settle()
-        world.act(0, .createGroupChat(name: "Lab", peers: [world[1].key, world[2].key]), "create")
-        world.advance(seconds: 3)
-        world.act(
-            0, .setGroupAdmins(chatID: world[0].chatID, admins: [world[0].key, world[1].key]), "admins")
-        world.advance(seconds: 3)
-        let before = world.relayed.count
-        let loser = world[0].key < world[1].key ? 1 : 0
-        // Each of them works without the other's events.
-        world.act(loser, .addGroupMembers(chatID: world[loser].chatID, peers: [world[3].key]), "add")
-        world.advance(seconds: 3, offline: [1 - loser, 2, 3])
-        world.act(1 - loser, .addGroupMembers(chatID: world[1 - loser].chatID, peers: [world[3].key]), "add")
-        world.advance(seconds: 3, offline: [loser, 2, 3])
-        let wraps = world.relayed.dropFirst(before).filter { $0.kind == .giftWrap }
-        try #require(wraps.count == 2)
+    /// A group of the first three accounts. The first two are admins, and add the fourth one at once, each without the
+    /// other's events; it has neither invitation yet.
+    private struct DoubleInvitation {
+        var world: ReducerWorld
+        let loser: Int
+        let winner: Int
+        /// The gift wraps for the fourth account.
+        let losing: Event
+        let winning: Event
+
+        init() throws {
+            self.world = try ReducerWorld(4, groupProtocol: .v2)
+            for index in 0..<4 { self.world.reduce(index, .started) }
+            self.world.settle()
+            self.world.act(0, .createGroupChat(name: "Lab", peers: [self.world[1].key, self.world[2].key]), "create")
+            self.world.advance(seconds: 3)
+            let admins = [self.world[0].key, self.world[1].key]
+            self.world.act(0, .setGroupAdmins(chatID: self.world[0].chatID, admins: admins), "admins")
+            self.world.advance(seconds: 3)
+            (self.loser, self.winner) = admins[0] < admins[1] ? (1, 0) : (0, 1)
+            let before = self.world.relayed.count
+            for (index, other) in [(self.loser, self.winner), (self.winner, self.loser)] {
+                let chatID = self.world[index].chatID
+                self.world.act(index, .addGroupMembers(chatID: chatID, peers: [self.world[3].key]), "add")
+                self.world.advance(seconds: 3, offline: [other, 2, 3])
+            }
+            let wraps = self.world.relayed.dropFirst(before).filter { $0.kind == .giftWrap }
+            try #require(wraps.count == 2)
+            (self.losing, self.winning) = (wraps[0], wraps[1])
+        }
+
+        /// Has an account do something without the others' events; returns the events of the group that it sends.
+        mutating func sends(_ index: Int, _ action: (inout ReducerWorld) -> Void) -> [Event] {
+            let before = self.world.relayed.count
+            action(&self.world)
+            self.world.advance(seconds: 3, offline: Set(0..<4).subtracting([index]))
+            return self.world.relayed.dropFirst(before).filter { $0.kind == .groupEvent }
+        }
+
+        /// Has the fourth account receive an invitation.
+        mutating func invite(_ wrap: Event) {
+            self.world.receive(3, wrap)
+            self.world.settle(offline: [0, 1, 2])
+        }
+
+        var isInWinningState: Bool {
+            let (own, winning) = (self.world[3].second?.tip, self.world[self.winner].second?.tip)
+            return own != nil && own?.mls.epochAuthenticator == winning?.mls.epochAuthenticator
+        }
+    }
+
+    /// A message of the branch that loses leads the new member away from the other one.
+    @Test(arguments: [false, true], [false, true])
+    func memberReturnsFromLosingBranch(isLate: Bool, isRestarted: Bool) throws {
+        var group = try DoubleInvitation()
         // The winner's invitation arrives first, then the other one, and a message of each branch.
-        world.receive(3, wraps[1])
-        world.settle(offline: [0, 1, 2])
-        #expect(self.joins(world, 3).count == 1)
-        world.receive(3, wraps[0])
-        let sent = world.relayed.count
-        world.say(loser, "of the losing branch")
-        world.advance(seconds: 1, offline: [0, 1, 2, 3])
-        world.say(1 - loser, "of the winning branch")
-        world.advance(seconds: 1, offline: [0, 1, 2, 3])
-        let messages = world.relayed.dropFirst(sent).filter { $0.kind == .groupEvent }
+        group.invite(group.winning)
+        #expect(self.joins(group.world, 3).count == 1)
+        group.invite(group.losing)
+        var messages = group.sends(group.loser) { [loser = group.loser] in $0.say(loser, "of the losing branch") }
+        messages += group.sends(group.winner) { [winner = group.winner] in $0.say(winner, "of the winning branch") }
         try #require(messages.count == 2)
-        for message in isLate ? messages : messages.reversed() { world.receive(3, message) }
-        world.settle(offline: [0, 1, 2])
-        #expect(world[3].texts.last == "of the winning branch")
-        #expect(
-            world[3].second?.tip.mls.epochAuthenticator == world[1 - loser].second?.tip.mls.epochAuthenticator)
+        for message in isLate ? messages : messages.reversed() {
+            group.world.receive(3, message)
+            if isRestarted { try group.world.restart(3) }
+        }
+        group.world.settle(offline: [0, 1, 2])
+        #expect(group.world[3].texts.last == "of the winning branch" && group.isInWinningState)
+        // Nothing is left of the other state once the group is too far beyond it.
+        for number in 0..<6 {
+            let name = "\(number)"
+            let commits = group.sends(group.winner) { [winner = group.winner] in
+                $0.act(winner, .renameGroup(chatID: $0[winner].chatID, name: name), name)
+            }
+            for commit in commits { group.world.receive(3, commit) }
+            group.world.advance(seconds: 3, offline: [0, 1, 2])
+        }
+        #expect(group.isInWinningState)
+        let left = StoredConvergingKey(try #require(group.world[3].second?.groupID), .left).bytes
+        #expect(!group.world[3].durable.state.groups.contains { $0.key == left })
+    }
+
+    /// A commit that is not decided yet shows as well that the members are in the present state.
+    @Test func openPassKeepsState() throws {
+        var group = try DoubleInvitation()
+        let rename: (Int, String) -> (inout ReducerWorld) -> Void = { index, name in
+            { $0.act(index, .renameGroup(chatID: $0[index].chatID, name: name), name) }
+        }
+        group.invite(group.winning)
+        let losing = group.sends(group.loser, rename(group.loser, "losing"))
+        let winning = group.sends(group.winner, rename(group.winner, "winning"))
+        try #require(losing.count == 1 && winning.count == 1)
+        group.world.receive(3, losing[0])
+        group.world.receive(3, winning[0])
+        group.invite(group.losing)
+        #expect(self.joins(group.world, 3).count == 1)
+        group.world.advance(seconds: 3, offline: [0, 1, 2])
+        #expect(group.isInWinningState && self.joins(group.world, 3).count == 1)
+    }
+
+    /// The first event of the winning branch is earlier than the use of the losing one, and its later events are of an epoch
+    /// that the state of the invitation cannot open.
+    @Test func laterEpochsOfOtherStateCount() throws {
+        var group = try DoubleInvitation()
+        group.invite(group.losing)
+        let winning = group.sends(group.winner) { [winner = group.winner] in
+            $0.act(winner, .renameGroup(chatID: $0[winner].chatID, name: "winning"), "rename")
+        }
+        let losing = group.sends(group.loser) { [loser = group.loser] in $0.say(loser, "of the losing branch") }
+        let later = group.sends(group.winner) { [winner = group.winner] in $0.say(winner, "of the winning branch") }
+        try #require(winning.count == 1 && losing.count == 1 && later.count == 1)
+        group.world.receive(3, losing[0])
+        group.invite(group.winning)
+        // The message of the later epoch arrives first.
+        group.world.receive(3, later[0])
+        #expect(self.joins(group.world, 3).count == 1)
+        group.world.receive(3, winning[0])
+        group.world.advance(seconds: 3, offline: [0, 1, 2])
+        #expect(group.isInWinningState && self.joins(group.world, 3).count == 2)
+        #expect(group.world[3].texts == ["of the losing branch", "of the winning branch"])
     }
 
     @Test func disbandedGroupIsNeverJoinedAgain() throws {

@@ -389,7 +389,7 @@ import Testing
         let parts: [StoredConvergingKey.Part] = [
             .tip, .ownCommit(id), .convergence(.outline), .convergence(.origin(id)), .convergence(.state(id)),
             .convergence(.staged(id)), .convergence(.input(id)),
-            .convergence(.closed(ClosedChunk(epoch: 258, number: 70_000))),
+            .convergence(.closed(ClosedChunk(epoch: 258, number: 70_000))), .left,
         ]
         for part in parts {
             let key = StoredConvergingKey(groupID, part)
