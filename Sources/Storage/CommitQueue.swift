@@ -1,3 +1,4 @@
+import Dispatch
 import GRDB
 import PikaCore
 import Synchronization
@@ -53,7 +54,7 @@ final class CommitQueue: Sendable {
             return state.isClosed
         }
         if wasClosed { return }
-        try self.pool.writeWithoutTransaction { try Self.checkpoint($0) }
+        try self.pool.writeWithoutTransaction { try self.checkpoint($0) }
         try self.pool.close()
     }
 
@@ -62,7 +63,7 @@ final class CommitQueue: Sendable {
         try await self.pool.writeWithoutTransaction { database in
             // Checked on the writer queue, because GRDB passes a null connection after closing.
             guard !self.state.withLock({ $0.isClosed }) else { throw Self.closed }
-            try Self.checkpoint(database)
+            try self.checkpoint(database)
         }
     }
 
@@ -74,15 +75,33 @@ final class CommitQueue: Sendable {
                 state.isRunning = !batch.isEmpty
                 return (batch, state.isClosed)
             }
-            if batch.isEmpty { return }
+            if batch.isEmpty { return self.awaitQuiet() }
             if isClosed {
                 for submission in batch { submission.continuation.resume(throwing: Self.closed) }
                 continue
             }
             self.commit(batch, database)
             // The commits are on disk even if this fails; if it fails, the next checkpoint retries.
-            if self.checkpoints.withLock({ $0.isDue(afterCommitAt: .now) }) { try? Self.checkpoint(database) }
+            if self.checkpoints.withLock({ $0.noteCommit(at: .now) }) { try? self.checkpoint(database) }
         }
+    }
+
+    /// Schedules the checkpoint that follows once the store is quiet, unless one is scheduled.
+    private func awaitQuiet() {
+        guard let wait = self.checkpoints.withLock({ $0.beginWait(at: .now) }) else { return }
+        let (seconds, attoseconds) = wait.components
+        let deadline = DispatchTime.now() + .seconds(Int(seconds)) + .nanoseconds(Int(attoseconds / 1_000_000_000))
+        DispatchQueue.global().asyncAfter(deadline: deadline) { [weak self] in
+            guard let self else { return }
+            self.pool.asyncWriteWithoutTransaction { self.endQuiet($0) }
+        }
+    }
+
+    private func endQuiet(_ database: Database) {
+        // GRDB passes a null connection after closing.
+        guard !self.state.withLock({ $0.isClosed }) else { return }
+        if self.checkpoints.withLock({ $0.endWait(at: .now) }) { try? self.checkpoint(database) }
+        self.awaitQuiet()
     }
 
     private func commit(_ batch: [Submission], _ database: Database) {
@@ -105,8 +124,13 @@ final class CommitQueue: Sendable {
     }
 
     /// Checkpoints and truncates the log, unless a reader still needs it; then the next checkpoint will.
-    private static func checkpoint(_ database: Database) throws {
-        do { try database.checkpoint(.truncate) } catch let error as DatabaseError {
+    private func checkpoint(_ database: Database) throws {
+        var isComplete = false
+        defer { self.checkpoints.withLock { $0.noteCheckpoint(at: .now, isComplete: isComplete) } }
+        do {
+            try database.checkpoint(.truncate)
+            isComplete = true
+        } catch let error as DatabaseError {
             guard error.resultCode == .SQLITE_BUSY || error.resultCode == .SQLITE_LOCKED else { throw error }
         }
     }

@@ -98,3 +98,20 @@ private func commitUntilKilled(_ path: String, after acknowledged: Int64) async 
         }
     }
 }
+
+/// The log of a store keeps nothing that was deleted, although no further commit follows.
+@Suite(.live) struct RestingStoreTests {
+    @Test func logIsErased() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try directory.open()
+        let group = Sample.bytes(1)
+        for number in 1...3 {
+            try await store.commit([.updateGroup(key: group, Sample.changes([.core: Sample.secret(number)]))])
+        }
+        try await eventually("an empty log") { try directory.contents()["state.sqlite-wal"]?.isEmpty == true }
+        try await store.commit([.updateGroup(key: group, Sample.changes([.core: Sample.secret(4)]))])
+        try await eventually("an empty log again") { try directory.contents()["state.sqlite-wal"]?.isEmpty == true }
+        try store.close()
+        #expect(try await directory.open().load().groups.first?.records == [.core: Sample.secret(4)])
+    }
+}

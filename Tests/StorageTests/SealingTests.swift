@@ -96,12 +96,4 @@ import Testing
         }
     }
 
-    @Test func checkpointsAfterPauseOrBurst() {
-        let start = ContinuousClock.now  // not live: an origin of computed instants
-        var policy = CheckpointPolicy(now: start)
-        let run = (1...64).map { _ in policy.isDue(afterCommitAt: start + .seconds(1)) }
-        #expect(run == Array(repeating: false, count: 63) + [true])
-        let pauses = [2.9, 3, 4].map { policy.isDue(afterCommitAt: start + .seconds($0)) }
-        #expect(pauses == [false, true, false])
-    }
 }
