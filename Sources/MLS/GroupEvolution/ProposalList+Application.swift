@@ -173,7 +173,8 @@ extension RatchetTree {
         var encryptionKeys = KeyFilter(leaves.map(\.encryptionKey))
         var signatureKeys = KeyFilter(leaves.map(\.signatureKey))
         // V7.3-11: The encryption_key is unique among the members.
-        for (position, last) in self.keyBytes.encryption.enumerated() where encryptionKeys.mayContain(lastByte: last) {
+        for (position, ending) in self.keyEndings.encryption.enumerated()
+        where encryptionKeys.mayContain(ending: ending) {
             if let key = self.nodes[position].encryptionKey, encryptionKeys.meetsAgain(key) {
                 throw MLSError(
                     .invalidProposals, "a new leaf's encryption_key appears twice in the tree (RFC 9420 §7.3)")
@@ -181,7 +182,8 @@ extension RatchetTree {
         }
         // V7.3-10: The signature_key is unique among the members.
         // V12.2-4: No client is added twice, or again.
-        for (position, last) in self.keyBytes.signature.enumerated() where signatureKeys.mayContain(lastByte: last) {
+        for (position, ending) in self.keyEndings.signature.enumerated() where signatureKeys.mayContain(ending: ending)
+        {
             if let key = self.nodes[position].signatureKey, signatureKeys.meetsAgain(key) {
                 throw MLSError(
                     .invalidProposals, "a new leaf's signature_key appears twice in the tree (RFC 9420 §7.3)")

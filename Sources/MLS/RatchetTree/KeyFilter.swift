@@ -1,37 +1,27 @@
-/// Small set of public keys to search for among many: the last byte rules out nearly every other key.
+/// Small set of public keys to search for among many: the last two bytes rule out nearly every other key.
 struct KeyFilter {
     private var keys: Set<[UInt8]> = []
-    private var lastBytes: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    /// One bit for each ending.
+    private var endings = [UInt64](repeating: 0, count: 1 << 10)
     private var met: Set<[UInt8]> = []
 
-    init(_ keys: [[UInt8]] = []) {
+    /// Creates an empty set with room for so many keys.
+    init(capacity: Int) { self.keys.reserveCapacity(capacity) }
+
+    init(_ keys: [[UInt8]]) {
+        self.init(capacity: keys.count)
         for key in keys { _ = self.insert(key) }
     }
 
     /// Inserts a key and returns whether it is new.
     mutating func insert(_ key: [UInt8]) -> Bool {
-        let last = key.last ?? 0
-        let bit = UInt64(1) << UInt64(last & 63)
-        switch last >> 6 {
-        case 0: self.lastBytes.0 |= bit
-        case 1: self.lastBytes.1 |= bit
-        case 2: self.lastBytes.2 |= bit
-        default: self.lastBytes.3 |= bit
-        }
+        let ending = KeyEndings.ending(of: key)
+        self.endings[Int(ending >> 6)] |= 1 << UInt64(ending & 63)
         return self.keys.insert(key).inserted
     }
 
-    /// Returns whether a key that ends in `last` may be in the set.
-    func mayContain(lastByte last: UInt8) -> Bool {
-        let word =
-            switch last >> 6 {
-            case 0: self.lastBytes.0
-            case 1: self.lastBytes.1
-            case 2: self.lastBytes.2
-            default: self.lastBytes.3
-            }
-        return word >> UInt64(last & 63) & 1 == 1
-    }
+    /// Returns whether a key with this ending may be in the set.
+    func mayContain(ending: UInt16) -> Bool { self.endings[Int(ending >> 6)] >> UInt64(ending & 63) & 1 == 1 }
 
     func contains(_ key: [UInt8]) -> Bool { self.keys.contains(key) }
 
@@ -41,21 +31,27 @@ struct KeyFilter {
     }
 }
 
-/// The last bytes of all keys of a tree, so that searching for a key need not visit every node.
-struct KeyBytes: Sendable {
-    /// Last byte of each node's encryption key; 0 for a blank node.
-    private(set) var encryption: [UInt8]
-    /// Last byte of each leaf's signature key; 0 for other nodes.
-    private(set) var signature: [UInt8]
+/// The last two bytes of all keys of a tree, so that searching for a key need not visit every node.
+struct KeyEndings: Sendable {
+    /// Ending of each node's encryption key; 0 for a blank node.
+    private(set) var encryption: [UInt16]
+    /// Ending of each leaf's signature key; 0 for other nodes.
+    private(set) var signature: [UInt16]
 
     init(_ nodes: [RatchetTree.Node]) {
-        self.encryption = nodes.map { $0.encryptionKey?.last ?? 0 }
-        self.signature = nodes.map { $0.signatureKey?.last ?? 0 }
+        self.encryption = nodes.map { Self.ending(of: $0.encryptionKey) }
+        self.signature = nodes.map { Self.ending(of: $0.signatureKey) }
+    }
+
+    /// Returns the last two bytes of a key; 0 for none, and for a shorter one.
+    static func ending(of key: [UInt8]?) -> UInt16 {
+        guard let key, key.count >= 2 else { return 0 }
+        return UInt16(key[key.count - 2]) << 8 | UInt16(key[key.count - 1])
     }
 
     mutating func set(_ node: RatchetTree.Node, at position: Int) {
-        self.encryption[position] = node.encryptionKey?.last ?? 0
-        self.signature[position] = node.signatureKey?.last ?? 0
+        self.encryption[position] = Self.ending(of: node.encryptionKey)
+        self.signature[position] = Self.ending(of: node.signatureKey)
     }
 
     /// Resizes the arrays with the tree; new nodes are blank.

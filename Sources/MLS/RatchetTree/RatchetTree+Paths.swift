@@ -82,7 +82,8 @@ extension RatchetTree {
             }
             let ciphertexts = try hpke.seal(sealings, info: info, using: &rng, work)
             nodes.append(
-                UpdatePathNode(encryptionKey: new.keys[position].publicKey, encryptedPathSecrets: ciphertexts))
+                UpdatePathNode(
+                    encryptionKey: new.keys[position].publicKey, encryptedPathSecrets: PathCiphertexts(ciphertexts)))
         }
         return UpdatePath(leafNode: new.leaf, nodes: nodes)
     }
@@ -123,7 +124,7 @@ extension RatchetTree {
 
     /// Checks RFC 9420 §12.4.2: no public key of the path occurs in the tree, or twice in the path.
     private func requireNewKeys(_ update: UpdatePath) throws(MLSError) {
-        var fresh = KeyFilter()
+        var fresh = KeyFilter(capacity: update.nodes.count + 1)
         _ = fresh.insert(update.leafNode.encryptionKey)
         for node in update.nodes {
             try self.cipherSuite.kem.validate(publicKey: node.encryptionKey)
@@ -132,7 +133,7 @@ extension RatchetTree {
             }
         }
         // V7.3-11: The encryption_key is unique among the members.
-        for (position, last) in self.keyBytes.encryption.enumerated() where fresh.mayContain(lastByte: last) {
+        for (position, ending) in self.keyEndings.encryption.enumerated() where fresh.mayContain(ending: ending) {
             if let key = self.nodes[position].encryptionKey, fresh.contains(key) {
                 throw MLSError(
                     .invalidCommit, "an encryption_key of the update path is already in the tree (RFC 9420 §12.4.2)")

@@ -1,8 +1,8 @@
 import TLSCodec
 
-/// Public ratchet tree of a group (RFC 9420 §4.1): a flat array of shared nodes and the hash of each.
+/// Public ratchet tree of a group (RFC 9420 §4.1): shared nodes and the hash of each.
 ///
-/// Copying it copies two array references. Changing one node copies the arrays once, not the nodes.
+/// Copying it copies references to the nodes' chunks. Changing one node copies its chunk and the hashes once.
 struct RatchetTree: Sendable {
     enum Node: Sendable {
         case blank
@@ -31,10 +31,10 @@ struct RatchetTree: Sendable {
     let cipherSuite: CipherSuite
     private(set) var shape: TreeShape
     /// All `2 * leafCount - 1` nodes, in the order of RFC 9420 Appendix C.
-    private(set) var nodes: [Node]
+    private(set) var nodes: TreeNodes
     /// Tree hashes of RFC 9420 §7.8, cached between changes.
     var hashes: TreeHashes
-    private(set) var keyBytes: KeyBytes
+    private(set) var keyEndings: KeyEndings
     /// Nodes that changed since the group was last stored; nil if all did.
     private(set) var changedNodes: Set<Int>?
 
@@ -47,9 +47,9 @@ struct RatchetTree: Sendable {
     init(cipherSuite: CipherSuite, nodes: [Node]) {
         self.cipherSuite = cipherSuite
         self.shape = TreeShape(leafCount: (nodes.count + 1) / 2)
-        self.nodes = nodes
+        self.nodes = TreeNodes(nodes)
         self.hashes = TreeHashes(nodeCount: nodes.count, hashLength: cipherSuite.hashLength)
-        self.keyBytes = KeyBytes(nodes)
+        self.keyEndings = KeyEndings(nodes)
         self.changedNodes = nil
     }
 
@@ -75,7 +75,7 @@ struct RatchetTree: Sendable {
     /// Replaces a node and invalidates the hashes that depend on it.
     mutating func set(_ node: Node, at index: NodeIndex) {
         self.nodes[index.value] = node
-        self.keyBytes.set(node, at: index.value)
+        self.keyEndings.set(node, at: index.value)
         self.changedNodes?.insert(index.value)
         self.hashes.invalidate(index)
         var current = index
@@ -88,11 +88,10 @@ struct RatchetTree: Sendable {
 
     /// Doubles the number of leaves (RFC 9420 §7.7).
     mutating func extend() {
-        let width = self.nodes.count
-        self.nodes.append(contentsOf: repeatElement(.blank, count: width + 1))
+        self.nodes.appendBlank(self.nodes.count + 1)
         self.shape = TreeShape(leafCount: self.shape.leafCount * 2)
         self.hashes.resize(nodeCount: self.nodes.count)
-        self.keyBytes.resize(nodeCount: self.nodes.count)
+        self.keyEndings.resize(nodeCount: self.nodes.count)
     }
 
     /// Halves the tree while its right half is blank (RFC 9420 §7.7).
@@ -102,10 +101,10 @@ struct RatchetTree: Sendable {
             let rightHalf = self.nodes[(root.value + 1)...]
             guard rightHalf.allSatisfy(\.isBlank) else { return }
             if let changed = self.changedNodes { self.changedNodes = changed.union(root.value..<self.nodes.count) }
-            self.nodes.removeSubrange(root.value...)
+            self.nodes.truncate(to: root.value)
             self.shape = TreeShape(leafCount: self.shape.leafCount / 2)
             self.hashes.resize(nodeCount: self.nodes.count)
-            self.keyBytes.resize(nodeCount: self.nodes.count)
+            self.keyEndings.resize(nodeCount: self.nodes.count)
         }
     }
 

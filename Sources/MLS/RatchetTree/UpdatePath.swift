@@ -10,9 +10,9 @@ public struct UpdatePathNode: Hashable, Sendable, TLSEncodable, TLSDecodable {
     /// New HPKE public key of the node, serialized.
     public var encryptionKey: [UInt8]
     /// One ciphertext for each node in the copath child's resolution, in that order.
-    public var encryptedPathSecrets: [HPKECiphertext]
+    public var encryptedPathSecrets: PathCiphertexts
 
-    init(encryptionKey: [UInt8], encryptedPathSecrets: [HPKECiphertext]) {
+    init(encryptionKey: [UInt8], encryptedPathSecrets: PathCiphertexts) {
         self.encryptionKey = encryptionKey
         self.encryptedPathSecrets = encryptedPathSecrets
     }
@@ -20,13 +20,13 @@ public struct UpdatePathNode: Hashable, Sendable, TLSEncodable, TLSDecodable {
     /// Decodes the fields in wire order.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         self.encryptionKey = try reader.readOpaque()
-        self.encryptedPathSecrets = try reader.readVector(of: HPKECiphertext.self)
+        self.encryptedPathSecrets = try PathCiphertexts(from: &reader)
     }
 
     /// Encodes the fields in wire order.
     public func encode(to writer: inout TLSWriter) {
         writer.writeOpaque(self.encryptionKey)
-        writer.writeVector(self.encryptedPathSecrets)
+        self.encryptedPathSecrets.encode(to: &writer)
     }
 }
 

@@ -168,7 +168,8 @@ struct CommitRefusals {
         for change in [[], [0, 0]] {
             var path = self.honest
             for node in path.nodes.indices {
-                path.nodes[node].encryptedPathSecrets = change.map { path.nodes[node].encryptedPathSecrets[$0] }
+                let secrets = path.nodes[node].encryptedPathSecrets
+                path.nodes[node].encryptedPathSecrets = PathCiphertexts(change.map { secrets[$0] })
             }
             try self.expect(.invalidCommit, path: path)
         }
@@ -178,11 +179,9 @@ struct CommitRefusals {
         var party = self.party
         var other = self.honest
         for node in other.nodes.indices {
-            let sealed = other.nodes[node].encryptedPathSecrets[0]
-            var ciphertext = sealed.ciphertext
-            ciphertext[0] ^= 1
-            other.nodes[node].encryptedPathSecrets[0] = HPKECiphertext(
-                kemOutput: sealed.kemOutput, ciphertext: ciphertext)
+            var sealed = Array(other.nodes[node].encryptedPathSecrets)
+            sealed[0].ciphertext[0] ^= 1
+            other.nodes[node].encryptedPathSecrets = PathCiphertexts(sealed)
         }
         try self.expect(.decryptionFailed, path: other)
         // A secret that can be decrypted, but derives another key than the path states.
@@ -198,11 +197,12 @@ struct CommitRefusals {
         let info = hpke.encryptContext(label: "UpdatePathNode", context: context)
         var wrong = self.honest
         for (node, step) in zip(wrong.nodes.indices, tree.filteredDirectPath(of: LeafIndex(0))) {
-            wrong.nodes[node].encryptedPathSecrets = try tree.resolution(of: step.copath).map {
-                try hpke.seal(
-                    .random(count: 32, using: &party.rng), to: #require(tree[$0].encryptionKey), info: info,
-                    using: &party.rng)
-            }
+            wrong.nodes[node].encryptedPathSecrets = PathCiphertexts(
+                try tree.resolution(of: step.copath).map {
+                    try hpke.seal(
+                        .random(count: 32, using: &party.rng), to: #require(tree[$0].encryptionKey), info: info,
+                        using: &party.rng)
+                })
         }
         try self.expect(.invalidCommit, path: wrong)
     }
