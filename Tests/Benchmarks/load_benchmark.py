@@ -13,6 +13,7 @@ on LMDB, the others over the former only. Prints Markdown.
 
 import argparse
 import asyncio
+import collections
 import json
 import resource
 import shutil
@@ -39,12 +40,21 @@ load:
 """
 
 
+# Of a plan: its report, the generator's peak MiB and MiB while its accounts were idle, and processor seconds.
+Run = collections.namedtuple("Run", "report peak idle generator_seconds relay_seconds")
+
+
 class LocalRelay(Relay):
     name = "LocalRelay"
 
 
+def is_idle(log):
+    """Whether the program's last line of progress says that its accounts are idle."""
+    return log.read_text().rstrip().rsplit("\n", 1)[-1].startswith("idle")
+
+
 async def load(options, relay, **plan):
-    """Runs a plan; returns its report, the generator's peak MiB, and processor seconds of generator and relay."""
+    """Runs a plan."""
     folder = Path(tempfile.mkdtemp(prefix="load-benchmark-"))
     plan = {"ramp": 100, "state": "memory", "groups": 0, "size": 2, "stages": "{ for: 1s }"} | plan
     file = folder / "plan.yaml"
@@ -53,18 +63,21 @@ async def load(options, relay, **plan):
         with open(folder / "log", "ab") as log:
             generator = await asyncio.create_subprocess_exec(
                 str(options.pikabot), "load", str(file), stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log)
-        relay_before, peak, generator_seconds = processor_seconds(relay.process.pid), 0, 0
+        relay_before, peak, idle, generator_seconds = processor_seconds(relay.process.pid), 0, 0, 0
         ended = asyncio.create_task(generator.wait())
         while not ended.done():
             try:
-                peak, generator_seconds = max(peak, resident(generator.pid)), processor_seconds(generator.pid)
+                now, generator_seconds = resident(generator.pid), processor_seconds(generator.pid)
+                peak = max(peak, now)
+                if is_idle(folder / "log"):
+                    idle = now
             except (FileNotFoundError, StopIteration):
                 break
             await asyncio.wait([ended], timeout=0.1)
         if await ended:
             raise RuntimeError(f"pikabot load ended with status {generator.returncode}: {(folder / 'log').read_text()}")
         report = json.loads(next((folder / "out").glob("*.json")).read_text())
-        return report, peak, generator_seconds, processor_seconds(relay.process.pid) - relay_before
+        return Run(report, peak, idle, generator_seconds, processor_seconds(relay.process.pid) - relay_before)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -79,20 +92,21 @@ def milliseconds(entry, *shares):
 
 async def idle(options, relay):
     """Measures resident memory of idle accounts, in all and per additional account."""
-    print("\n| state | accounts | resident MiB | KiB an account | accounts in 4 GiB |\n|---|---|---|---|---|")
+    print("\n| state | accounts | idle MiB | peak MiB | idle KiB an account | in 4 GiB |\n|---|---|---|---|---|---|")
     for state, counts in (("memory", options.idle), ("disk", options.idle_disk)):
         points = []
         for count in counts:
-            _, peak, _, _ = await load(options, relay, agents=count, state=state, stages="{ for: 5s }")
-            points.append((count, peak))
+            # Several lines of progress, of which the first may come before the last account is at rest.
+            run = await load(options, relay, agents=count, state=state, stages="{ for: 25s }")
+            points.append((count, run.idle))
             (first, base), (last, top) = points[0], points[-1]
             per_account = (top - base) / (last - first) if last > first else 0
             shown = f"{per_account * 1024:.0f} | {int((4096 - base) / per_account) + first:,}" if per_account else "- | -"
-            print(f"| {state} | {count:,} | {peak:.0f} | {shown} |", flush=True)
+            print(f"| {state} | {count:,} | {run.idle:.0f} | {run.peak:.0f} | {shown} |", flush=True)
 
 
 async def joining(options, relay):
-    report, peak, generator_seconds, relay_seconds = await load(
+    report, peak, _, generator_seconds, relay_seconds = await load(
         options, relay, agents=options.accounts, groups=options.accounts // options.size, size=options.size)
     joined, created = operation(report, "join"), operation(report, "create")
     founding = next(stage for stage in report["run"]["stages"] if stage["name"].startswith("found"))
@@ -105,7 +119,7 @@ async def joining(options, relay):
 async def messages(options, relay, size):
     """Raises the rate until messages are late or lost."""
     for rate in options.rates:
-        report, _, _, relay_seconds = await load(
+        report, _, _, _, relay_seconds = await load(
             options, relay, agents=options.accounts, groups=options.accounts // size, size=size,
             stages=f"{{ for: {options.seconds}s, sendRate: {rate}/s }}")
         sent, delivered = operation(report, "send"), operation(report, "deliver")
@@ -120,14 +134,16 @@ async def messages(options, relay, size):
 
 
 async def cost(options, relay):
-    """Measures the generator's processor milliseconds per message, from runs with 40 messages a second and with 1."""
+    """Measures the generator's processor milliseconds per message, from runs with many messages and with one a second."""
     totals = {}
-    for size in (2, options.size):
+    # In pairs a message is received once, so more messages are needed for the same precision.
+    for size, rate in ((2, 300), (options.size, 40)):
         plan = {"agents": options.accounts, "groups": options.accounts // size, "size": size}
         quiet = await load(options, relay, **plan, stages=f"{{ for: {options.seconds}s, sendRate: 1/s }}")
-        busy = await load(options, relay, **plan, stages=f"{{ for: {options.seconds}s, sendRate: 40/s }}")
-        count = lambda run: operation(run[0], "send")["count"]
-        totals[size] = (busy[2] - quiet[2]) / (count(busy) - count(quiet)) * 1000
+        busy = await load(options, relay, **plan, stages=f"{{ for: {options.seconds}s, sendRate: {rate}/s }}")
+        count = lambda run: operation(run.report, "send")["count"]
+        spent = busy.generator_seconds - quiet.generator_seconds
+        totals[size] = spent / (count(busy) - count(quiet)) * 1000
     # Each message is sent once and received by every other member.
     received = (totals[options.size] - totals[2]) / (options.size - 2)
     print(f"\n| a message, processor ms | |\n|---|---|\n| sent | {totals[2] - received:.2f} |\n| received | {received:.2f} |", flush=True)

@@ -15,8 +15,7 @@ final class Fleet: Sendable {
     let monitor: FleetMonitor
     /// Timeout of actions that have no deadline of the plan.
     let actionTimeout: Duration
-    /// Chat ids by group number.
-    private let chats = Mutex<[Int: ChatID]>([:])
+    private let created = Mutex(CreatedGroups())
     private let generator: Mutex<RepeatableGenerator>
 
     init(plan: LoadPlan, agents: [LoadAgent], monitor: FleetMonitor, actionTimeout: Duration) {
@@ -35,10 +34,11 @@ final class Fleet: Sendable {
         generator.withLock { body(&$0) }
     }
 
-    func chat(of group: Int) -> ChatID? { chats.withLock { $0[group] } }
-    func note(_ chatID: ChatID, of group: Int) { chats.withLock { $0[group] = chatID } }
-    var chatCount: Int { chats.withLock { $0.count } }
-    var createdGroups: [Int] { chats.withLock { $0.keys.sorted() } }
+    func chat(of group: Int) -> ChatID? { created.withLock { $0[group] } }
+    func note(_ chatID: ChatID, of group: Int) { created.withLock { $0.note(chatID, of: group) } }
+    var chatCount: Int { createdGroups.count }
+    /// The numbers of the groups that exist, ascending.
+    var createdGroups: [Int] { created.withLock { $0.numbers } }
 
     /// Returns the group's current members that may send.
     func publishers(of group: Int) -> [Int] {
