@@ -1,13 +1,17 @@
+import Dispatch
 import GRDB
 
 extension AccountStore {
     /// Opens the database in a mode where a commit is on disk when it returns, and deleted content is overwritten.
-    static func openPool(_ path: String) throws -> DatabasePool {
+    ///
+    /// - Parameter writers: a queue on which other stores write too.
+    static func openPool(_ path: String, writers: DispatchQueue?) throws -> DatabasePool {
         var configuration = Configuration()
         configuration.label = "pikabot.state"
         configuration.busyMode = .timeout(5)
         configuration.maximumReaderCount = 4
         configuration.foreignKeysEnabled = true
+        configuration.targetQueue = writers
         let pool = try DatabasePool(path: path, configuration: configuration)
         try pool.writeWithoutTransaction { database in
             // GRDB silently sets NORMAL when it opens a pool, even after `prepareDatabase`.

@@ -1,3 +1,4 @@
+package import Dispatch
 import GRDB
 package import MLS
 package import Nostr
@@ -26,16 +27,19 @@ package final class AccountStore: CoreStore {
     /// - Parameters:
     ///   - account: the owner; a store of another account is refused. Nil skips the check.
     ///   - program: this process's name in the error of another process that finds the directory locked.
+    ///   - writers: a serial queue on which this store and others write, in a process with many of them: a queue of its own
+    ///     would take a thread for every commit in progress. Such a store frees its memory while it is at rest.
     /// Throws ``StoreError``; nothing is left locked or open then.
     package static func open(
-        directory: String, sealingKey: SealingKey, account: PublicKey? = nil, program: String = "pikabot"
+        directory: String, sealingKey: SealingKey, account: PublicKey? = nil, program: String = "pikabot",
+        writers: DispatchQueue? = nil
     ) throws(StoreError) -> AccountStore {
         let directory = try StateDirectory(preparing: directory)
         let lock = try StateDirectoryLock(directory: directory.path, program: program)
         try directory.prepareDatabaseFile()
         let path = directory.databasePath
         do {
-            let pool = try Self.openPool(path)
+            let pool = try Self.openPool(path, writers: writers)
             let known = try pool.read { try Metadata.verify($0, key: sealingKey, account: account) }
             try Migrations.all.migrate(pool)
             let sealer = try pool.write { database in
@@ -43,7 +47,7 @@ package final class AccountStore: CoreStore {
             }
             let notes = try StoredCrashNotes(directory.path, sealer, sealingKey)
             let crashes = CrashLedger(notes, now: .systemTime)
-            return AccountStore(pool, sealer, directory, lock, crashes)
+            return AccountStore(pool, sealer, directory, lock, crashes, freesMemory: writers != nil)
         } catch {
             throw Self.named(error, path)
         }
@@ -51,7 +55,7 @@ package final class AccountStore: CoreStore {
 
     private init(
         _ pool: DatabasePool, _ sealer: Sealer, _ directory: StateDirectory, _ lock: StateDirectoryLock,
-        _ crashes: CrashLedger
+        _ crashes: CrashLedger, freesMemory: Bool
     ) {
         self.pool = pool
         self.sealer = sealer
@@ -59,12 +63,12 @@ package final class AccountStore: CoreStore {
         self.path = directory.databasePath
         self.lock = lock
         self.crashes = crashes
-        self.queue = CommitQueue(pool, sealer, crashes)
+        self.queue = CommitQueue(pool, sealer, crashes, freesMemory: freesMemory)
     }
 
     /// Closes the connections that read, and frees what the writing one caches; the next read opens a connection again. For
     /// processes with many accounts at rest. Returns at once.
-    package func releaseMemory() { self.pool.releaseMemoryEventually() }
+    package func releaseMemory() { self.queue.freeMemory() }
 
     package func load() async throws -> StoredState {
         let crashes = self.crashes

@@ -1,4 +1,4 @@
-/// Decides when the write-ahead log is checkpointed into the database.
+/// Decides when the write-ahead log is checkpointed into the database, and when the memory of a store at rest is freed.
 ///
 /// Until then the log holds older versions of pages, including deleted keys. A checkpoint takes longer than a commit, and
 /// the commits that come meanwhile wait for it. So it follows once the store is quiet: an event and its answer are
@@ -13,18 +13,33 @@ struct CheckpointPolicy {
     /// The number of commits that are checkpointed without a pause.
     static let run = 64
     static let largestRun = 256
+    /// The time without a commit after which a store is at rest.
+    static let rest: Duration = .seconds(10)
 
+    enum Task {
+        case checkpoint
+        case freeing
+    }
+
+    private let freesMemory: Bool
     private var commits = 0
     private var lastCommit: Instant
     private var lastCheckpoint: Instant
+    private var isFreed = true
+    private var freesSoon = false
     private var isWaiting = false
 
-    init(now: Instant) { (self.lastCommit, self.lastCheckpoint) = (now, now) }
+    /// - Parameter freesMemory: whether memory is freed at rest: preparing statements again takes a millisecond.
+    init(freesMemory: Bool, now: Instant) {
+        self.freesMemory = freesMemory
+        (self.lastCommit, self.lastCheckpoint) = (now, now)
+    }
 
     /// Counts a commit; returns whether a checkpoint must follow at once.
     mutating func noteCommit(at now: Instant) -> Bool {
         self.commits += 1
         self.lastCommit = now
+        self.isFreed = false
         return self.commits >= Self.largestRun
     }
 
@@ -34,23 +49,32 @@ struct CheckpointPolicy {
         self.lastCheckpoint = now
     }
 
+    /// Has memory be freed after the next checkpoint: the store was started, and others that start may use it.
+    mutating func freeSoon() { self.freesSoon = true }
+
     /// Begins to wait until the store is quiet. Returns the time to wait; nil if a wait is in progress, or there is nothing
-    /// to checkpoint.
+    /// to do.
     mutating func beginWait(at now: Instant) -> Duration? {
-        guard self.commits > 0, !self.isWaiting else { return nil }
+        guard !self.isWaiting, let next = self.next else { return nil }
         self.isWaiting = true
-        return max(.zero, now.duration(to: self.due))
+        return max(.zero, now.duration(to: next.due))
     }
 
-    /// Ends a wait; returns whether a checkpoint is due. If not, another wait begins.
-    mutating func endWait(at now: Instant) -> Bool {
+    /// Ends a wait; returns what is due. If nothing is, another wait begins.
+    mutating func endWait(at now: Instant) -> Task? {
         self.isWaiting = false
-        return self.commits > 0 && now >= self.due
+        guard let next = self.next, next.due <= now else { return nil }
+        if next.task == .freeing { (self.isFreed, self.freesSoon) = (true, false) }
+        return next.task
     }
 
-    /// The time of the next checkpoint if the store is quiet until then.
-    private var due: Instant {
-        let quiet = self.lastCommit + Self.quiet
-        return self.commits >= Self.run ? quiet : max(quiet, self.lastCheckpoint + Self.pause)
+    /// The next task, and its time if the store is quiet until then.
+    private var next: (task: Task, due: Instant)? {
+        if self.commits > 0 {
+            let quiet = self.lastCommit + Self.quiet
+            return (.checkpoint, self.commits >= Self.run ? quiet : max(quiet, self.lastCheckpoint + Self.pause))
+        }
+        guard self.freesMemory, !self.isFreed else { return nil }
+        return (.freeing, self.lastCommit + (self.freesSoon ? Self.quiet : Self.rest))
     }
 }

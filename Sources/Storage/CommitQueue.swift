@@ -28,11 +28,12 @@ final class CommitQueue: Sendable {
     private let state = Mutex(State())
     private let checkpoints: Mutex<CheckpointPolicy>
 
-    init(_ pool: DatabasePool, _ sealer: Sealer, _ crashes: CrashLedger) {
+    /// - Parameter freesMemory: whether memory is freed while the store is at rest.
+    init(_ pool: DatabasePool, _ sealer: Sealer, _ crashes: CrashLedger, freesMemory: Bool) {
         self.pool = pool
         self.sealer = sealer
         self.crashes = crashes
-        self.checkpoints = Mutex(CheckpointPolicy(now: .now))
+        self.checkpoints = Mutex(CheckpointPolicy(freesMemory: freesMemory, now: .now))
     }
 
     /// Returns when the changes are on disk. Cancelling the caller's task does not undo a call in progress.
@@ -86,7 +87,13 @@ final class CommitQueue: Sendable {
         }
     }
 
-    /// Schedules the checkpoint that follows once the store is quiet, unless one is scheduled.
+    /// Closes the connections that read, and frees memory once the store is quiet.
+    func freeMemory() {
+        self.checkpoints.withLock { $0.freeSoon() }
+        self.pool.releaseMemoryEventually()
+    }
+
+    /// Schedules what follows once the store is quiet, unless it is scheduled.
     private func awaitQuiet() {
         guard let wait = self.checkpoints.withLock({ $0.beginWait(at: .now) }) else { return }
         let (seconds, attoseconds) = wait.components
@@ -100,7 +107,11 @@ final class CommitQueue: Sendable {
     private func endQuiet(_ database: Database) {
         // GRDB passes a null connection after closing.
         guard !self.state.withLock({ $0.isClosed }) else { return }
-        if self.checkpoints.withLock({ $0.endWait(at: .now) }) { try? self.checkpoint(database) }
+        switch self.checkpoints.withLock({ $0.endWait(at: .now) }) {
+        case .checkpoint: try? self.checkpoint(database)
+        case .freeing: self.pool.releaseMemoryEventually()
+        case nil: break
+        }
         self.awaitQuiet()
     }
 

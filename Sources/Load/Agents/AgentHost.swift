@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Logging
 import NIOCore
@@ -15,6 +16,11 @@ actor AgentHost {
     /// Shared, because all members of a group receive the same events.
     private let verified = VerifiedSignatures(capacity: 65_536)
     private var memories: [Int: AgentMemory] = [:]
+    /// The queues on which the agents' stores write: a few commits at a time keep a disk busy.
+    private let writers = (0..<4).map { DispatchQueue(label: "pikabot.load.writers.\($0)") }
+    /// Creates databases one after another: on an event loop it would keep the agents that are there from starting, until
+    /// all of them start at once.
+    private let creation = DispatchQueue(label: "pikabot.load.creation")
 
     /// - Parameter directory: folder of the agents' databases.
     init(state: LoadPlan.StateKind, directory: String, logger: Logger) {
@@ -42,18 +48,20 @@ actor AgentHost {
         let close: @Sendable () -> Void
     }
 
-    func openStore(_ index: Int, account: PublicKey) throws -> OpenStore {
+    func openStore(_ index: Int, account: PublicKey) async throws -> OpenStore {
         switch state {
         case .memory:
             let store = memories[index] ?? AgentMemory()
             memories[index] = store
             return OpenStore(store: store, rest: {}, close: {})
         case .disk:
-            let folder = "\(directory)/agent-\(index)"
-            try FileManager.default.createDirectory(
-                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            let sealingKey = try SealingKey.loadOrCreate(file: "\(folder)/sealing.key")
-            let store = try AccountStore.open(directory: folder, sealingKey: sealingKey, account: account)
+            let (folder, writers) = ("\(directory)/agent-\(index)", writers[index % writers.count])
+            let store = try await withCheckedThrowingContinuation { continuation in
+                creation.async {
+                    continuation.resume(
+                        with: Result { try Self.openStore(in: folder, account: account, writers: writers) })
+                }
+            }
             return OpenStore(
                 store: store, rest: { store.releaseMemory() },
                 close: { [logger] in
@@ -62,6 +70,15 @@ actor AgentHost {
                     }
                 })
         }
+    }
+
+    private static func openStore(
+        in folder: String, account: PublicKey, writers: DispatchQueue
+    ) throws -> AccountStore {
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let sealingKey = try SealingKey.loadOrCreate(file: "\(folder)/sealing.key")
+        return try AccountStore.open(directory: folder, sealingKey: sealingKey, account: account, writers: writers)
     }
 
     nonisolated func openPool(
