@@ -11,7 +11,11 @@ struct OtherState: Sendable {
     private var clock: Int64 = 0
     /// Milliseconds after which any pass is over.
     private static let passTime: Int64 = 10_000
+    /// The number of commits after which all waiting events are read again: a member can send any number of commits, and
+    /// trying many events on many keys takes long.
+    static let maximumRounds = 16
     private var isFresh = true
+    private var rounds = 0
     private var latest: UnixTime?
 
     init(_ group: ComponentGroup) {
@@ -22,15 +26,14 @@ struct OtherState: Sendable {
     /// The time of the latest event that was opened; nil without one, and if this account cannot continue there.
     var use: UnixTime? { self.probe.isActive ? self.latest : nil }
 
-    /// Reads newly arrived events; on the first call, and after each commit, all waiting ones.
+    /// Reads newly arrived events; on the first call, and after each of the first ``maximumRounds`` commits, all waiting ones.
     ///
     /// - Parameter now: limits the times of events, which their senders choose.
     mutating func read(_ fresh: [Event], now: UnixTime, waiting: () -> [Event]) {
         var events = self.isFresh ? waiting() : fresh
         self.isFresh = false
-        // One round for each epoch within reach; a commit that is further ahead is read with the next event.
-        for _ in 0...ConvergencePolicy.standard.maximumRewind {
-            guard self.read(events, now: now) else { return }
+        while self.read(events, now: now), self.rounds < Self.maximumRounds {
+            self.rounds += 1
             events = waiting()
         }
     }
