@@ -48,7 +48,8 @@ extension CoreModel {
     /// Continues a group in another state if that opened later events than the present one: the members are there. While
     /// a pass is open, the present state may still turn out to be the one they are in.
     mutating func followOtherState(of groupID: GroupID, _ step: inout CoreStep) {
-        guard let known = self.groups[second: groupID] else { return }
+        // First, since nearly every message comes here, and reading a group copies many references.
+        guard self.settlement.others.exist(of: groupID), let known = self.groups[second: groupID] else { return }
         switch known.convergence.status {
         case .syncing, .resolving: return
         case .settled, .blocked, .halted: break

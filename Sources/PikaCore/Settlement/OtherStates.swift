@@ -22,27 +22,29 @@ struct OtherStates: Sendable {
         var left: OtherState?
         /// The number of changes between states of the group; counted while a left state is within reach.
         var changes = 0
-        /// The time of the latest event by another member that the group's present state opened.
-        var use: UnixTime?
+
+        var isEmpty: Bool { self.left == nil && self.invited.isEmpty }
     }
 
+    /// Groups with another state.
     private var entries: [GroupID: Entry] = [:]
+    /// The time of the latest event by another member that each group's present state opened. Apart from the entries, which
+    /// are large, because every message changes it.
+    private var uses: [GroupID: UnixTime] = [:]
 
     // MARK: Use
 
     /// Records an event of another member that the group's present state opened. A time in the future counts as now.
     mutating func noteUse(of groupID: GroupID, at time: UnixTime, _ step: inout CoreStep) {
         let time = min(time, step.now)
-        guard self.entries[groupID]?.use.map({ $0 < time }) ?? true else { return }
-        self.entries[groupID, default: Entry()].use = time
+        guard self.uses[groupID].map({ $0 < time }) ?? true else { return }
+        self.uses[groupID] = time
         // Without another state nothing depends on it after a restart.
         if self.exist(of: groupID) { self.store(groupID, &step) }
     }
 
     /// Whether another state of a group is known.
-    func exist(of groupID: GroupID) -> Bool {
-        self.entries[groupID].map { $0.left != nil || !$0.invited.isEmpty } ?? false
-    }
+    func exist(of groupID: GroupID) -> Bool { self.entries.keys.contains(groupID) }
 
     /// Reads events that the group's present state does not open; as ``OtherState/read(_:now:waiting:)``.
     mutating func read(_ fresh: [Event], of groupID: GroupID, now: UnixTime, waiting: () -> [Event]) {
@@ -60,9 +62,10 @@ struct OtherStates: Sendable {
     /// - Parameter tip: the group's present epoch.
     func latest(of groupID: GroupID, after tip: Epoch) -> Way? {
         guard let entry = self.entries[groupID] else { return nil }
+        let present = self.uses[groupID]
         var best: (way: Way, use: UnixTime)?
         func consider(_ way: Way, _ state: OtherState) {
-            guard let use = state.use, entry.use.map({ $0 < use }) ?? true, best.map({ $0.use < use }) ?? true else {
+            guard let use = state.use, present.map({ $0 < use }) ?? true, best.map({ $0.use < use }) ?? true else {
                 return
             }
             best = (way, use)
@@ -76,11 +79,12 @@ struct OtherStates: Sendable {
 
     /// Returns the time of the latest use of the state on this way; without one, that of the present state.
     func use(of groupID: GroupID, on way: Way) -> UnixTime? {
-        guard let entry = self.entries[groupID] else { return nil }
-        switch way {
-        case .invitation(let id): return entry.invited[id]?.use ?? entry.use
-        case .left: return entry.left?.use ?? entry.use
-        }
+        let use =
+            switch way {
+            case .invitation(let id): self.entries[groupID]?.invited[id]?.use
+            case .left: self.entries[groupID]?.left?.use
+            }
+        return use ?? self.uses[groupID]
     }
 
     // MARK: Invitations
@@ -99,6 +103,7 @@ struct OtherStates: Sendable {
     mutating func forget(_ invitation: EventID, _ step: inout CoreStep) {
         for groupID in self.entries.keys {
             guard self.entries[groupID]?.invited.removeValue(forKey: invitation) != nil else { continue }
+            if self.entries[groupID]?.isEmpty == true { self.entries[groupID] = nil }
             self.store(groupID, &step)
         }
     }
@@ -127,12 +132,11 @@ struct OtherStates: Sendable {
         _ groupID: GroupID, after left: ComponentGroup?, changes: Int, use: UnixTime?, _ step: inout CoreStep
     ) {
         // The new state may have read events already.
-        let uses = [self.entries[groupID]?.use, use].compactMap { $0 }
+        let uses = [self.uses[groupID], use].compactMap { $0 }
         self.forgetAll(of: groupID, &step)
-        self.entries[groupID] = Entry(use: uses.max())
+        self.uses[groupID] = uses.max()
         guard let left, changes < Self.maximumChanges - 1 else { return }
-        self.entries[groupID]?.left = OtherState(left)
-        self.entries[groupID]?.changes = changes + 1
+        self.entries[groupID] = Entry(left: OtherState(left), changes: changes + 1)
         let (key, part) = (Self.key(of: groupID), left.part)
         let records = part.records.mapValues { Optional($0) }
         step.changes.append(.putGroupHeader(key: key, header: part.header))
@@ -150,19 +154,17 @@ struct OtherStates: Sendable {
         guard self.entries[groupID]?.left != nil else { return }
         self.entries[groupID]?.left = nil
         self.entries[groupID]?.changes = 0
+        if self.entries[groupID]?.isEmpty == true { self.entries[groupID] = nil }
         step.changes.append(.deleteGroup(key: Self.key(of: groupID)))
         self.store(groupID, &step)
     }
 
     mutating func forgetAll(of groupID: GroupID, _ step: inout CoreStep) {
-        guard self.exist(of: groupID) else {
-            self.entries[groupID] = nil
-            return
-        }
-        self.entries[groupID]?.invited = [:]
+        self.uses[groupID] = nil
+        guard self.exist(of: groupID) else { return }
         self.forgetLeft(of: groupID, &step)
-        self.store(groupID, &step)
         self.entries[groupID] = nil
+        self.store(groupID, &step)
     }
 
     // MARK: Storage
@@ -171,26 +173,27 @@ struct OtherStates: Sendable {
 
     /// Stores what a change of state depends on while there is another one: JSON, version 1.
     private func store(_ groupID: GroupID, _ step: inout CoreStep) {
-        guard let entry = self.entries[groupID], self.exist(of: groupID) else {
+        guard let changes = self.entries[groupID]?.changes else {
             return step.changes.append(.putMemo(MemoName(.otherStates, groupID), nil))
         }
         let json: JSONValue = [
-            "v": 1, "changes": .integer(Int64(entry.changes)), "use": entry.use.map { .integer($0.seconds) } ?? .null,
+            "v": 1, "changes": .integer(Int64(changes)),
+            "use": self.uses[groupID].map { .integer($0.seconds) } ?? .null,
         ]
         step.changes.append(.putMemo(MemoName(.otherStates, groupID), Secret(json.json())))
     }
 
     mutating func restore(_ left: ComponentGroup) {
-        self.entries[left.groupID, default: Entry()].left = OtherState(left)
+        self.entries[left.groupID] = Entry(left: OtherState(left))
     }
 
-    /// Restores the memo of a group; false if it is unreadable.
+    /// Restores the memo of a group, after its left state; false if it is unreadable.
     mutating func restore(_ groupID: GroupID, _ memo: Secret) -> Bool {
         guard let json = JSONValue(memo: memo), let changes = json["changes"]?.integer,
             (0...Int64(Self.maximumChanges)).contains(changes)
         else { return false }
-        self.entries[groupID, default: Entry()].changes = Int(changes)
-        self.entries[groupID]?.use = json["use"]?.integer.map { UnixTime($0) }
+        self.entries[groupID]?.changes = Int(changes)
+        self.uses[groupID] = json["use"]?.integer.map { UnixTime($0) }
         return true
     }
 }
