@@ -4,14 +4,14 @@ import GRDB
 extension AccountStore {
     /// Opens the database in a mode where a commit is on disk when it returns, and deleted content is overwritten.
     ///
-    /// - Parameter writers: a queue on which other stores write too.
-    static func openPool(_ path: String, writers: DispatchQueue?) throws -> DatabasePool {
+    /// - Parameter queue: a queue that other stores use too.
+    static func openPool(_ path: String, on queue: DispatchQueue?) throws -> DatabasePool {
         var configuration = Configuration()
         configuration.label = "pikabot.state"
         configuration.busyMode = .timeout(5)
         configuration.maximumReaderCount = 4
         configuration.foreignKeysEnabled = true
-        configuration.targetQueue = writers
+        configuration.targetQueue = queue
         let pool = try DatabasePool(path: path, configuration: configuration)
         try pool.writeWithoutTransaction { database in
             // GRDB silently sets NORMAL when it opens a pool, even after `prepareDatabase`.

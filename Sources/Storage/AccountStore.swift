@@ -27,19 +27,20 @@ package final class AccountStore: CoreStore {
     /// - Parameters:
     ///   - account: the owner; a store of another account is refused. Nil skips the check.
     ///   - program: this process's name in the error of another process that finds the directory locked.
-    ///   - writers: a serial queue on which this store and others write, in a process with many of them: a queue of its own
-    ///     would take a thread for every commit in progress. Such a store frees its memory while it is at rest.
+    ///   - sharedQueue: a serial queue on which this store and others access their databases, for a process with many
+    ///     stores: with queues of their own, every commit in progress takes a thread. A store with a shared queue also frees
+    ///     its memory at rest.
     /// Throws ``StoreError``; nothing is left locked or open then.
     package static func open(
         directory: String, sealingKey: SealingKey, account: PublicKey? = nil, program: String = "pikabot",
-        writers: DispatchQueue? = nil
+        sharedQueue: DispatchQueue? = nil
     ) throws(StoreError) -> AccountStore {
         let directory = try StateDirectory(preparing: directory)
         let lock = try StateDirectoryLock(directory: directory.path, program: program)
         try directory.prepareDatabaseFile()
         let path = directory.databasePath
         do {
-            let pool = try Self.openPool(path, writers: writers)
+            let pool = try Self.openPool(path, on: sharedQueue)
             let known = try pool.read { try Metadata.verify($0, key: sealingKey, account: account) }
             try Migrations.all.migrate(pool)
             let sealer = try pool.write { database in
@@ -47,7 +48,7 @@ package final class AccountStore: CoreStore {
             }
             let notes = try StoredCrashNotes(directory.path, sealer, sealingKey)
             let crashes = CrashLedger(notes, now: .systemTime)
-            return AccountStore(pool, sealer, directory, lock, crashes, freesMemory: writers != nil)
+            return AccountStore(pool, sealer, directory, lock, crashes, freesMemory: sharedQueue != nil)
         } catch {
             throw Self.named(error, path)
         }
@@ -66,8 +67,8 @@ package final class AccountStore: CoreStore {
         self.queue = CommitQueue(pool, sealer, crashes, freesMemory: freesMemory)
     }
 
-    /// Closes the connections that read, and frees what the writing one caches; the next read opens a connection again. For
-    /// processes with many accounts at rest. Returns at once.
+    /// Closes the connections that read, and frees the writer's caches when the store is quiet. The next read opens a
+    /// connection again. For a store with a shared queue; returns at once.
     package func releaseMemory() { self.queue.freeMemory() }
 
     package func load() async throws -> StoredState {

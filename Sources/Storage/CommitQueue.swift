@@ -26,14 +26,14 @@ final class CommitQueue: Sendable {
     private let sealer: Sealer
     private let crashes: CrashLedger
     private let state = Mutex(State())
-    private let checkpoints: Mutex<CheckpointPolicy>
+    private let schedule: Mutex<MaintenanceSchedule>
 
     /// - Parameter freesMemory: whether memory is freed while the store is at rest.
     init(_ pool: DatabasePool, _ sealer: Sealer, _ crashes: CrashLedger, freesMemory: Bool) {
         self.pool = pool
         self.sealer = sealer
         self.crashes = crashes
-        self.checkpoints = Mutex(CheckpointPolicy(freesMemory: freesMemory, now: .now))
+        self.schedule = Mutex(MaintenanceSchedule(freesMemory: freesMemory, now: .now))
     }
 
     /// Returns when the changes are on disk. Cancelling the caller's task does not undo a call in progress.
@@ -76,43 +76,41 @@ final class CommitQueue: Sendable {
                 state.isRunning = !batch.isEmpty
                 return (batch, state.isClosed)
             }
-            if batch.isEmpty { return self.awaitQuiet() }
+            if batch.isEmpty { return self.scheduleMaintenance() }
             if isClosed {
                 for submission in batch { submission.continuation.resume(throwing: Self.closed) }
                 continue
             }
             self.commit(batch, database)
             // The commits are on disk even if this fails; if it fails, the next checkpoint retries.
-            if self.checkpoints.withLock({ $0.noteCommit(at: .now) }) { try? self.checkpoint(database) }
+            if self.schedule.withLock({ $0.noteCommit(at: .now) }) { try? self.checkpoint(database) }
         }
     }
 
-    /// Closes the connections that read, and frees memory once the store is quiet.
+    /// Closes the connections that read, and frees the writer's memory when the store is quiet.
     func freeMemory() {
-        self.checkpoints.withLock { $0.freeSoon() }
+        self.schedule.withLock { $0.freeSoon() }
         self.pool.releaseMemoryEventually()
     }
 
-    /// Schedules what follows once the store is quiet, unless it is scheduled.
-    private func awaitQuiet() {
-        guard let wait = self.checkpoints.withLock({ $0.beginWait(at: .now) }) else { return }
-        let (seconds, attoseconds) = wait.components
-        let deadline = DispatchTime.now() + .seconds(Int(seconds)) + .nanoseconds(Int(attoseconds / 1_000_000_000))
-        DispatchQueue.global().asyncAfter(deadline: deadline) { [weak self] in
+    /// Starts a timer for the next maintenance, unless one is running. Closing the store ends its effect.
+    private func scheduleMaintenance() {
+        guard let wait = self.schedule.withLock({ $0.beginWait(at: .now) }) else { return }
+        DispatchQueue.global().asyncAfter(deadline: .now() + wait / .seconds(1)) { [weak self] in
             guard let self else { return }
-            self.pool.asyncWriteWithoutTransaction { self.endQuiet($0) }
+            self.pool.asyncWriteWithoutTransaction { self.maintain($0) }
         }
     }
 
-    private func endQuiet(_ database: Database) {
+    private func maintain(_ database: Database) {
         // GRDB passes a null connection after closing.
         guard !self.state.withLock({ $0.isClosed }) else { return }
-        switch self.checkpoints.withLock({ $0.endWait(at: .now) }) {
+        switch self.schedule.withLock({ $0.endWait(at: .now) }) {
         case .checkpoint: try? self.checkpoint(database)
-        case .freeing: self.pool.releaseMemoryEventually()
+        case .freeMemory: self.pool.releaseMemoryEventually()
         case nil: break
         }
-        self.awaitQuiet()
+        self.scheduleMaintenance()
     }
 
     private func commit(_ batch: [Submission], _ database: Database) {
@@ -137,7 +135,7 @@ final class CommitQueue: Sendable {
     /// Checkpoints and truncates the log, unless a reader still needs it; then the next checkpoint will.
     private func checkpoint(_ database: Database) throws {
         var isComplete = false
-        defer { self.checkpoints.withLock { $0.noteCheckpoint(at: .now, isComplete: isComplete) } }
+        defer { self.schedule.withLock { $0.noteCheckpoint(at: .now, isComplete: isComplete) } }
         do {
             try database.checkpoint(.truncate)
             isComplete = true

@@ -16,11 +16,10 @@ actor AgentHost {
     /// Shared, because all members of a group receive the same events.
     private let verified = VerifiedSignatures(capacity: 65_536)
     private var memories: [Int: AgentMemory] = [:]
-    /// The queues on which the agents' stores write: a few commits at a time keep a disk busy.
-    private let writers = (0..<4).map { DispatchQueue(label: "pikabot.load.writers.\($0)") }
-    /// Creates databases one after another: on an event loop it would keep the agents that are there from starting, until
-    /// all of them start at once.
-    private let creation = DispatchQueue(label: "pikabot.load.creation")
+    /// Queues on which the agents access their databases; a few commits at a time keep a disk busy.
+    private let databaseQueues = (0..<4).map { DispatchQueue(label: "pikabot.load.database.\($0)") }
+    /// Queue on which databases are created. Creating them on the event loops delays the agents that are starting there.
+    private let creationQueue = DispatchQueue(label: "pikabot.load.creation")
 
     /// - Parameter directory: folder of the agents' databases.
     init(state: LoadPlan.StateKind, directory: String, logger: Logger) {
@@ -55,11 +54,10 @@ actor AgentHost {
             memories[index] = store
             return OpenStore(store: store, rest: {}, close: {})
         case .disk:
-            let (folder, writers) = ("\(directory)/agent-\(index)", writers[index % writers.count])
+            let (folder, queue) = ("\(directory)/agent-\(index)", databaseQueues[index % databaseQueues.count])
             let store = try await withCheckedThrowingContinuation { continuation in
-                creation.async {
-                    continuation.resume(
-                        with: Result { try Self.openStore(in: folder, account: account, writers: writers) })
+                creationQueue.async {
+                    continuation.resume(with: Result { try Self.openStore(in: folder, account: account, on: queue) })
                 }
             }
             return OpenStore(
@@ -73,12 +71,12 @@ actor AgentHost {
     }
 
     private static func openStore(
-        in folder: String, account: PublicKey, writers: DispatchQueue
+        in folder: String, account: PublicKey, on queue: DispatchQueue
     ) throws -> AccountStore {
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         let sealingKey = try SealingKey.loadOrCreate(file: "\(folder)/sealing.key")
-        return try AccountStore.open(directory: folder, sealingKey: sealingKey, account: account, writers: writers)
+        return try AccountStore.open(directory: folder, sealingKey: sealingKey, account: account, sharedQueue: queue)
     }
 
     nonisolated func openPool(

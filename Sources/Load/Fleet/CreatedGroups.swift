@@ -1,8 +1,8 @@
 import PikaCore
 
-/// The groups that exist, with their chats.
+/// Chat ids of the created groups, by group number.
 struct CreatedGroups: Sendable {
-    /// The groups' numbers, ascending: a message goes to a random one, so they must not be sorted for each message.
+    /// Group numbers, ascending. Kept sorted, because the recipient of every message is drawn from them.
     private(set) var numbers: [Int] = []
     private var chats: [Int: ChatID] = [:]
 
@@ -10,7 +10,7 @@ struct CreatedGroups: Sendable {
 
     mutating func note(_ chatID: ChatID, of group: Int) {
         guard self.chats.updateValue(chatID, forKey: group) == nil else { return }
-        // Groups are created nearly in this order.
+        // Searched from the end, because groups are created nearly in ascending order.
         let position = self.numbers.lastIndex { $0 < group }.map { $0 + 1 } ?? 0
         self.numbers.insert(group, at: position)
     }

@@ -37,7 +37,7 @@ final class Fleet: Sendable {
     func chat(of group: Int) -> ChatID? { created.withLock { $0[group] } }
     func note(_ chatID: ChatID, of group: Int) { created.withLock { $0.note(chatID, of: group) } }
     var chatCount: Int { createdGroups.count }
-    /// The numbers of the groups that exist, ascending.
+    /// Numbers of the created groups, ascending.
     var createdGroups: [Int] { created.withLock { $0.numbers } }
 
     /// Returns the group's current members that may send.

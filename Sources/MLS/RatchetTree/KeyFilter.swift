@@ -5,7 +5,7 @@ struct KeyFilter {
     private var endings = [UInt64](repeating: 0, count: 1 << 10)
     private var met: Set<[UInt8]> = []
 
-    /// Creates an empty set with room for so many keys.
+    /// Creates an empty set that holds `capacity` keys without growing.
     init(capacity: Int) { self.keys.reserveCapacity(capacity) }
 
     init(_ keys: [[UInt8]]) {

@@ -2,15 +2,14 @@ public import TLSCodec
 
 // HPKECiphertext encrypted_path_secret<V>;
 
-/// The ciphertexts of a path node (RFC 9420 §7.6), in the encoding in which they arrive: there may be thousands, and a
-/// member reads one.
+/// Ciphertexts of a path node (RFC 9420 §7.6), kept encoded: there may be thousands, of which a member reads one.
 public struct PathCiphertexts: RandomAccessCollection, Sendable, TLSEncodable, TLSDecodable {
     private struct Place: Sendable {
         let kemOutput: Range<Int>
         let ciphertext: Range<Int>
     }
 
-    /// The content of the vector, as a view of the input; its indices are those of the places.
+    /// The vector without its length, as a view of the input. The ranges of `places` index it.
     private let encoded: ArraySlice<UInt8>
     private let places: [Place]
 
@@ -30,7 +29,7 @@ public struct PathCiphertexts: RandomAccessCollection, Sendable, TLSEncodable, T
         self.places = places
     }
 
-    /// Checks the encoding of all ciphertexts.
+    /// Decodes the vector, and checks the encoding of every ciphertext.
     public init(from reader: inout TLSReader) throws(TLSCodecError) {
         (self.encoded, self.places) = try reader.readVector {
             (inner: inout TLSReader) throws(TLSCodecError) -> (ArraySlice<UInt8>, [Place]) in
@@ -52,6 +51,7 @@ public struct PathCiphertexts: RandomAccessCollection, Sendable, TLSEncodable, T
     public var startIndex: Int { 0 }
     public var endIndex: Int { self.places.count }
 
+    /// Decodes the ciphertext at `position`, counted from 0 in wire order.
     public subscript(position: Int) -> HPKECiphertext {
         let place = self.places[position]
         return HPKECiphertext(

@@ -1,4 +1,4 @@
-/// The nodes of a ratchet tree, in chunks: changing one node of a copy copies its chunk, not all nodes.
+/// Nodes of a ratchet tree, in chunks: changing one node of a copy copies one chunk, not all nodes.
 struct TreeNodes: RandomAccessCollection, Sendable {
     private static let chunkSize = 32
 
@@ -29,7 +29,7 @@ struct TreeNodes: RandomAccessCollection, Sendable {
         }
     }
 
-    /// Keeps the first nodes.
+    /// Removes all nodes after the first `count`; there must be at least as many.
     mutating func truncate(to count: Int) {
         let chunkCount = (count + Self.chunkSize - 1) / Self.chunkSize
         self.chunks.removeLast(self.chunks.count - chunkCount)

@@ -101,7 +101,8 @@ struct Branches: Sendable {
         self.rivals[groupID, default: []].removeAll { $0.invite == nil && $0.group.isActive == known.isActive }
         let rival = Rival(invite: nil, group: known)
         self.rivals[groupID]?.append(rival)
-        step.storeBranch(known, as: rival.storedKey)
+        let stored = known.stored
+        step.storeState(header: stored.header, stored.records, as: rival.storedKey)
     }
 
     /// Opens a late message of an earlier membership, which ended with this account's removal.
@@ -150,7 +151,9 @@ struct Branches: Sendable {
     mutating func abandon(_ group: MarmotGroup, at epoch: Epoch, _ step: inout CoreStep) {
         self.forgetAbandoned(of: group.groupID, &step)
         self.abandoned[group.groupID] = AbandonedBranch(group: group, epoch: epoch)
-        step.storeBranch(group, as: StoredGroupKey.abandonedBranch(group.groupID, epoch))
+        let stored = group.stored
+        step.storeState(
+            header: stored.header, stored.records, as: StoredGroupKey.abandonedBranch(group.groupID, epoch))
     }
 
     private mutating func forgetAbandoned(of groupID: GroupID, _ step: inout CoreStep) {
@@ -198,12 +201,10 @@ struct Branches: Sendable {
 }
 
 extension CoreStep {
-    /// Stores a complete state of a group under a key of its own.
-    fileprivate mutating func storeBranch(_ group: MarmotGroup, as key: [UInt8]) {
-        let stored = group.stored
-        self.changes.append(.putGroupHeader(key: key, header: stored.header))
+    /// Stores another complete state of a group under a key of its own.
+    mutating func storeState(header: Secret, _ records: [GroupRecord: Secret], as key: [UInt8]) {
+        self.changes.append(.putGroupHeader(key: key, header: header))
         self.changes.append(
-            .updateGroup(
-                key: key, GroupStorageChanges(replacesAll: true, records: stored.records.mapValues { .some($0) })))
+            .updateGroup(key: key, GroupStorageChanges(replacesAll: true, records: records.mapValues { .some($0) })))
     }
 }

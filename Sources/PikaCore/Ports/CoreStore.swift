@@ -369,8 +369,7 @@ package struct MemoName: Sendable, Hashable {
         case heldMessage = "held_message"
         /// The id of a recent item of a feed; the key is the feed's name, a zero and a slot, 2 bytes big-endian.
         case feedItem = "feed_item"
-        /// The use of a group's present state while invitations lead to other ones, or this account has left one for an
-        /// invitation; the key is the group id.
+        /// The use of a group's present state, while other states of the group are known; the key is the group id.
         case otherStates = "other_states"
         /// A disbanded group, kept permanently; the key is the group id.
         case tombstone

@@ -2,20 +2,22 @@ import MLS
 import Marmot
 import Nostr
 
-/// A state of a joined group of the second generation beside the one that the group is in, and the use that other members
-/// make of it: the waiting events that it opens, and that the states which follow from it open.
+/// An alternative to the present state of a group of the second generation, and its latest use by other members: the
+/// latest waiting event that it or a state after it opens.
 struct OtherState: Sendable {
-    let group: ComponentGroup
-    /// The state after the events that were read. Its clock is its own: every pass ends at once. Not stored.
-    private var probe: ConvergingGroup
-    private var clock: Int64 = 0
-    /// Milliseconds after which any pass is over.
+    /// Limit on repeated reads of all waiting events. Each tries many events with many keys, and a member can send any
+    /// number of commits.
+    static let maximumRepetitions = 16
+    /// Milliseconds after which any pass has ended.
     private static let passTime: Int64 = 10_000
-    /// The number of commits after which all waiting events are read again: a member can send any number of commits, and
-    /// trying many events on many keys takes long.
-    static let maximumRounds = 16
+
+    let group: ComponentGroup
+    /// The state after the events that were read. Not stored.
+    private var probe: ConvergingGroup
+    /// Clock of ``probe`` alone, in milliseconds: a pass ends as soon as its events have been read.
+    private var clock: Int64 = 0
     private var isFresh = true
-    private var rounds = 0
+    private var repetitions = 0
     private var latest: UnixTime?
 
     init(_ group: ComponentGroup) {
@@ -23,22 +25,25 @@ struct OtherState: Sendable {
         self.probe = ConvergingGroup(group)
     }
 
-    /// The time of the latest event that was opened; nil without one, and if this account cannot continue there.
+    /// Time of the latest opened event; nil if none was opened, or if this account is not a member afterwards.
     var use: UnixTime? { self.probe.isActive ? self.latest : nil }
 
-    /// Reads newly arrived events; on the first call, and after each of the first ``maximumRounds`` commits, all waiting ones.
+    /// Reads newly arrived events. The first call, and each of the first ``maximumRepetitions`` commits, read all waiting
+    /// events instead.
     ///
-    /// - Parameter now: limits the times of events, which their senders choose.
+    /// - Parameters:
+    ///   - now: later event times count as this one, because senders choose them.
+    ///   - waiting: returns all waiting events of the group, `fresh` among them.
     mutating func read(_ fresh: [Event], now: UnixTime, waiting: () -> [Event]) {
         var events = self.isFresh ? waiting() : fresh
         self.isFresh = false
-        while self.read(events, now: now), self.rounds < Self.maximumRounds {
-            self.rounds += 1
+        while self.read(events, now: now), self.repetitions < Self.maximumRepetitions {
+            self.repetitions += 1
             events = waiting()
         }
     }
 
-    /// Returns whether other events may be readable now.
+    /// Returns whether the probe has a new state, which may open further events.
     private mutating func read(_ events: [Event], now: UnixTime) -> Bool {
         let version = self.probe.convergence.version
         for event in events {

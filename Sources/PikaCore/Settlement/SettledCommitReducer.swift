@@ -31,7 +31,7 @@ extension CoreModel {
         let horizon = move.to.epoch.earlier(by: ConvergencePolicy.standard.maximumRewind)
         self.settlement.prune(groupID, before: horizon, &step)
         self.settlement.withdrawals.forgetRepeats(of: groupID, before: horizon, &step)
-        self.settlement.others.forgetOld(of: groupID, after: move.to.epoch, &step)
+        self.settlement.others.forgetOld(of: groupID, tip: move.to.epoch, &step)
         let isRenamed =
             self.groups[groupID]?.data.nostrGroupID != turn.state.routing.nostrGroupID || self.hasNewIDs(since: turn)
         let isMember = move.standing == .member

@@ -12,7 +12,7 @@ struct StoredConvergingKey: Hashable {
         case convergence(ConvergencePart)
         /// An own commit's event and invitations.
         case ownCommit(Bytes32)
-        /// A state that this account has left for that of an invitation, with MLS records of its own (``OtherStates``).
+        /// The state that this account left for an invitation, with its own MLS records (``OtherStates``).
         case left
     }
 

@@ -18,6 +18,19 @@ import Testing
         return world
     }
 
+    /// A group of the first three of four accounts, and the one of its two admins that loses if both commit at once.
+    private static func twoAdmins() throws -> (world: ReducerWorld, loser: Int) {
+        var world = try ReducerWorld(4, groupProtocol: .v2)
+        for index in 0..<4 { world.reduce(index, .started) }
+        world.settle()
+        world.act(0, .createGroupChat(name: "Lab", peers: [world[1].key, world[2].key]), "create")
+        world.advance(seconds: 3)
+        let admins = [world[0].key, world[1].key]
+        world.act(0, .setGroupAdmins(chatID: world[0].chatID, admins: admins), "admins")
+        world.advance(seconds: 3)
+        return (world, admins[0] < admins[1] ? 1 : 0)
+    }
+
     /// The joins that handlers learnt of. A restart delivers unhandled events again, which does not count.
     private func joins(_ world: ReducerWorld, _ index: Int) -> [JoinEvent] {
         var rows: Set<Int64> = []
@@ -87,16 +100,8 @@ import Testing
     }
 
     @Test func memberOfLosingBranchFollowsNewInvitation() throws {
-        var world = try ReducerWorld(4, groupProtocol: .v2)
-        for index in 0..<4 { world.reduce(index, .started) }
-        world.settle()
-        world.act(0, .createGroupChat(name: "Lab", peers: [world[1].key, world[2].key]), "create")
-        world.advance(seconds: 3)
-        world.act(
-            0, .setGroupAdmins(chatID: world[0].chatID, admins: [world[0].key, world[1].key]), "admins")
-        world.advance(seconds: 3)
+        var (world, loser) = try Self.twoAdmins()
         // Two admins commit at once; the one that loses has invited a new member.
-        let loser = world[0].key < world[1].key ? 1 : 0
         world.act(loser, .addGroupMembers(chatID: world[loser].chatID, peers: [world[3].key]), "add")
         world.act(1 - loser, .renameGroup(chatID: world[1 - loser].chatID, name: "new"), "rename")
         world.settle()
@@ -127,15 +132,7 @@ import Testing
 
     /// Regardless of the winner, messages that the new member sent on the losing branch are sent again.
     @Test func authorLeavingBranchRepeatsItsMessages() throws {
-        var world = try ReducerWorld(4, groupProtocol: .v2)
-        for index in 0..<4 { world.reduce(index, .started) }
-        world.settle()
-        world.act(0, .createGroupChat(name: "Lab", peers: [world[1].key, world[2].key]), "create")
-        world.advance(seconds: 3)
-        world.act(
-            0, .setGroupAdmins(chatID: world[0].chatID, admins: [world[0].key, world[1].key]), "admins")
-        world.advance(seconds: 3)
-        let loser = world[0].key < world[1].key ? 1 : 0
+        var (world, loser) = try Self.twoAdmins()
         world.act(loser, .addGroupMembers(chatID: world[loser].chatID, peers: [world[3].key]), "add")
         // The key package is found, and the commit made, before the other admin's arrives.
         world.catchUp(loser)
@@ -157,8 +154,8 @@ import Testing
         #expect(world.memos(.reseal, 3) == 0)
     }
 
-    /// A group of the first three accounts. The first two are admins, and add the fourth one at once, each without the
-    /// other's events; it has neither invitation yet.
+    /// A group whose two admins add the fourth account at once, each without the other's events. That account has neither
+    /// invitation yet.
     private struct DoubleInvitation {
         var world: ReducerWorld
         let loser: Int
@@ -168,15 +165,8 @@ import Testing
         let winning: Event
 
         init() throws {
-            self.world = try ReducerWorld(4, groupProtocol: .v2)
-            for index in 0..<4 { self.world.reduce(index, .started) }
-            self.world.settle()
-            self.world.act(0, .createGroupChat(name: "Lab", peers: [self.world[1].key, self.world[2].key]), "create")
-            self.world.advance(seconds: 3)
-            let admins = [self.world[0].key, self.world[1].key]
-            self.world.act(0, .setGroupAdmins(chatID: self.world[0].chatID, admins: admins), "admins")
-            self.world.advance(seconds: 3)
-            (self.loser, self.winner) = admins[0] < admins[1] ? (1, 0) : (0, 1)
+            (self.world, self.loser) = try SecondGenerationEntryTests.twoAdmins()
+            self.winner = 1 - self.loser
             let before = self.world.relayed.count
             for (index, other) in [(self.loser, self.winner), (self.winner, self.loser)] {
                 let chatID = self.world[index].chatID

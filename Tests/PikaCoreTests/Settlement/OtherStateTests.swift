@@ -42,7 +42,7 @@ import Testing
 
     /// A member can send any number of commits.
     @Test func commitsCauseBoundedWork() throws {
-        var (state, events, now) = try self.commits(OtherState.maximumRounds + 8)
+        var (state, events, now) = try self.commits(OtherState.maximumRepetitions + 8)
         var (waiting, reads) = ([Event](), 0)
         for event in events {
             waiting.append(event)
@@ -51,7 +51,7 @@ import Testing
                 return waiting
             }
         }
-        #expect(reads == OtherState.maximumRounds + 1)
+        #expect(reads == OtherState.maximumRepetitions + 1)
         #expect(state.use == events.last?.createdAt)
     }
 }
