@@ -237,15 +237,29 @@ extension RelayConnection {
     }
 
     private func log(_ state: RelayConnectionState) {
-        let name = Logger.MetadataValue.string(relay.string)
-        switch state {
-        case .connected: environment.logger.info("Relay connected", metadata: ["relay": name])
-        case .retrying(let attempt, let reason):
-            environment.logger.info(
-                "Relay connection lost",
-                metadata: ["relay": name, "attempt": "\(attempt)", "reason": .string(reason)])
-        case .connecting: environment.logger.debug("Relay connecting", metadata: ["relay": name])
-        case .disconnected: environment.logger.debug("Relay disconnected", metadata: ["relay": name])
+        var metadata: Logger.Metadata = ["relay": .string(relay.string)]
+        if case .retrying(let attempt, let reason) = state {
+            metadata["attempt"] = "\(attempt)"
+            metadata["reason"] = .string(reason)
+        }
+        let (level, message) = state.logEntry
+        environment.logger.log(level: level, message, metadata: metadata)
+    }
+}
+
+extension RelayConnectionState {
+    /// Number of consecutive failures that is reported as an outage, once.
+    private static let failuresOfOutage = 3
+
+    /// Level and text of the log entry about the change to this state.
+    var logEntry: (level: Logger.Level, message: Logger.Message) {
+        switch self {
+        case .connected: (.info, "Relay connected")
+        case .retrying(Self.failuresOfOutage, _):
+            (.warning, "Relay unreachable, still trying; check that it is running and that its URL is correct")
+        case .retrying: (.info, "Relay connection lost")
+        case .connecting: (.debug, "Relay connecting")
+        case .disconnected: (.debug, "Relay disconnected")
         }
     }
 }
