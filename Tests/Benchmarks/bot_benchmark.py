@@ -10,6 +10,9 @@ handled, on disk, encrypted, signed and accepted by the relay. The rate is that 
 messages arrived; meanwhile guest and observer are gone, and the relay counts the answers, so that Python takes no part in
 it. For comparison, a bot on MDK's Python API answers the same group. Idle: resident memory and processor
 time of the worker, and the time from the start of its process to `ready`. Prints Markdown.
+
+`--minutes 60` measures something else: the worker's memory and its state on disk under a constant load. Every message must
+be answered.
 """
 
 import argparse
@@ -51,6 +54,7 @@ observe: {{ level: error, canary: never }}
 WARMING = 20
 IDLE_SECONDS = 20
 STARTS = 7
+ROWS = 12
 TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -274,11 +278,43 @@ async def at_rest(options, relay, folder):
         founder.close()
 
 
+async def endurance(options, relay, folder):
+    """Rows of messages, answers, resident memory of the worker, and size of its state."""
+    print("| minute | messages | answers | resident, MiB | state, MiB |\n|---|---|---|---|---|")
+    guest = Member("guest", relay, folder)
+    await guest.start()
+    bot = Bot(str(options.pikabot), relay, folder)
+    await bot.start()
+    group = await guest.create_group("endurance", [bot.pubkey])
+    worker = await bot.worker()
+    await asyncio.sleep(2)  # until it has joined
+    observer = Observer(relay, group)
+    await observer.start()
+    began, sent = time.perf_counter(), 0
+    for part in range(1, ROWS + 1):
+        while time.perf_counter() < began + options.minutes * 60 * part / ROWS:
+            event = await guest.encrypt(group, f"/ping {sent}")
+            observer.guests.add(event["id"])
+            await guest.connection.publish(event)
+            sent += 1
+            await asyncio.sleep(max(0, began + sent / options.rate - time.perf_counter()))
+        await observer.until_answers(sent)
+        state = sum(file.stat().st_size for file in (folder / "state").rglob("*") if file.is_file()) / 2**20
+        minute = options.minutes * part / ROWS
+        print(f"| {minute:.1f} | {sent} | {len(observer.answers)} | {resident(worker):.1f} | {state:.1f} |", flush=True)
+    await observer.close()
+    await guest.close()
+    await bot.close()
+
+
 async def measure(options):
     folder = Path(tempfile.mkdtemp(prefix="bot-benchmark-"))
     relay = OurRelay(options.pikabot, folder)
     await relay.start()
     try:
+        if options.minutes:
+            await endurance(options, relay, folder)
+            return
         others = []
         with open(folder / "others.log", "ab") as log:
             for number in range(max(options.members) - 2):
@@ -301,4 +337,6 @@ if __name__ == "__main__":
     parser.add_argument("--messages", type=int, default=500, help="sequential messages, for the latency")
     parser.add_argument("--burst", type=int, default=1000, help="simultaneous messages, for the rate")
     parser.add_argument("--groups", type=counts, default=[1, 50, 500])
+    parser.add_argument("--minutes", type=float, help="duration of a constant load, instead of the other measurements")
+    parser.add_argument("--rate", type=float, default=10, help="messages a second of the constant load")
     asyncio.run(measure(parser.parse_args()))

@@ -37,8 +37,8 @@ package struct WebSocketDial: MessageDial {
         }
         let settings = configuration
         do {
-            try await channel.executeThenClose { inbound, outbound in
-                let socket = OpenWebSocket(inbound, outbound, generator)
+            try await channel.closing {
+                let socket = OpenWebSocket(channel, generator)
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask { try await body(socket) }
                     group.addTask { try await socket.keepAlive(settings) }
@@ -58,24 +58,19 @@ package struct WebSocketDial: MessageDial {
 
 /// One open WebSocket.
 private final class OpenWebSocket: MessageStream {
-    private let inbound: NIOAsyncChannelInboundStream<WebSocketFrame>
-    private let outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>
+    private let channel: WebSocketChannel
     private let generator: SharedGenerator
     private let lastTraffic = Mutex(ContinuousClock.now)
 
-    init(
-        _ inbound: NIOAsyncChannelInboundStream<WebSocketFrame>,
-        _ outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>, _ generator: SharedGenerator
-    ) {
-        self.inbound = inbound
-        self.outbound = outbound
+    init(_ channel: WebSocketChannel, _ generator: SharedGenerator) {
+        self.channel = channel
         self.generator = generator
     }
 
     func send(_ text: String) async throws { try await write(.text, ByteBuffer(string: text)) }
 
     func receive(_ body: @Sendable ([UInt8]) async throws -> Void) async throws {
-        for try await frame in inbound {
+        while let frame = try await channel.next() {
             lastTraffic.withLock { $0 = .now }
             // RFC 6455 section 5.1.
             guard frame.maskKey == nil else { throw FeedError(.badAnswer, "unexpected masked frame") }
@@ -108,7 +103,7 @@ private final class OpenWebSocket: MessageStream {
 
     private func write(_ opcode: WebSocketOpcode, _ data: ByteBuffer) async throws {
         var generator = generator
-        try await outbound.write(
+        try await channel.write(
             WebSocketFrame(fin: true, opcode: opcode, maskKey: .random(using: &generator), data: data))
     }
 }

@@ -18,49 +18,46 @@ private final class ReportedTime: Sendable {
 
 /// One WebSocket session, from the connection attempt to its end.
 extension RelayConnection {
-    func hold(session: Int) async {
+    func hold(session: Int) async { sessionEnded(session, await runSession(session)) }
+
+    private func runSession(_ session: Int) async -> Disconnection {
+        let reportedTime = ReportedTime()
+        let channel: WebSocketChannel
+        do {
+            channel = try await attemptConnection {
+                reportedTime.set($0.seconds(since: self.environment.clock.now.unixTime))
+            }
+        } catch {
+            return Disconnection(connecting: error)
+        }
+        guard sessionBegan(session, channel) else {
+            await channel.close()
+            return Disconnection(.goodbye, "cancelled")
+        }
+        if let offset = reportedTime.offset { await deliver(.clock(relay: relay, offset: offset), bytes: 0) }
+        let reason = await read(channel, session)
+        answerClose(reason)
+        await channel.close()
+        return reason
+    }
+
+    /// Connects, unless the session is aborted meanwhile.
+    private func attemptConnection(
+        onDate: @escaping @Sendable (UnixTime) -> Void
+    ) async throws -> WebSocketChannel {
         let (aborts, abort) = AsyncStream<Never>.makeStream()
-        sessionMayBeAborted(abort)
-        let reason = await withTaskGroup(of: Disconnection?.self) { group in
-            group.addTask { await self.runSession(session) }
+        attemptMayBeAborted(abort)
+        return try await withThrowingTaskGroup(of: WebSocketChannel?.self) { group in
+            group.addTask { try await self.connect(onDate: onDate) }
             group.addTask {
                 for await _ in aborts {}
                 return nil
             }
-            var reason: Disconnection?
-            for await end in group {
-                reason = reason ?? end
-                group.cancelAll()
-            }
-            return reason ?? Disconnection(.goodbye, "cancelled")
-        }
-        sessionEnded(session, reason)
-    }
-
-    @concurrent
-    private nonisolated func runSession(_ session: Int) async -> Disconnection {
-        let channel: WebSocketChannel
-        let reportedTime = ReportedTime()
-        do {
-            channel = try await connect { reportedTime.set($0.seconds(since: self.environment.clock.now.unixTime)) }
-        } catch {
-            return Disconnection(connecting: error)
-        }
-        // Room for everything that is sent again after a reconnect, and a margin.
-        let most = environment.configuration.unansweredEvents + 4_096
-        let (frames, outbox) = AsyncStream.makeStream(of: WebSocketFrame.self, bufferingPolicy: .bufferingOldest(most))
-        do {
-            return try await channel.executeThenClose { inbound, outbound in
-                await self.sessionBegan(session, outbox: outbox)
-                if let offset = reportedTime.offset {
-                    await self.deliver(.clock(relay: self.relay, offset: offset), bytes: 0)
-                }
-                let reason = await self.readAndWrite(inbound, outbound, frames, session)
-                await self.answerClose(reason, outbound)
-                return reason
-            }
-        } catch {
-            return Disconnection(reading: error)
+            let first = try await group.next() ?? nil
+            group.cancelAll()
+            let second = try await group.next() ?? nil
+            guard let channel = first ?? second else { throw CancellationError() }
+            return channel
         }
     }
 
@@ -89,53 +86,14 @@ extension RelayConnection {
         throw failure
     }
 
-    private nonisolated func readAndWrite(
-        _ inbound: NIOAsyncChannelInboundStream<WebSocketFrame>,
-        _ outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>, _ frames: AsyncStream<WebSocketFrame>,
-        _ session: Int
-    ) async -> Disconnection {
-        await withTaskGroup(of: Disconnection.self) { group in
-            group.addTask { await self.read(inbound, session) }
-            group.addTask { await self.write(frames, outbound) }
-            var first: Disconnection?
-            for await end in group {
-                first = first ?? end
-                group.cancelAll()
-            }
-            return first ?? Disconnection(.goodbye, "cancelled")
-        }
-    }
-
-    /// Answers a close frame with one (RFC 6455 section 5.5.1). An oversize message is closed with its own code.
-    private nonisolated func answerClose(
-        _ reason: Disconnection, _ outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>
-    ) async {
-        let code: WebSocketErrorCode
+    /// Answers a close frame with one (RFC 6455 section 5.5.1), unless this side has sent one. An oversize message is
+    /// closed with its own code.
+    private func answerClose(_ reason: Disconnection) {
         switch reason.reason {
-        case .closed: code = .normalClosure
-        case .oversize: code = .messageTooLarge
-        case .protocolError: code = .protocolError
-        case .unreachable, .notAllowed, .tls, .upgrade, .silent, .stalled, .flooded, .failed, .goodbye: return
-        }
-        var generator = environment.generator
-        let data = ByteBuffer(closing: code)
-        // The peer may be gone already.
-        try? await outbound.write(
-            WebSocketFrame(fin: true, opcode: .connectionClose, maskKey: .random(using: &generator), data: data))
-    }
-
-    private nonisolated func write(
-        _ frames: AsyncStream<WebSocketFrame>, _ outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>
-    ) async -> Disconnection {
-        do {
-            for await frame in frames {
-                try await outbound.write(frame)
-                guard frame.opcode == .connectionClose else { continue }
-                try await environment.clock.sleep(environment.configuration.closeTimeout)
-            }
-            return Disconnection(.goodbye, "goodbye")
-        } catch {
-            return Disconnection(.failed, "write failed: \(Disconnection.describe(error))")
+        case .closed: writeClose(.normalClosure)
+        case .oversize: writeClose(.messageTooLarge)
+        case .protocolError: writeClose(.protocolError)
+        case .unreachable, .notAllowed, .tls, .upgrade, .silent, .stalled, .flooded, .failed, .goodbye: break
         }
     }
 }
@@ -143,13 +101,25 @@ extension RelayConnection {
 // MARK: Reading
 
 extension RelayConnection {
-    @concurrent
-    private nonisolated func read(
-        _ inbound: NIOAsyncChannelInboundStream<WebSocketFrame>, _ session: Int
-    ) async -> Disconnection {
+    /// Number of frames after which other inputs of the connection have their turn.
+    private static let framesPerTurn = 16
+
+    private enum Reception {
+        case updates([RelayUpdate], bytes: Int)
+        case end(Disconnection)
+    }
+
+    private func read(_ channel: WebSocketChannel, _ session: Int) async -> Disconnection {
+        var frames = 0
         do {
-            for try await frame in inbound {
-                if let end = await receive(frame, session) { return end }
+            while let frame = try await channel.next() {
+                switch receive(frame, session) {
+                case .updates(let updates, let bytes):
+                    for update in updates { await deliver(update, bytes: bytes) }
+                case .end(let reason): return reason
+                }
+                frames += 1
+                if frames.isMultiple(of: Self.framesPerTurn) { await Task.yield() }
             }
             return Disconnection(.closed, "the relay closed the connection")
         } catch {
@@ -157,22 +127,23 @@ extension RelayConnection {
         }
     }
 
-    /// - Returns: The reason to stop reading, if there is one.
-    private nonisolated func receive(_ frame: WebSocketFrame, _ session: Int) async -> Disconnection? {
+    // Not inlined into the reading task, as `MessageVerifier.read`.
+    @inline(never)
+    private func receive(_ frame: WebSocketFrame, _ session: Int) -> Reception {
         // RFC 6455 section 5.1.
-        guard frame.maskKey == nil else { return Disconnection(.protocolError, "unexpected masked frame") }
+        guard frame.maskKey == nil else { return .end(Disconnection(.protocolError, "unexpected masked frame")) }
         switch frame.opcode {
-        case .text: await receive(Array(frame.data.readableBytesView), session)
-        case .binary: await refuse(.binaryFrame)
-        case .ping: await pong(frame.data, session: session)
-        case .pong: await noteTraffic()
-        case .connectionClose: return Disconnection(.closed, Self.describe(of: frame.data))
-        default: return Disconnection(.protocolError, "unknown frame type")
+        case .text: return receive(Array(frame.data.readableBytesView), session)
+        case .binary: return refuse(.binaryFrame)
+        case .ping: pong(frame.data, session: session)
+        case .pong: noteTraffic()
+        case .connectionClose: return .end(Disconnection(.closed, Self.describe(of: frame.data)))
+        default: return .end(Disconnection(.protocolError, "unknown frame type"))
         }
-        return nil
+        return .updates([], bytes: 0)
     }
 
-    private nonisolated func receive(_ json: [UInt8], _ session: Int) async {
+    private func receive(_ json: [UInt8], _ session: Int) -> Reception {
         environment.metrics.countReceived()
         switch environment.verifier.read(json, from: relay) {
         case .success(let message):
@@ -181,33 +152,37 @@ extension RelayConnection {
                     "Relay sent a notice",
                     metadata: ["relay": .string(relay.string), "text": .string(String(text.prefix(256)))])
             }
-            for update in await received(message, bytes: json.count, session: session) {
-                await deliver(update, bytes: json.count)
-            }
-        case .failure(let refused): await refuse(refused.reason)
+            return .updates(received(message, bytes: json.count, session: session), bytes: json.count)
+        case .failure(let refused): return refuse(refused.reason)
         }
     }
 
-    private nonisolated func refuse(_ reason: RefusalReason) async {
-        await noteTraffic()
-        await deliver(.refused(relay: relay, reason: reason.rawValue), bytes: 0)
+    private func refuse(_ reason: RefusalReason) -> Reception {
+        noteTraffic()
+        return .updates([.refused(relay: relay, reason: reason.rawValue)], bytes: 0)
     }
 
-    nonisolated func deliver(_ update: RelayUpdate, bytes: Int) async {
+    /// Hands an update to its consumer; while there is no room, nothing is read.
+    func deliver(_ update: RelayUpdate, bytes: Int) async {
+        guard !offer(update, bytes: bytes) else { return }
+        readingHeld()
+        await environment.updates.send(update, bytes: bytes)
+        readingResumed()
+    }
+
+    /// Returns false if the update has to wait.
+    private func offer(_ update: RelayUpdate, bytes: Int) -> Bool {
         switch update {
         case .event(_, let subscription, let event):
             guard environment.delivered.isFirst(event.id, for: subscription) else {
                 environment.metrics.countDuplicate()
-                return
+                return true
             }
         case .refused, .endOfStoredEvents, .closed, .state, .clock: break
         }
-        if environment.listeners.deliver(update) { return }
+        if environment.listeners.deliver(update) { return true }
         environment.observer?(update)
-        guard !environment.updates.offer(update, bytes: bytes) else { return }
-        await readingHeld()
-        await environment.updates.send(update, bytes: bytes)
-        await readingResumed()
+        return environment.updates.offer(update, bytes: bytes)
     }
 
     private static func describe(of close: ByteBuffer) -> String {

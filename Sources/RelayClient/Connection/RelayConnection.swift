@@ -20,10 +20,12 @@ actor RelayConnection {
         case stop
     }
 
-    /// Steps that need the task group of `run()`; all other actions are performed at once.
-    private enum Step: Sendable {
+    /// What `run()` handles: commands, and the actions that need its task group; all other actions are performed at once.
+    private enum Input: Sendable {
+        case command(Command)
         case connect(session: Int)
         case schedule(StateMachine.Timer, after: Duration)
+        case abort(WebSocketChannel, after: Duration)
         case logIn(challenge: String, session: Int)
         case askToRetire(handled: Int)
         case finish
@@ -32,17 +34,16 @@ actor RelayConnection {
     let relay: RelayURL
     let environment: ConnectionEnvironment
     private let retire: @Sendable (RelayConnection, _ handled: Int) async -> Void
-    private let commands: AsyncStream<Command>
-    private nonisolated let nextCommand: AsyncStream<Command>.Continuation
-    private let steps: AsyncStream<Step>
-    private let nextStep: AsyncStream<Step>.Continuation
+    private let inputs: AsyncStream<Input>
+    private nonisolated let nextInput: AsyncStream<Input>.Continuation
     private var machine: StateMachine
     private var handled = 0
     private var publishers: [Int: @Sendable (PublishReport.Outcome) -> Void] = [:]
     private var fetchers: [Int: @Sendable (FetchOutcome) -> Void] = [:]
-    /// The current session's outgoing frames, and the means to abort it.
-    private var outbox: AsyncStream<WebSocketFrame>.Continuation?
+    /// Aborts the current connection attempt.
     private var abort: AsyncStream<Never>.Continuation?
+    /// The current session's channel, until its close frame is sent.
+    private var channel: WebSocketChannel?
     private var generator: SharedGenerator
 
     /// - Parameter retire: Asked whether the connection may end, with the number of commands it has handled.
@@ -56,27 +57,35 @@ actor RelayConnection {
         generator = environment.generator
         machine = StateMachine(
             relay: relay, configuration: environment.configuration, canLogIn: environment.signer != nil)
-        (commands, nextCommand) = AsyncStream.makeStream()
-        (steps, nextStep) = AsyncStream.makeStream()
+        (inputs, nextInput) = AsyncStream.makeStream()
     }
 
     nonisolated func enqueue(_ command: Command) {
-        guard case .terminated = nextCommand.yield(command) else { return }
+        guard case .terminated = nextInput.yield(.command(command)) else { return }
         Self.refuse(command)
     }
 
     /// Runs until a `stop` command, or until cancellation, which closes the socket at once.
     func run() async {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.handleCommands() }
-            for await step in steps {
-                switch step {
+        // Discarding, because other groups keep each ended task, such as a timer's, until it is asked for.
+        await withDiscardingTaskGroup { group in
+            for await input in inputs {
+                switch input {
+                case .command(let command):
+                    handled += 1
+                    handle(command, now: environment.clock.now)
                 case .connect(let session): group.addTask { await self.hold(session: session) }
                 case .schedule(let timer, let wait): group.addTask { await self.wait(for: timer, wait) }
+                case .abort(let channel, let wait):
+                    group.addTask { [clock = environment.clock] in
+                        // Cancellation means that the session has ended, or is to end at once.
+                        try? await clock.sleep(wait)
+                        channel.abort()
+                    }
                 case .logIn(let challenge, let session):
                     group.addTask { await self.logIn(challenge, session: session) }
                 case .askToRetire(let handled): await retire(self, handled)
-                case .finish: nextStep.finish()
+                case .finish: nextInput.finish()
                 }
             }
             group.cancelAll()
@@ -87,8 +96,8 @@ actor RelayConnection {
     /// Stops the state machine, and fails all pending requests.
     func abandon() async {
         perform(machine.stop())
-        nextCommand.finish()
-        for await command in commands { Self.refuse(command) }
+        nextInput.finish()
+        for await case .command(let command) in inputs { Self.refuse(command) }
     }
 
     static func refuse(_ command: Command) {
@@ -104,13 +113,6 @@ actor RelayConnection {
 // MARK: Inputs of the state machine
 
 extension RelayConnection {
-    private func handleCommands() async {
-        for await command in commands {
-            handled += 1
-            handle(command, now: environment.clock.now)
-        }
-    }
-
     // Not inlined, as `received`, `perform` and `elapse` below: their temporaries would stay in the frames of the tasks
     // that call them for as long as the connection lasts.
     @inline(never)
@@ -150,23 +152,22 @@ extension RelayConnection {
         perform(machine.signed(event, challenge: challenge, session: session))
     }
 
-    func sessionBegan(
-        _ session: Int, outbox: AsyncStream<WebSocketFrame>.Continuation
-    ) {
-        self.outbox = outbox
-        perform(machine.connected(session: session, now: environment.clock.now))
-        // The session was abandoned while it was being set up.
-        if machine.phase != .connected { outbox.finish() }
-    }
-
-    func sessionMayBeAborted(_ abort: AsyncStream<Never>.Continuation) {
+    func attemptMayBeAborted(_ abort: AsyncStream<Never>.Continuation) {
         self.abort = abort
         // A stop or a cancellation came first.
         if machine.phase != .connecting { abort.finish() }
     }
 
+    /// Returns false if the session was abandoned while it was being set up.
+    func sessionBegan(_ session: Int, _ channel: WebSocketChannel) -> Bool {
+        abort = nil
+        self.channel = channel
+        perform(machine.connected(session: session, now: environment.clock.now))
+        return machine.phase == .connected
+    }
+
     func sessionEnded(_ session: Int, _ reason: Disconnection) {
-        outbox = nil
+        channel = nil
         abort = nil
         perform(machine.disconnected(session: session, reason, now: environment.clock.now, using: &generator))
     }
@@ -197,12 +198,12 @@ extension RelayConnection {
         var updates: [RelayUpdate] = []
         for action in actions {
             switch action {
-            case .connect(let session): nextStep.yield(.connect(session: session))
+            case .connect(let session): nextInput.yield(.connect(session: session))
             case .disconnect(_, let handshake): disconnect(handshake: handshake)
             case .send(let message): write(.text, ByteBuffer(bytes: message.json()))
             case .ping: write(.ping, ByteBuffer())
-            case .logIn(let challenge, let session): nextStep.yield(.logIn(challenge: challenge, session: session))
-            case .schedule(let timer, let wait): nextStep.yield(.schedule(timer, after: wait))
+            case .logIn(let challenge, let session): nextInput.yield(.logIn(challenge: challenge, session: session))
+            case .schedule(let timer, let wait): nextInput.yield(.schedule(timer, after: wait))
             case .resolvePublish(let number, let outcome):
                 environment.metrics.count(outcome)
                 publishers.removeValue(forKey: number)?(outcome)
@@ -213,27 +214,39 @@ extension RelayConnection {
                 environment.updates.push(.state(relay: relay, state))
             case .emit(let update): updates.append(update)
             case .lost(let reason): environment.metrics.count(reason.reason)
-            case .becameIdle: nextStep.yield(.askToRetire(handled: handled))
-            case .finish: nextStep.yield(.finish)
+            case .becameIdle: nextInput.yield(.askToRetire(handled: handled))
+            case .finish: nextInput.yield(.finish)
             }
         }
         return updates
     }
 
     private func write(_ opcode: WebSocketOpcode, _ data: ByteBuffer) {
-        let frame = WebSocketFrame(fin: true, opcode: opcode, maskKey: .random(using: &generator), data: data)
-        guard case .dropped = outbox?.yield(frame) else { return }
+        guard let channel else { return }
+        // Room for everything that is sent again after a reconnect, and a margin.
+        let limit = environment.configuration.unansweredEvents + 4_096
+        guard !channel.enqueue(frame(opcode, data), limit: limit) else { return }
         let reason = Disconnection(.stalled, "the relay stopped reading")
         perform(machine.drop(session: machine.session, reason))
     }
 
+    private func frame(_ opcode: WebSocketOpcode, _ data: ByteBuffer) -> WebSocketFrame {
+        WebSocketFrame(fin: true, opcode: opcode, maskKey: .random(using: &generator), data: data)
+    }
+
     private func disconnect(handshake: Bool) {
-        guard handshake, let outbox else {
-            abort?.finish()
-            return
-        }
+        abort?.finish()
+        guard let channel else { return }
+        guard handshake else { return channel.abort() }
         write(.connectionClose, ByteBuffer(closing: .normalClosure))
-        outbox.finish()
+        self.channel = nil
+        nextInput.yield(.abort(channel, after: environment.configuration.closeTimeout))
+    }
+
+    /// Sends the last frame of a session that the relay has ended. The peer may be gone already.
+    func writeClose(_ code: WebSocketErrorCode) {
+        write(.connectionClose, ByteBuffer(closing: code))
+        channel = nil
     }
 
     private func log(_ state: RelayConnectionState) {

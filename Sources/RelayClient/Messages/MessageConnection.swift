@@ -197,11 +197,11 @@ package actor MessageConnection<Codec: WebSocketCodec> {
         let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let greeting = await consumer.onConnect()
         do {
-            return try await channel.executeThenClose { inbound, outbound in
+            return try await channel.closing {
                 if let failure = await self.began(session, greeting, wake) { return failure }
                 return await withTaskGroup(of: Disconnection.self) { group in
-                    group.addTask { await self.read(inbound, session) }
-                    group.addTask { await self.write(wakes, outbound, session) }
+                    group.addTask { await self.read(channel, session) }
+                    group.addTask { await self.write(wakes, channel, session) }
                     var first: Disconnection?
                     for await end in group {
                         first = first ?? end
@@ -254,12 +254,12 @@ package actor MessageConnection<Codec: WebSocketCodec> {
     // MARK: Writing
 
     private nonisolated func write(
-        _ wakes: AsyncStream<Void>, _ outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>, _ session: Int
+        _ wakes: AsyncStream<Void>, _ channel: WebSocketChannel, _ session: Int
     ) async -> Disconnection {
         do {
             for await _ in wakes {
                 while let frame = await nextFrame(session) {
-                    try await outbound.write(frame)
+                    try await channel.write(frame)
                     guard frame.opcode == .connectionClose else { continue }
                     try await clock.sleep(configuration.closeTimeout)
                     return Disconnection(.goodbye, "goodbye")
@@ -299,11 +299,9 @@ package actor MessageConnection<Codec: WebSocketCodec> {
     // MARK: Reading
 
     @concurrent
-    private nonisolated func read(
-        _ inbound: NIOAsyncChannelInboundStream<WebSocketFrame>, _ session: Int
-    ) async -> Disconnection {
+    private nonisolated func read(_ channel: WebSocketChannel, _ session: Int) async -> Disconnection {
         do {
-            for try await frame in inbound {
+            while let frame = try await channel.next() {
                 // RFC 6455 section 5.1.
                 guard frame.maskKey == nil else { return Disconnection(.protocolError, "unexpected masked frame") }
                 switch frame.opcode {

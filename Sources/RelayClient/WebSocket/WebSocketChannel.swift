@@ -1,132 +1,176 @@
-import Errors
-package import NIOCore
-import NIOHTTP1
-import NIOPosix
-import NIOSSL
+import NIOCore
 package import NIOWebSocket
-package import Nostr
+import Synchronization
 
-package typealias WebSocketChannel = NIOAsyncChannel<WebSocketFrame, WebSocketFrame>
+/// An open WebSocket: frames are read one at a time, by one task, and written in order.
+///
+/// While the reader lags, nothing is read from the socket, so that TCP slows the peer down. The owner closes it.
+package final class WebSocketChannel: Sendable {
+    private let channel: any Channel
+    private let incoming: IncomingFrames
+    private let unwritten = Atomic<Int>(0)
 
-extension ByteBuffer {
-    /// Creates the payload of a close frame (RFC 6455 section 5.5.1).
-    init(closing code: WebSocketErrorCode) {
-        self.init()
-        write(webSocketErrorCode: code)
+    /// Takes over a channel whose pipeline decodes frames. Must be called on its event loop.
+    init(wrapping channel: any Channel) throws {
+        self.channel = channel
+        incoming = IncomingFrames()
+        try channel.pipeline.syncOperations.addHandler(incoming)
+    }
+
+    /// Returns the next frame, or nil if the peer has closed the connection. Throws its error, and `CancellationError`.
+    package func next(isolation: isolated (any Actor)? = #isolation) async throws -> WebSocketFrame? {
+        while true {
+            switch incoming.take() {
+            case .frame(let frame, let resumesReading):
+                if resumesReading { channel.read() }
+                return frame
+            case .end: return nil
+            case .failure(let error): throw error
+            case .nothing: await incoming.wait()
+            }
+        }
+    }
+
+    /// Queues a frame; returns false if this many are waiting for the socket. The reader learns when writing has failed.
+    package func enqueue(_ frame: WebSocketFrame, limit: Int) -> Bool {
+        guard unwritten.load(ordering: .relaxed) < limit else { return false }
+        unwritten.wrappingAdd(1, ordering: .relaxed)
+        let written = channel.eventLoop.makePromise(of: Void.self)
+        written.futureResult.whenComplete { [self] _ in unwritten.wrappingSubtract(1, ordering: .relaxed) }
+        channel.writeAndFlush(frame, promise: written)
+        return true
+    }
+
+    /// Writes a frame, and waits until the socket has taken it. Cancellation closes the connection.
+    package func write(_ frame: WebSocketFrame) async throws {
+        try await withTaskCancellationHandler {
+            try await channel.writeAndFlush(frame).get()
+        } onCancel: {
+            abort()
+        }
+    }
+
+    /// Queues a last frame, and closes the connection when the socket has taken it.
+    package func finish(with frame: WebSocketFrame) {
+        channel.writeAndFlush(frame).whenComplete { [self] _ in abort() }
+    }
+
+    /// Closes the connection without waiting for that. The reader gets the frames that have arrived, then an error.
+    package func abort() {
+        incoming.end(ChannelError.alreadyClosed)
+        channel.close(promise: nil)
+    }
+
+    /// Closes the connection.
+    package func close() async {
+        abort()
+        // It never fails.
+        try? await channel.closeFuture.get()
+    }
+
+    /// Closes the connection after `body`.
+    package func closing<Value>(_ body: () async throws -> Value) async throws -> Value {
+        let value: Value
+        do { value = try await body() } catch {
+            await close()
+            throw error
+        }
+        await close()
+        return value
     }
 }
 
-/// Opens WebSockets: TCP, TLS for `wss`, HTTP upgrade (RFC 6455).
-///
-/// Incoming frames are bounded in size and reassembled to messages before they are delivered.
-package struct WebSocketConnector: Sendable {
-    /// The server answered with HTTP, but does not accept WebSocket upgrades here.
-    struct NotUpgraded: Error {}
-    struct TimedOut: Error {}
+/// The end of a pipeline: keeps the frames that were read until they are taken.
+private final class IncomingFrames: ChannelInboundHandler, ChannelOutboundHandler, Sendable {
+    typealias InboundIn = WebSocketFrame
+    typealias OutboundIn = WebSocketFrame
 
-    private let configuration: TransportConfiguration
-    private let tls: NIOSSLContext
-    private let generator: SharedGenerator
-    private let eventLoops: any EventLoopGroup
-
-    package init(
-        _ configuration: TransportConfiguration, generator: SharedGenerator,
-        eventLoops: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
-    ) throws(TransportError) {
-        self.configuration = configuration
-        self.generator = generator
-        self.eventLoops = eventLoops
-        tls = try TLSContexts.context(
-            trusting: configuration.trustRootFiles, closeTimeout: configuration.closeTimeout)
+    enum Taken {
+        case frame(WebSocketFrame, resumesReading: Bool)
+        case end
+        case failure(any Error)
+        case nothing
     }
 
-    /// Connects. Cancellation closes every channel opened so far.
-    ///
-    /// - Parameters:
-    ///   - address: The relay's address; nil to use the system's resolver.
-    ///   - share: Number of addresses that are tried one after the other; each gets its part of the timeout.
-    ///   - headers: Further headers of the upgrade request, such as `Authorization`.
-    ///   - onDate: Receives the relay's time, if the upgrade response has a `Date` header.
-    package func connect(
-        to relay: RelayURL, at address: SocketAddress? = nil, sharing share: Int = 1,
-        headers: [(name: String, value: String)] = [],
-        onDate: @escaping @Sendable (UnixTime) -> Void = { _ in }
-    ) async throws -> WebSocketChannel {
-        let limit = TimeAmount(
-            max(min(.seconds(1), configuration.connectTimeout), configuration.connectTimeout / share))
-        let attempt = ConnectionAttempt()
-        let prepare: @Sendable (any Channel) -> EventLoopFuture<EventLoopFuture<WebSocketChannel>> = { channel in
-            attempt.began(channel, timeout: limit)
-            return channel.eventLoop.makeCompletedFuture { try configure(channel, relay, headers, onDate) }
+    private struct State {
+        var frames = Queue<WebSocketFrame>()
+        /// Why no frame follows: an error, or nil for the peer's end.
+        var end: (any Error)??
+        var reader: CheckedContinuation<Void, Never>?
+        /// Whether a read was withheld from the socket.
+        var withholdsRead = false
+    }
+
+    /// The socket is not read while this many frames wait, and read again when a few are left. One read may add several.
+    private static let (mostFrames, fewFrames) = (10, 2)
+    private let state = Mutex(State())
+
+    // MARK: The reader's side
+
+    func take() -> Taken {
+        state.withLock { state in
+            guard let frame = state.frames.popFirst() else {
+                switch state.end {
+                case .some(.some(let error)): return .failure(error)
+                case .some(.none): return .end
+                case .none: return .nothing
+                }
+            }
+            let resumes = state.withholdsRead && state.frames.count <= Self.fewFrames
+            if resumes { state.withholdsRead = false }
+            return .frame(frame, resumesReading: resumes)
         }
-        return try await withTaskCancellationHandler {
-            do {
-                let bootstrap = ClientBootstrap(group: eventLoops)
-                    .connectTimeout(limit)
-                    .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-                let upgrade =
-                    if let address {
-                        try await bootstrap.connect(to: address, channelInitializer: prepare)
-                    } else {
-                        try await bootstrap.connect(
-                            host: relay.host, port: relay.port, channelInitializer: prepare)
-                    }
-                let webSocket = try await upgrade.get()
-                attempt.succeeded()
-                return webSocket
-            } catch {
-                throw attempt.end(error)
+    }
+
+    /// Waits until there is something to take. Cancellation is an end with an error.
+    func wait(isolation: isolated (any Actor)? = #isolation) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { reader in
+                let isReady = state.withLock { state in
+                    guard state.frames.isEmpty, state.end == nil else { return true }
+                    precondition(state.reader == nil, "a WebSocket allows only one reader")
+                    state.reader = reader
+                    return false
+                }
+                if isReady { reader.resume() }
             }
         } onCancel: {
-            attempt.cancel()
+            end(CancellationError())
         }
     }
 
-    private func configure(
-        _ channel: any Channel, _ relay: RelayURL, _ headers: [(name: String, value: String)],
-        _ onDate: @escaping @Sendable (UnixTime) -> Void
-    ) throws -> EventLoopFuture<WebSocketChannel> {
-        if relay.isSecure {
-            // Server name indication is for names only; an IP address is compared with the certificate itself.
-            let isAddress = (try? SocketAddress(ipAddress: relay.host, port: 0)) != nil
-            let handler = try NIOSSLClientHandler(context: tls, serverHostname: isAddress ? nil : relay.host)
-            try channel.pipeline.syncOperations.addHandler(handler)
-        }
-        var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: relay.path)
-        head.headers.add(name: "Host", value: relay.authority)
-        for header in headers { head.headers.add(name: header.name, value: header.value) }
-        let upgrade = NIOTypedHTTPClientUpgradeConfiguration(
-            upgradeRequestHead: head, upgraders: [upgrader(onDate)],
-            notUpgradingCompletionHandler: { channel in
-                channel.close(promise: nil)
-                return channel.eventLoop.makeFailedFuture(NotUpgraded())
-            })
-        var pipeline = NIOUpgradableHTTPClientPipelineConfiguration(upgradeConfiguration: upgrade)
-        // The first frame can arrive in one packet with the upgrade response.
-        pipeline.leftOverBytesStrategy = .forwardBytes
-        return try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(configuration: pipeline)
+    /// Ends the frames unless they have ended.
+    func end(_ error: (any Error)?) {
+        change { state in if state.end == nil { state.end = .some(error) } }
     }
 
-    private func upgrader(
-        _ onDate: @escaping @Sendable (UnixTime) -> Void
-    ) -> NIOTypedWebSocketClientUpgrader<WebSocketChannel> {
-        var generator = generator
-        let most = configuration.maximumMessageBytes
-        let fragments = configuration.maximumFragments
-        return NIOTypedWebSocketClientUpgrader(
-            requestKey: NIOWebSocketClientUpgrader.randomRequestKey(using: &generator),
-            maxFrameSize: most,
-            // Automatic error handling would close the channel before the error arrives, and hide the reason.
-            enableAutomaticErrorHandling: false,
-            upgradePipelineHandler: { channel, answer in
-                if let time = answer.headers.first(name: "Date").flatMap(HTTPDate.unixTime) { onDate(time) }
-                return channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(
-                        NIOWebSocketFrameAggregator(
-                            minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: fragments,
-                            maxAccumulatedFrameSize: most))
-                    return try WebSocketChannel(wrappingChannelSynchronously: channel)
-                }
-            })
+    private func change(_ change: (inout State) -> Void) {
+        let reader = state.withLock { state in
+            change(&state)
+            return state.reader.take()
+        }
+        reader?.resume()
+    }
+
+    // MARK: The channel's side
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let frame = unwrapInboundIn(data)
+        change { $0.frames.append(frame) }
+    }
+
+    func read(context: ChannelHandlerContext) {
+        let admits = state.withLock { state in
+            state.withholdsRead = state.frames.count >= Self.mostFrames
+            return !state.withholdsRead
+        }
+        if admits { context.read() }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { end(error) }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        end(nil)
+        context.fireChannelInactive()
     }
 }

@@ -18,8 +18,6 @@ actor RelayWire {
     private let channel: WebSocketChannel
     private let relay: RelayURL
     private let login: RelayPool.Signer
-    private let frames: AsyncStream<WebSocketFrame>
-    private nonisolated let outbox: AsyncStream<WebSocketFrame>.Continuation
     nonisolated let received = UpdateLog<Incoming>()
     /// The last login event sent.
     private(set) var loginID: EventID?
@@ -30,36 +28,21 @@ actor RelayWire {
 
     init(_ channel: WebSocketChannel, relay: RelayURL, login: @escaping RelayPool.Signer) {
         (self.channel, self.relay, self.login) = (channel, relay, login)
-        (frames, outbox) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(WireLimits.waitingFrames))
     }
 
     /// Reads and writes until the relay closes the connection, ``close()`` is called, or the task is cancelled.
     @concurrent
     nonisolated func serve() async {
         guard await begin() else { return }
-        var reason = "the connection is closed"
-        do {
-            reason = try await channel.executeThenClose { inbound, outbound in
-                await withTaskGroup(of: String?.self) { group in
-                    group.addTask { await self.read(inbound) }
-                    group.addTask { await self.write(outbound) }
-                    let first = await group.next() ?? nil
-                    group.cancelAll()
-                    return first ?? "the connection is closed"
-                }
-            }
-        } catch {
-            reason = Disconnection(reading: error).text
-        }
-        outbox.finish()
+        let reason = await read()
+        await channel.close()
         await received.add(.ended(reason))
     }
 
     /// Closes a connection that was never served, for example after the probe was cancelled. Otherwise does nothing.
     nonisolated func discard() async {
         guard await begin() else { return }
-        // Nobody waits for the result.
-        try? await channel.executeThenClose { _, _ in }
+        await channel.close()
     }
 
     private func begin() -> Bool {
@@ -69,28 +52,23 @@ actor RelayWire {
 
     /// Closes the connection after the queued messages are sent.
     nonisolated func close() {
-        send(.connectionClose, ByteBuffer(bytes: [0x03, 0xe8]))
-        outbox.finish()
+        channel.finish(with: Self.frame(.connectionClose, ByteBuffer(bytes: [0x03, 0xe8])))
     }
 
     nonisolated func send(_ message: ClientMessage) { send(.text, ByteBuffer(bytes: message.json())) }
 
     private nonisolated func send(_ opcode: WebSocketOpcode, _ data: ByteBuffer) {
-        outbox.yield(WebSocketFrame(fin: true, opcode: opcode, maskKey: .random(), data: data))
+        // A relay that does not read loses what exceeds the limit.
+        _ = channel.enqueue(Self.frame(opcode, data), limit: WireLimits.waitingFrames)
     }
 
-    private nonisolated func write(_ outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>) async -> String? {
-        do {
-            for await frame in frames { try await outbound.write(frame) }
-            return nil
-        } catch {
-            return "writing failed"
-        }
+    private static func frame(_ opcode: WebSocketOpcode, _ data: ByteBuffer) -> WebSocketFrame {
+        WebSocketFrame(fin: true, opcode: opcode, maskKey: .random(), data: data)
     }
 
-    private nonisolated func read(_ inbound: NIOAsyncChannelInboundStream<WebSocketFrame>) async -> String? {
+    private nonisolated func read() async -> String {
         do {
-            for try await frame in inbound {
+            while let frame = try await channel.next() {
                 switch frame.opcode {
                 case .text: await receive(Array(frame.data.readableBytesView))
                 case .ping: send(.pong, frame.data)
