@@ -47,7 +47,7 @@ accounts:
     selfUpdate: {{ afterJoining: never, every: never }}
     bots:
       - use: responder
-        limits: {{ botPair: 1000 }}
+        limits: {{ botPair: 1000000 }}
         with: {{ rules: [ {{ when: {{ command: ping }}, reply: pong }} ] }}
 observe: {{ level: error, canary: never }}
 """

@@ -120,18 +120,30 @@ final class LoadAgent: Sendable {
         let (end, ending) = AsyncStream.makeStream(of: Never.self)
         state.withLock { ($0.core, $0.ending) = (core, ending) }
         defer { state.withLock { ($0.core, $0.ending) = (nil, nil) } }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await pool.run() }
-            group.addTask { try await core.run() }
+        // Whether the run ends with the task.
+        try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {
-                async let isStarted: Void = self.awaitStart(updates, opened)
-                await self.reportOutcomes(outcomes)
-                await isStarted
+                try await pool.run()
+                return true
             }
-            group.addTask { for await _ in end {} }
-            // The first task to end stops the run.
+            group.addTask {
+                try await core.run()
+                return true
+            }
+            group.addTask {
+                await self.reportOutcomes(outcomes)
+                return true
+            }
+            group.addTask {
+                await self.awaitStart(updates, opened)
+                return false
+            }
+            group.addTask {
+                for await _ in end {}
+                return true
+            }
             defer { group.cancelAll() }
-            try await group.next()
+            while try await group.next() == false {}
         }
     }
 

@@ -262,6 +262,8 @@ struct PublishQueue: Sendable {
     @discardableResult
     private mutating func removeEntry(_ id: String) -> OutboxRow? {
         guard let entry = self.entries.removeValue(forKey: id) else { return nil }
+        // An empty dictionary keeps its memory, and most queues are empty most of the time.
+        if self.entries.isEmpty { self.entries = [:] }
         self.signals.remove(id)
         self.events[entry.row.event.id] = nil
         let lane = entry.row.lane

@@ -70,7 +70,7 @@ struct Fetches {
     mutating func endOfPage(_ number: Int) -> Resolution? {
         entries[number]?.wireID = nil
         guard entries[number]?.query.endOfPage() == true else { return nil }
-        return entries.removeValue(forKey: number).map { (number, .events(Fetches.newestFirst($0.events))) }
+        return remove(number).map { (number, .events(Fetches.newestFirst($0.events))) }
     }
 
     /// Handles CLOSED; returns the failure, or nil if the request is to wait for a login.
@@ -97,7 +97,13 @@ struct Fetches {
     }
 
     mutating func fail(_ number: Int, _ reason: String) -> Resolution? {
-        entries.removeValue(forKey: number).map { _ in (number, .failed(reason)) }
+        remove(number).map { _ in (number, .failed(reason)) }
+    }
+
+    private mutating func remove(_ number: Int) -> Entry? {
+        // An empty dictionary keeps its memory, and fetches are rare.
+        defer { if entries.isEmpty { entries = [:] } }
+        return entries.removeValue(forKey: number)
     }
 
     /// - Returns: The expired fetches and their open REQs.

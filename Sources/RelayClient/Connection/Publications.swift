@@ -115,6 +115,8 @@ struct Publications {
 
     private mutating func finish(_ number: Int, _ outcome: PublishReport.Outcome) -> Resolution {
         if let entry = entries.removeValue(forKey: number) {
+            // An empty dictionary keeps its memory, and most connections are idle most of the time.
+            if entries.isEmpty { entries = [:] }
             let others = (numbers[entry.event.id] ?? []).filter { $0 != number }
             numbers[entry.event.id] = others.isEmpty ? nil : others
             if outcome == .accepted { _ = echoes.insert(entry.event.id) }
