@@ -204,7 +204,10 @@ var targets: [Target] = [
     tests("CallMediaTests", ["CallMedia", "BotTesting", "PikaCore", "MLS", "Nostr"]),
     tests(
         "RelayClientTests",
-        ["Errors", "RelayClient", "NetworkAddresses", "EmbeddedRelay", "PikaCore", "Nostr", logging, nioSSL] + nio),
+        [
+            "Errors", "RelayClient", "NetworkAddresses", "EmbeddedRelay", "PikaCore", "Nostr", logging, nioSSL,
+            .product(name: "NIOEmbedded", package: "swift-nio"),
+        ] + nio),
     tests(
         "BlossomClientTests",
         ["Errors", "BlossomClient", "NetworkAddresses", "EmbeddedRelay", "PikaCore", "Nostr", crypto, logging] + nio),

@@ -38,7 +38,7 @@ package struct WebSocketDial: MessageDial {
         let settings = configuration
         do {
             try await channel.closing {
-                let socket = OpenWebSocket(channel, generator)
+                let socket = OpenWebSocket(channel)
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask { try await body(socket) }
                     group.addTask { try await socket.keepAlive(settings) }
@@ -59,15 +59,13 @@ package struct WebSocketDial: MessageDial {
 /// One open WebSocket.
 private final class OpenWebSocket: MessageStream {
     private let channel: WebSocketChannel
-    private let generator: SharedGenerator
     private let lastTraffic = Mutex(ContinuousClock.now)
 
-    init(_ channel: WebSocketChannel, _ generator: SharedGenerator) {
+    init(_ channel: WebSocketChannel) {
         self.channel = channel
-        self.generator = generator
     }
 
-    func send(_ text: String) async throws { try await write(.text, ByteBuffer(string: text)) }
+    func send(_ text: String) async throws { try await channel.write(.text, ByteBuffer(string: text)) }
 
     func receive(_ body: @Sendable ([UInt8]) async throws -> Void) async throws {
         while let frame = try await channel.next() {
@@ -76,10 +74,10 @@ private final class OpenWebSocket: MessageStream {
             guard frame.maskKey == nil else { throw FeedError(.badAnswer, "unexpected masked frame") }
             switch frame.opcode {
             case .text, .binary: try await body(Array(frame.data.readableBytesView))
-            case .ping: try await write(.pong, frame.data)
+            case .ping: try await channel.write(.pong, frame.data)
             case .pong: break
             case .connectionClose:
-                try? await write(.connectionClose, frame.data)
+                try? await channel.write(.connectionClose, frame.data)
                 throw FeedError(.ended, "the server closed the connection")
             default: throw FeedError(.badAnswer, "unknown frame type")
             }
@@ -97,13 +95,7 @@ private final class OpenWebSocket: MessageStream {
             guard silence < configuration.deadPeerTimeout else {
                 throw FeedError(.unreachable, "the server was silent for \(silence.components.seconds) s")
             }
-            try await write(.ping, ByteBuffer())
+            try await channel.write(.ping, ByteBuffer())
         }
-    }
-
-    private func write(_ opcode: WebSocketOpcode, _ data: ByteBuffer) async throws {
-        var generator = generator
-        try await channel.write(
-            WebSocketFrame(fin: true, opcode: opcode, maskKey: .random(using: &generator), data: data))
     }
 }

@@ -120,30 +120,20 @@ final class LoadAgent: Sendable {
         let (end, ending) = AsyncStream.makeStream(of: Never.self)
         state.withLock { ($0.core, $0.ending) = (core, ending) }
         defer { state.withLock { ($0.core, $0.ending) = (nil, nil) } }
-        // Whether the run ends with the task.
-        try await withThrowingTaskGroup(of: Bool.self) { group in
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await pool.run() }
+            group.addTask { try await core.run() }
             group.addTask {
-                try await pool.run()
-                return true
+                // Discarding, so that nothing of the start stays in memory.
+                await withDiscardingTaskGroup { starting in
+                    starting.addTask { await self.awaitStart(updates, opened) }
+                    await self.reportOutcomes(outcomes)
+                }
             }
-            group.addTask {
-                try await core.run()
-                return true
-            }
-            group.addTask {
-                await self.reportOutcomes(outcomes)
-                return true
-            }
-            group.addTask {
-                await self.awaitStart(updates, opened)
-                return false
-            }
-            group.addTask {
-                for await _ in end {}
-                return true
-            }
+            group.addTask { for await _ in end {} }
+            // The first task to end stops the run.
             defer { group.cancelAll() }
-            while try await group.next() == false {}
+            try await group.next()
         }
     }
 

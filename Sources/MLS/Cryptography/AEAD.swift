@@ -22,8 +22,11 @@ enum AEAD: Sendable {
             let box = try AES.GCM.seal(
                 plaintext, using: self.symmetricKey(key), nonce: AES.GCM.Nonce(data: nonce),
                 authenticating: additionalData)
-            // With a nonce of 12 bytes, which all suites have, the three parts lie in one buffer.
-            return [UInt8](box.combined?.dropFirst(nonce.count) ?? box.ciphertext + box.tag)
+            var output: [UInt8] = []
+            output.reserveCapacity(plaintext.count + self.tagLength)
+            output.append(contentsOf: box.ciphertext)
+            output.append(contentsOf: box.tag)
+            return output
         case .chaCha20Poly1305:
             var output = [UInt8](repeating: 0, count: plaintext.count + self.tagLength)
             var keyBytes = key.copyBytes()
@@ -54,7 +57,9 @@ enum AEAD: Sendable {
     }
 
     private func openGCM(_ ciphertext: [UInt8], key: Secret, nonce: [UInt8], additionalData: [UInt8]) -> [UInt8]? {
-        guard nonce.count == self.nonceLength, let box = try? AES.GCM.SealedBox(combined: nonce + ciphertext),
+        let split = ciphertext.count - self.tagLength
+        guard let nonce = try? AES.GCM.Nonce(data: nonce),
+            let box = try? AES.GCM.SealedBox(nonce: nonce, ciphertext: ciphertext[..<split], tag: ciphertext[split...]),
             let plaintext = try? AES.GCM.open(box, using: self.symmetricKey(key), authenticating: additionalData)
         else { return nil }
         return [UInt8](plaintext)

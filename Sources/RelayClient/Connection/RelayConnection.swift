@@ -225,13 +225,9 @@ extension RelayConnection {
         guard let channel else { return }
         // Room for everything that is sent again after a reconnect, and a margin.
         let limit = environment.configuration.unansweredEvents + 4_096
-        guard !channel.enqueue(frame(opcode, data), limit: limit) else { return }
+        guard !channel.enqueue(opcode, data, limit: limit) else { return }
         let reason = Disconnection(.stalled, "the relay stopped reading")
         perform(machine.drop(session: machine.session, reason))
-    }
-
-    private func frame(_ opcode: WebSocketOpcode, _ data: ByteBuffer) -> WebSocketFrame {
-        WebSocketFrame(fin: true, opcode: opcode, maskKey: .random(using: &generator), data: data)
     }
 
     private func disconnect(handshake: Bool) {

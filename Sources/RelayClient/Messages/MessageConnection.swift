@@ -258,9 +258,9 @@ package actor MessageConnection<Codec: WebSocketCodec> {
     ) async -> Disconnection {
         do {
             for await _ in wakes {
-                while let frame = await nextFrame(session) {
-                    try await channel.write(frame)
-                    guard frame.opcode == .connectionClose else { continue }
+                while let (opcode, data) = await nextFrame(session) {
+                    try await channel.write(opcode, data)
+                    guard opcode == .connectionClose else { continue }
                     try await clock.sleep(configuration.closeTimeout)
                     return Disconnection(.goodbye, "goodbye")
                 }
@@ -271,29 +271,25 @@ package actor MessageConnection<Codec: WebSocketCodec> {
         }
     }
 
-    private func nextFrame(_ session: Int) -> WebSocketFrame? {
+    private func nextFrame(_ session: Int) -> (opcode: WebSocketOpcode, data: ByteBuffer)? {
         guard session == lifecycle.session else { return nil }
         if let data = pong {
             pong = nil
-            return frame(.pong, data)
+            return (.pong, data)
         }
         if ping {
             ping = false
-            return frame(.ping, ByteBuffer())
+            return (.ping, ByteBuffer())
         }
         if let message = outgoing.next() {
             switch message {
-            case .text(let text): return frame(.text, ByteBuffer(string: text))
-            case .binary(let bytes): return frame(.binary, ByteBuffer(bytes: bytes))
+            case .text(let text): return (.text, ByteBuffer(string: text))
+            case .binary(let bytes): return (.binary, ByteBuffer(bytes: bytes))
             }
         }
         guard closes else { return nil }
         closes = false
-        return frame(.connectionClose, ByteBuffer(closing: .normalClosure))
-    }
-
-    private func frame(_ opcode: WebSocketOpcode, _ data: ByteBuffer) -> WebSocketFrame {
-        WebSocketFrame(fin: true, opcode: opcode, maskKey: .random(using: &generator), data: data)
+        return (.connectionClose, ByteBuffer(closing: .normalClosure))
     }
 
     // MARK: Reading

@@ -1,23 +1,38 @@
-import NIOCore
+package import NIOCore
 package import NIOWebSocket
 import Synchronization
 
-/// An open WebSocket: frames are read one at a time, by one task, and written in order.
+extension ByteBuffer {
+    /// Creates the payload of a close frame (RFC 6455 section 5.5.1).
+    init(closing code: WebSocketErrorCode) {
+        self.init()
+        write(webSocketErrorCode: code)
+    }
+}
+
+/// A client's open WebSocket: frames are read one at a time, by one task, and written in order.
 ///
 /// While the reader lags, nothing is read from the socket, so that TCP slows the peer down. The owner closes it.
 package final class WebSocketChannel: Sendable {
     private let channel: any Channel
+    private let generator: SharedGenerator
     private let incoming: IncomingFrames
     private let unwritten = Atomic<Int>(0)
 
-    /// Takes over a channel whose pipeline decodes frames. Must be called on its event loop.
-    init(wrapping channel: any Channel) throws {
+    /// Takes over a channel whose pipeline decodes and encodes frames. Must be called on its event loop.
+    ///
+    /// - Parameter generator: Source of the masking keys.
+    init(wrapping channel: any Channel, generator: SharedGenerator) throws {
         self.channel = channel
+        self.generator = generator
         incoming = IncomingFrames()
         try channel.pipeline.syncOperations.addHandler(incoming)
     }
 
-    /// Returns the next frame, or nil if the peer has closed the connection. Throws its error, and `CancellationError`.
+    // MARK: Reading
+
+    /// Returns the next frame, or nil if the peer has closed the connection. Throws the connection's error, and
+    /// `CancellationError`.
     package func next(isolation: isolated (any Actor)? = #isolation) async throws -> WebSocketFrame? {
         while true {
             switch incoming.take() {
@@ -31,37 +46,49 @@ package final class WebSocketChannel: Sendable {
         }
     }
 
-    /// Queues a frame; returns false if this many are waiting for the socket. The reader learns when writing has failed.
-    package func enqueue(_ frame: WebSocketFrame, limit: Int) -> Bool {
+    // MARK: Writing
+
+    /// Queues a frame without waiting. When writing fails, the connection ends, which the reader learns.
+    ///
+    /// - Parameter limit: The most frames that may wait for the socket.
+    /// - Returns: False if there was no room; the frame is dropped.
+    package func enqueue(_ opcode: WebSocketOpcode, _ data: ByteBuffer, limit: Int) -> Bool {
         guard unwritten.load(ordering: .relaxed) < limit else { return false }
         unwritten.wrappingAdd(1, ordering: .relaxed)
-        let written = channel.eventLoop.makePromise(of: Void.self)
-        written.futureResult.whenComplete { [self] _ in unwritten.wrappingSubtract(1, ordering: .relaxed) }
-        channel.writeAndFlush(frame, promise: written)
+        channel.writeAndFlush(frame(opcode, data)).whenComplete { [self] _ in
+            unwritten.wrappingSubtract(1, ordering: .relaxed)
+        }
         return true
     }
 
     /// Writes a frame, and waits until the socket has taken it. Cancellation closes the connection.
-    package func write(_ frame: WebSocketFrame) async throws {
+    package func write(_ opcode: WebSocketOpcode, _ data: ByteBuffer) async throws {
         try await withTaskCancellationHandler {
-            try await channel.writeAndFlush(frame).get()
+            try await channel.writeAndFlush(frame(opcode, data)).get()
         } onCancel: {
             abort()
         }
     }
 
-    /// Queues a last frame, and closes the connection when the socket has taken it.
-    package func finish(with frame: WebSocketFrame) {
-        channel.writeAndFlush(frame).whenComplete { [self] _ in abort() }
+    private func frame(_ opcode: WebSocketOpcode, _ data: ByteBuffer) -> WebSocketFrame {
+        var generator = generator
+        return WebSocketFrame(fin: true, opcode: opcode, maskKey: .random(using: &generator), data: data)
     }
 
-    /// Closes the connection without waiting for that. The reader gets the frames that have arrived, then an error.
+    // MARK: Closing
+
+    /// Queues a close frame, and closes the connection when the socket has taken it.
+    package func finish(_ code: WebSocketErrorCode) {
+        channel.writeAndFlush(frame(.connectionClose, ByteBuffer(closing: code))).whenComplete { [self] _ in abort() }
+    }
+
+    /// Closes the connection at once. The reader gets the frames that have arrived, then an error.
     package func abort() {
         incoming.end(ChannelError.alreadyClosed)
         channel.close(promise: nil)
     }
 
-    /// Closes the connection.
+    /// Closes the connection, and waits until it is closed.
     package func close() async {
         abort()
         // It never fails.

@@ -6,14 +6,6 @@ import NIOSSL
 import NIOWebSocket
 package import Nostr
 
-extension ByteBuffer {
-    /// Creates the payload of a close frame (RFC 6455 section 5.5.1).
-    init(closing code: WebSocketErrorCode) {
-        self.init()
-        write(webSocketErrorCode: code)
-    }
-}
-
 /// Opens WebSockets: TCP, TLS for `wss`, HTTP upgrade (RFC 6455).
 ///
 /// Incoming frames are bounded in size and reassembled to messages before they are delivered.
@@ -108,11 +100,11 @@ package struct WebSocketConnector: Sendable {
     private func upgrader(
         _ onDate: @escaping @Sendable (UnixTime) -> Void
     ) -> NIOTypedWebSocketClientUpgrader<WebSocketChannel> {
-        var generator = generator
+        var keys = generator
         let most = configuration.maximumMessageBytes
         let fragments = configuration.maximumFragments
         return NIOTypedWebSocketClientUpgrader(
-            requestKey: NIOWebSocketClientUpgrader.randomRequestKey(using: &generator),
+            requestKey: NIOWebSocketClientUpgrader.randomRequestKey(using: &keys),
             maxFrameSize: most,
             // Automatic error handling would close the channel before the error arrives, and hide the reason.
             enableAutomaticErrorHandling: false,
@@ -123,7 +115,7 @@ package struct WebSocketConnector: Sendable {
                         NIOWebSocketFrameAggregator(
                             minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: fragments,
                             maxAccumulatedFrameSize: most))
-                    return try WebSocketChannel(wrapping: channel)
+                    return try WebSocketChannel(wrapping: channel, generator: generator)
                 }
             })
     }

@@ -52,18 +52,14 @@ actor RelayWire {
 
     /// Closes the connection after the queued messages are sent.
     nonisolated func close() {
-        channel.finish(with: Self.frame(.connectionClose, ByteBuffer(bytes: [0x03, 0xe8])))
+        channel.finish(.normalClosure)
     }
 
     nonisolated func send(_ message: ClientMessage) { send(.text, ByteBuffer(bytes: message.json())) }
 
     private nonisolated func send(_ opcode: WebSocketOpcode, _ data: ByteBuffer) {
         // A relay that does not read loses what exceeds the limit.
-        _ = channel.enqueue(Self.frame(opcode, data), limit: WireLimits.waitingFrames)
-    }
-
-    private static func frame(_ opcode: WebSocketOpcode, _ data: ByteBuffer) -> WebSocketFrame {
-        WebSocketFrame(fin: true, opcode: opcode, maskKey: .random(), data: data)
+        _ = channel.enqueue(opcode, data, limit: WireLimits.waitingFrames)
     }
 
     private nonisolated func read() async -> String {
