@@ -181,6 +181,13 @@ private final class IncomingFrames: ChannelInboundHandler, ChannelOutboundHandle
 
     // MARK: The channel's side
 
+    func handlerAdded(context: ChannelHandlerContext) {
+        guard !context.channel.isActive else { return }
+        // The peer closed the connection while the upgrade was handled. What it sent before follows in this turn of the
+        // event loop.
+        context.eventLoop.execute { [self] in end(nil) }
+    }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let frame = unwrapInboundIn(data)
         change { $0.frames.append(frame) }

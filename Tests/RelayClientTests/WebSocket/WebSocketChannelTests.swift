@@ -45,12 +45,16 @@ private final class Socket: ChannelOutboundHandler, Sendable {
     private static func open() async throws -> (socket: Socket, channel: NIOAsyncTestingChannel, WebSocketChannel) {
         let channel = NIOAsyncTestingChannel()
         let socket = Socket()
+        try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
         let webSocket = try await channel.testingEventLoop.executeInContext {
             try channel.pipeline.syncOperations.addHandler(socket)
-            return try WebSocketChannel(wrapping: channel, generator: SharedGenerator(SplitMix64(seed: 1)))
+            return try Self.wrap(channel)
         }
-        try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
         return (socket, channel, webSocket)
+    }
+
+    private static func wrap(_ channel: NIOAsyncTestingChannel) throws -> WebSocketChannel {
+        try WebSocketChannel(wrapping: channel, generator: SharedGenerator(SplitMix64(seed: 1)))
     }
 
     @Test func framesArriveInOrderBeforeTheEnd() async throws {
@@ -62,6 +66,21 @@ private final class Socket: ChannelOutboundHandler, Sendable {
             #expect(frame?.data == ByteBuffer(string: "\(number)"))
         }
         #expect(try await webSocket.next() == nil)
+        #expect(try await webSocket.next() == nil)
+    }
+
+    /// The response to the upgrade, a frame, and the end can arrive together.
+    @Test func connectionThatEndedDuringTheUpgradeEnds() async throws {
+        let channel = NIOAsyncTestingChannel()
+        try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
+        let webSocket = try await channel.testingEventLoop.executeInContext {
+            channel.close(promise: nil)
+            let webSocket = try Self.wrap(channel)
+            channel.pipeline.fireChannelRead(Self.frame("last"))
+            return webSocket
+        }
+        await channel.testingEventLoop.run()
+        #expect(try await webSocket.next()?.data == ByteBuffer(string: "last"))
         #expect(try await webSocket.next() == nil)
     }
 
