@@ -41,11 +41,11 @@ package struct LoadTest: Sendable {
 
     /// Runs the test and returns its result. A cancelled test ends early with the results so far.
     ///
-    /// - Parameter progress: Called every second with the current stage and a snapshot.
+    /// - Parameter progress: Called every second with the current stage and a function that makes a snapshot.
     /// - Throws: ``LoadError`` when it cannot start.
-    package func run(progress: @escaping @Sendable (_ stage: String, LoadSnapshot) -> Void = { _, _ in }) async throws
-        -> LoadResult
-    {
+    package func run(
+        progress: @escaping @Sendable (_ stage: String, _ snapshot: () -> LoadSnapshot) -> Void = { _, _ in }
+    ) async throws -> LoadResult {
         let before = ProcessUsage.current()
         let startedAt = WallTime(unixMilliseconds: SystemClock().nowMilliseconds)
         let gates = try await openGates()
@@ -134,7 +134,7 @@ package struct LoadTest: Sendable {
 
     /// Records CPU and memory use and reports progress, every second.
     private func watch(
-        _ fleet: Fleet, _ stages: StageLog, _ progress: @Sendable (String, LoadSnapshot) -> Void
+        _ fleet: Fleet, _ stages: StageLog, _ progress: @Sendable (String, () -> LoadSnapshot) -> Void
     ) async {
         var usage = ProcessUsage.current()
         var last = fleet.timeline.now
@@ -148,7 +148,7 @@ package struct LoadTest: Sendable {
                 (usage, last) = (current, now)
             }
             if let bytes = ProcessMetrics.residentBytes() { recorder.gauge(.memory, bytes, at: now) }
-            progress(stages.current, recorder.snapshot(at: now, planned: stages.planned))
+            progress(stages.current) { recorder.snapshot(at: now, planned: stages.planned) }
         }
     }
 

@@ -175,19 +175,19 @@ package actor AppCore {
         defer { crashes.leave(outer) }
         let model = try CoreModel(
             account: OwnKey(self.key), configuration: self.configuration, stored: stored, crashes: crashes)
-        return CopyOnWrite(wrappedValue: model)
+        return CopyOnWrite(model)
     }
 
     /// Processes one batch: reduces, commits, publishes the snapshot. The caller performs the effects afterwards.
     private func process(_ batch: [CoreInput], _ model: inout CopyOnWrite<CoreModel>) async throws -> [AppEffect] {
-        let (changes, effects) = try self.reduce(batch, &model.wrappedValue)
+        let (changes, effects) = try self.reduce(batch, &model.value)
         if !changes.isEmpty {
             let crashes = self.store.crashes
             let outer = crashes.enterPass(.store)
             defer { crashes.leave(outer) }
             try await self.store.commit(changes)
         }
-        self.publish(&model.wrappedValue)
+        self.publish(&model.value)
         return effects
     }
 

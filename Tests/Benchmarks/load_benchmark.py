@@ -34,7 +34,7 @@ load:
   seed: 7
   relays: [{relay}]
   agents: {{ count: {agents}, rampPerSecond: {ramp}, state: {state} }}
-  groups: {{ count: {groups}, sizes: {{ fixed: {size} }} }}
+  groups: {{ count: {groups}, sizes: {{ fixed: {size} }}, protocol: {protocol} }}
   stages: [ {stages} ]
   settle: 20s
 """
@@ -56,7 +56,7 @@ def is_idle(log):
 async def load(options, relay, **plan):
     """Runs a plan."""
     folder = Path(tempfile.mkdtemp(prefix="load-benchmark-"))
-    plan = {"ramp": 100, "state": "memory", "groups": 0, "size": 2, "stages": "{ for: 1s }"} | plan
+    plan = {"ramp": 100, "state": "memory", "groups": 0, "size": 2, "protocol": "auto", "stages": "{ for: 1s }"} | plan
     file = folder / "plan.yaml"
     file.write_text(PLAN.format(relay=relay.url, **plan) + f"report: {{ dir: {folder}/out, formats: [json] }}\n")
     try:

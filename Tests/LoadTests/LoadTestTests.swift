@@ -199,6 +199,7 @@ struct LoadTestTests {
             return try await withThrowingTaskGroup(of: LoadResult?.self) { group in
                 group.addTask {
                     try await test.run { _, snapshot in
+                        let snapshot = snapshot()
                         guard !snapshot.faults.isEmpty else { return }
                         planned.end.withLock { $0 = snapshot.planned }
                         report.finish()

@@ -1,6 +1,5 @@
 /// Value behind one reference: a copy of its owner counts one reference instead of one for each field of the value. It is
 /// changed in place while it is not shared.
-@propertyWrapper
 @frozen
 package struct CopyOnWrite<Value: Sendable>: Sendable {
     /// One element; the standard library shares an array until it is changed.
@@ -9,14 +8,15 @@ package struct CopyOnWrite<Value: Sendable>: Sendable {
 
     /// Moves a value behind a reference.
     @inlinable
-    package init(wrappedValue: Value) {
-        self.storage = [wrappedValue]
+    package init(_ value: Value) {
+        self.storage = [value]
     }
 
-    /// The value.
+    /// The value, accessed in place.
     @inlinable
-    package var wrappedValue: Value {
-        get { self.storage[0] }
+    package var value: Value {
+        // Not `storage[0]`, which copies the value.
+        _read { yield self.storage.span[0] }
         _modify { yield &self.storage[0] }
     }
 }

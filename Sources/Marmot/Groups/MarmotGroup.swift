@@ -7,8 +7,8 @@ public struct MarmotGroup: Sendable {
     public let profile: MarmotProfile
     /// The MLS group in its current epoch.
     public internal(set) var mls: MLSGroup {
-        get { self.sharedMLS.wrappedValue }
-        _modify { yield &self.sharedMLS.wrappedValue }
+        _read { yield self.sharedMLS.value }
+        _modify { yield &self.sharedMLS.value }
     }
     private var sharedMLS: CopyOnWrite<MLSGroup>
     /// The current epoch's group data.
@@ -63,7 +63,7 @@ public struct MarmotGroup: Sendable {
 
     init(_ mls: MLSGroup, account: PublicKey, profile: MarmotProfile) throws(MarmotError) {
         self.profile = profile
-        self.sharedMLS = CopyOnWrite(wrappedValue: mls)
+        self.sharedMLS = CopyOnWrite(mls)
         self.account = account
         self.data = try Self.data(mls.extensions, profile)
         self.outerKeys = [mls.epoch: profile.outerKey(mls)]

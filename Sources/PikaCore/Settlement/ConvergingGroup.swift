@@ -26,7 +26,11 @@ struct ConvergingGroup: Sendable {
     /// they may still come back.
     static let maximumInvitationBytes = 8 << 20
 
-    @CopyOnWrite private(set) var convergence: GroupConvergence<ComponentBranch>
+    private(set) var convergence: GroupConvergence<ComponentBranch> {
+        _read { yield self.sharedConvergence.value }
+        _modify { yield &self.sharedConvergence.value }
+    }
+    private var sharedConvergence: CopyOnWrite<GroupConvergence<ComponentBranch>>
     /// Own commits whose invitations ``popWelcomes()`` has not returned: the pending one, abandoned ones that may still win,
     /// and those that did.
     private(set) var ownCommits: [PendingOwnCommit] = []
@@ -78,7 +82,7 @@ struct ConvergingGroup: Sendable {
     private init(
         _ convergence: GroupConvergence<ComponentBranch>, ownCommits: [PendingOwnCommit], rows: ConvergenceRows
     ) {
-        self.convergence = convergence
+        self.sharedConvergence = CopyOnWrite(convergence)
         self.ownCommits = ownCommits
         self.rows = rows
         self.storedOwnCommits = Set(ownCommits.map(\.digest))
@@ -229,7 +233,7 @@ struct ConvergingGroup: Sendable {
     /// Returns the changes since the last call; a message in the steady state changes a few small rows.
     mutating func drainChanges() -> ConvergingGroupChanges {
         // By its storage, because access through the property would include `rows`.
-        let changes = self.rows.drainChanges(of: &self._convergence.wrappedValue)
+        let changes = self.rows.drainChanges(of: &self.sharedConvergence.value)
         var rows: [StoredConvergingKey.Part: Secret?] = [:]
         for (part, content) in changes.parts { rows[.convergence(part)] = .some(content) }
         let current = Set(self.ownCommits.map(\.digest))

@@ -18,17 +18,18 @@ final class LoadView: Sendable {
         self.isQuiet = isQuiet
     }
 
-    func show(_ stage: String, _ snapshot: LoadSnapshot) {
+    /// - Parameter snapshot: Makes the snapshot, which takes some milliseconds.
+    func show(_ stage: String, _ snapshot: () -> LoadSnapshot) {
         guard !isQuiet else { return }
         let (calls, previousLines) = state.withLock { state in
             state.calls += 1
             return state
         }
         guard isTerminal else {
-            if calls % Self.callsPerLine == 1 { Console.printError("\(stage): \(LiveProgress.line(snapshot))") }
+            if calls % Self.callsPerLine == 1 { Console.printError("\(stage): \(LiveProgress.line(snapshot()))") }
             return
         }
-        let lines = ["\(stage)"] + LiveProgress.table(snapshot, width: Self.width)
+        let lines = ["\(stage)"] + LiveProgress.table(snapshot(), width: Self.width)
         // Moves the cursor to the start of the previous table and clears everything below.
         let back = previousLines > 0 ? "\u{1B}[\(previousLines)A\u{1B}[J" : ""
         Console.printErrorControl(back + lines.map { $0.terminalLine + "\n" }.joined())

@@ -8,8 +8,8 @@ public import Nostr
 public struct ComponentGroup: Sendable {
     /// The MLS group in its current epoch.
     public internal(set) var mls: MLSGroup {
-        get { self.sharedMLS.wrappedValue }
-        _modify { yield &self.sharedMLS.wrappedValue }
+        _read { yield self.sharedMLS.value }
+        _modify { yield &self.sharedMLS.value }
     }
     private var sharedMLS: CopyOnWrite<MLSGroup>
     /// Key of the outer encryption of this epoch; once the secrets were deleted, one that opens nothing.
@@ -47,7 +47,7 @@ public struct ComponentGroup: Sendable {
 
     /// Creates a value at an epoch whose state was checked.
     init(_ mls: MLSGroup, _ state: ComponentState, account: PublicKey, joinEpoch: Epoch) {
-        self.sharedMLS = CopyOnWrite(wrappedValue: mls)
+        self.sharedMLS = CopyOnWrite(mls)
         self.outerKey = MarmotProfile.components.outerKey(mls)
         self.state = state
         self.account = account
