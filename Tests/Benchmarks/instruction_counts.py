@@ -5,10 +5,10 @@
     Tests/Interop/setup-peers.sh .build/peers        # once, as root
     .build/peers/venv/bin/python Tests/Benchmarks/instruction_counts.py .build/static/release/pikabot
 
-Each figure is the difference of runs that differ only in the number of messages. *Sent* and *received* are of a load test's
-agents, with everything that their connections and cores do; *delivered* is a group's message, its share of sending included;
-*answered* is a responder's message on disk, from the arrival of the question to the relay's acceptance of the answer. Prints
-Markdown.
+Each figure is the difference of runs that differ only in the number of messages; repeated, it varies by up to a tenth.
+*Sent* and *received* are of a load test's agents, with everything that their connections and cores do; *delivered* is a
+group's message, its share of sending included; *answered* is a responder's message on disk, from the arrival of the question
+to the relay's acceptance of the answer. Prints Markdown.
 """
 
 import argparse
@@ -73,6 +73,8 @@ async def answers(counted, pikabot, relay, folder, count):
             str(counted.path), "worker", str(bot.file), "--account", "bot", stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE, stderr=log)
     reading = asyncio.create_task(worker.stdout.read())
+    # Callgrind starts it slowly.
+    await guest.fetch_key_package(bot.pubkey, seconds=300)
     group = await guest.create_group("counted", [bot.pubkey])
     observer = bot_benchmark.Observer(relay, group)
     await observer.start()

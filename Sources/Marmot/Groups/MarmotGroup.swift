@@ -51,6 +51,12 @@ public struct MarmotGroup: Sendable {
         }
     }
 
+    /// Returns a member's identity, as ``MLS/LeafNode/identity()`` does.
+    func identity(of leaf: LeafNode) throws(MarmotError) -> PublicKey {
+        if let stated = leaf.statedIdentity, self.knownPoints.contains(stated) { return stated }
+        return try leaf.identity()
+    }
+
     /// The stated identity of every leaf, whether or not it is a point on the curve.
     package var identities: [LeafIndex: PublicKey] {
         var identities: [LeafIndex: PublicKey] = [:]

@@ -76,7 +76,7 @@ extension MarmotGroup {
         do {
             switch try self.mls.process(message, now: event.commitTime) {
             case .application(let application):
-                let sender = try application.senderLeaf.identity()
+                let sender = try self.identity(of: application.senderLeaf)
                 let rumor = try ApplicationMessages.read(application.data, from: sender)
                 return .message(
                     ReceivedMessage(
