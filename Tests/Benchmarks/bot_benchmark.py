@@ -17,9 +17,9 @@ be answered.
 
 import argparse
 import asyncio
+import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -81,13 +81,16 @@ class Bot:
     async def close(self):
         await end(self.process)
 
+    def launch_worker(self, stdout):
+        """Starts the worker's process alone. It ends when its standard input is closed."""
+        with open(self.folder / "bot.log", "ab") as log:
+            return subprocess.Popen(
+                [self.binary, "worker", str(self.file), "--account", "bot"], stdin=subprocess.PIPE, stdout=stdout, stderr=log)
+
     def start_to_ready(self):
         """Milliseconds from the start of the worker's process to its report that it is ready."""
         began = time.perf_counter()
-        with open(self.folder / "bot.log", "ab") as log:
-            worker = subprocess.Popen(
-                [self.binary, "worker", str(self.file), "--account", "bot"], stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE, stderr=log)
+        worker = self.launch_worker(subprocess.PIPE)
         for line in worker.stdout:
             if json.loads(line).get("status") == "ready":
                 break
@@ -126,6 +129,13 @@ class Observer:
             self.seen[event["id"]] = now
         else:
             self.answers.append(now)
+
+    async def ask(self, guest, number):
+        """Publishes a question of the guest and returns its id."""
+        event = await guest.encrypt(self.group, f"/ping {number}")
+        self.guests.add(event["id"])
+        await guest.connection.publish(event)
+        return event["id"]
 
     async def until_answers(self, count, seconds=300):
         deadline = time.perf_counter() + seconds
@@ -180,12 +190,10 @@ async def converse(guest, relay, group, options, pause, resume):
     latencies = []
     try:
         for number in range(options.messages + WARMING):
-            event = await guest.encrypt(group, f"/ping {number}")
-            observer.guests.add(event["id"])
-            await guest.connection.publish(event)
+            question = await observer.ask(guest, number)
             await observer.until_answers(number + 1)
             if number >= WARMING:
-                latencies.append((observer.answers[-1] - observer.seen[event["id"]]) * 1000)
+                latencies.append((observer.answers[-1] - observer.seen[question]) * 1000)
         events = [await guest.encrypt(group, f"/ping {number}") for number in range(options.burst)]
         observer.guests |= {event["id"] for event in events}
         pause()
@@ -293,9 +301,7 @@ async def endurance(options, relay, folder):
     began, sent = time.perf_counter(), 0
     for part in range(1, ROWS + 1):
         while time.perf_counter() < began + options.minutes * 60 * part / ROWS:
-            event = await guest.encrypt(group, f"/ping {sent}")
-            observer.guests.add(event["id"])
-            await guest.connection.publish(event)
+            await observer.ask(guest, sent)
             sent += 1
             await asyncio.sleep(max(0, began + sent / options.rate - time.perf_counter()))
         await observer.until_answers(sent)
@@ -307,11 +313,20 @@ async def endurance(options, relay, folder):
     await bot.close()
 
 
+@contextlib.asynccontextmanager
+async def fresh_relay(pikabot):
+    """`pikabot relay`, and a folder for its log and the rest of a measurement; both are gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="benchmark-", ignore_cleanup_errors=True) as name:
+        relay = OurRelay(pikabot, name)
+        await relay.start()
+        try:
+            yield relay, Path(name)
+        finally:
+            await relay.close()
+
+
 async def measure(options):
-    folder = Path(tempfile.mkdtemp(prefix="bot-benchmark-"))
-    relay = OurRelay(options.pikabot, folder)
-    await relay.start()
-    try:
+    async with fresh_relay(options.pikabot) as (relay, folder):
         if options.minutes:
             await endurance(options, relay, folder)
             return
@@ -324,9 +339,6 @@ async def measure(options):
                 other.close()
         await conversations(options, relay, folder, others)
         await at_rest(options, relay, folder)
-    finally:
-        await relay.close()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

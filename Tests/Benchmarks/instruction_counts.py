@@ -14,20 +14,16 @@ to the relay's acceptance of the answer. Prints Markdown.
 import argparse
 import asyncio
 import re
-import shutil
 import subprocess
-import tempfile
 from pathlib import Path
-from types import SimpleNamespace
 
-import bot_benchmark
 import load_benchmark
+from bot_benchmark import Bot, Observer, fresh_relay
 from peers import Member
-from pikabot import OurRelay
 
 WRAPPER = """\
 #!/bin/sh
-exec valgrind --tool=callgrind --callgrind-out-file=/dev/null --log-file={log} {program} "$@" {options}
+exec valgrind --tool=callgrind --callgrind-out-file=/dev/null --log-file={log} {program} "$@"
 """
 SECONDS = 30
 WARMING = 10
@@ -36,13 +32,13 @@ WARMING = 10
 class Counted:
     """A copy of the program that runs in callgrind."""
 
-    def __init__(self, program, folder, options=""):
+    def __init__(self, program, folder):
         # Valgrind cannot read all of Swift's debug information.
         stripped = folder / "stripped"
         subprocess.run(["strip", "-g", "-o", stripped, program], check=True)
-        self.log, self.path = folder / f"callgrind{options}.log", folder / f"counted{options}"
-        self.path.write_text(WRAPPER.format(log=self.log, program=stripped, options=options))
-        self.path.chmod(0o755)
+        self.log, self.pikabot = folder / "callgrind.log", folder / "counted"
+        self.pikabot.write_text(WRAPPER.format(log=self.log, program=stripped))
+        self.pikabot.chmod(0o755)
 
     def instructions(self):
         """The instructions of the last run."""
@@ -51,9 +47,10 @@ class Counted:
 
 async def messages(counted, relay, size, rate, protocol):
     """Instructions of a run, and its number of messages."""
+    # Progress costs more instructions, the longer the latencies are.
     run = await load_benchmark.load(
-        SimpleNamespace(pikabot=counted.path), relay, agents=size, groups=1, size=size, protocol=protocol,
-        ramp=2, stages=f"{{ for: {SECONDS}s, sendRate: {rate}/min }}")
+        counted, relay, "--quiet", agents=size, groups=1, size=size, protocol=protocol, ramp=2,
+        stages=f"{{ for: {SECONDS}s, sendRate: {rate}/min }}")
     return counted.instructions(), load_benchmark.operation(run.report, "send")["count"]
 
 
@@ -62,56 +59,44 @@ async def each_message(counted, relay, size, rate, protocol):
     return (many - few) / (more - fewer)
 
 
-async def answers(counted, pikabot, relay, folder, count):
+async def answers(counted, relay, folder, count):
     """Instructions of a worker that answers so many messages."""
     folder.mkdir()
     guest = Member("guest", relay, folder)
     await guest.start()
-    bot = bot_benchmark.Bot(str(counted.path), relay, folder)
-    with open(folder / "bot.log", "ab") as log:
-        worker = await asyncio.create_subprocess_exec(
-            str(counted.path), "worker", str(bot.file), "--account", "bot", stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE, stderr=log)
-    reading = asyncio.create_task(worker.stdout.read())
-    # Callgrind starts it slowly.
+    bot = Bot(str(counted.pikabot), relay, folder)
+    worker = bot.launch_worker(subprocess.DEVNULL)
+    # It starts slowly.
     await guest.fetch_key_package(bot.pubkey, seconds=300)
-    group = await guest.create_group("counted", [bot.pubkey])
-    observer = bot_benchmark.Observer(relay, group)
+    observer = Observer(relay, await guest.create_group("counted", [bot.pubkey]))
     await observer.start()
     for number in range(count):
-        event = await guest.encrypt(group, f"/ping {number}")
-        observer.guests.add(event["id"])
-        await guest.connection.publish(event)
+        await observer.ask(guest, number)
         await observer.until_answers(number + 1)
     worker.stdin.close()
-    await worker.wait()
-    await reading
+    await asyncio.to_thread(worker.wait)
     await observer.close()
     await guest.close()
     return counted.instructions()
 
 
+def show(name, count):
+    print(f"| {name} | {count / 1000:,.0f} |", flush=True)
+
+
 async def measure(options):
-    folder = Path(tempfile.mkdtemp(prefix="instruction-counts-"))
-    relay = OurRelay(options.pikabot, folder)
-    await relay.start()
-    counted, counted_load = Counted(options.pikabot, folder), Counted(options.pikabot, folder, "--quiet")
-    show = lambda name, count: print(f"| {name} | {count / 1000:,.0f} |", flush=True)
-    print("| | thousand instructions |\n|---|---|")
-    try:
+    async with fresh_relay(options.pikabot) as (relay, folder):
+        counted = Counted(options.pikabot, folder)
+        print("| | thousand instructions |\n|---|---|")
         for protocol in ("v1", "v2"):
-            pair = await each_message(counted_load, relay, 2, 240, protocol)
-            group = await each_message(counted_load, relay, 20, 60, protocol)
+            pair = await each_message(counted, relay, 2, 240, protocol)
+            group = await each_message(counted, relay, 20, 60, protocol)
             received = (group - pair) / 18
             show(f"sent, {protocol}", pair - received)
             show(f"received, {protocol}", received)
             show(f"delivered in a group of 20, {protocol}", group / 19)
-        few, many = [
-            await answers(counted, options.pikabot, relay, folder / str(count), count) for count in (WARMING, 5 * WARMING)]
+        few, many = [await answers(counted, relay, folder / str(count), count) for count in (WARMING, 5 * WARMING)]
         show("answered, v1", (many - few) / (4 * WARMING))
-    finally:
-        await relay.close()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -53,8 +53,8 @@ def is_idle(log):
     return log.read_text().rstrip().rsplit("\n", 1)[-1].startswith("idle")
 
 
-async def load(options, relay, **plan):
-    """Runs a plan."""
+async def load(options, relay, *flags, **plan):
+    """Runs a plan, with further flags of `pikabot load`."""
     folder = Path(tempfile.mkdtemp(prefix="load-benchmark-"))
     plan = {"ramp": 100, "state": "memory", "groups": 0, "size": 2, "protocol": "auto", "stages": "{ for: 1s }"} | plan
     file = folder / "plan.yaml"
@@ -62,7 +62,7 @@ async def load(options, relay, **plan):
     try:
         with open(folder / "log", "ab") as log:
             generator = await asyncio.create_subprocess_exec(
-                str(options.pikabot), "load", str(file), stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log)
+                str(options.pikabot), "load", str(file), *flags, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log)
         relay_before, peak, idle, generator_seconds = processor_seconds(relay.process.pid), 0, 0, 0
         ended = asyncio.create_task(generator.wait())
         while not ended.done():

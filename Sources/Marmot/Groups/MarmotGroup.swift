@@ -51,7 +51,7 @@ public struct MarmotGroup: Sendable {
         }
     }
 
-    /// Returns a member's identity, as ``MLS/LeafNode/identity()`` does.
+    /// Returns a member's identity, or throws `MarmotError.Code.badCredential`. A known key is not checked again.
     func identity(of leaf: LeafNode) throws(MarmotError) -> PublicKey {
         if let stated = leaf.statedIdentity, self.knownPoints.contains(stated) { return stated }
         return try leaf.identity()

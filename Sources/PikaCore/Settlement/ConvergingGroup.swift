@@ -26,6 +26,7 @@ struct ConvergingGroup: Sendable {
     /// they may still come back.
     static let maximumInvitationBytes = 8 << 20
 
+    /// The selection of the group's branch.
     private(set) var convergence: GroupConvergence<ComponentBranch> {
         _read { yield self.sharedConvergence.value }
         _modify { yield &self.sharedConvergence.value }
