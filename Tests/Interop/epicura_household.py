@@ -68,7 +68,7 @@ class Household:
         self.text = Texts()
         self.group = self.private = None
         self.spoken = []  # (Asha's messages before it, chat, who, text)
-        self.latest = {}  # the second of each text
+        self.latest = {}  # the second in which each text was sent, or the one after
 
     async def enter(self, speed, lifetime, settings):
         stage = self.stage
@@ -109,14 +109,15 @@ class Household:
     async def say(self, text, chat=None, member=None, **options):
         """Sends a message; by default Asha's, in the group. Returns the number of the bot's messages before it."""
         chat, member = chat or self.group, member or self.asha
-        # The same text of one member in the same second has the same id: for all members it is one message.
+        # The same text of one member in the same second has the same id: for all members it is one message. MDK dates
+        # it while it is sent.
         said = (chat, member.name, text)
         while self.latest.get(said) == int(time.time()):
             await asyncio.sleep(0.05)
-        self.latest[said] = int(time.time())
         before = len(self.said(chat, member))
         self.spoken.append((len(self.asha.messages), chat, member.name, text))
         await member.send(chat, text, **options)
+        self.latest[said] = int(time.time())
         return before
 
     async def until(self, wanted, chat=None, member=None, after=0, seconds=SECONDS):
