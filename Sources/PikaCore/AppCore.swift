@@ -4,8 +4,8 @@ import Synchronization
 
 /// The core of one account: receives actions, emits snapshots and events.
 ///
-/// Inputs are processed one after the other, and their changes become durable in one transaction before any effect of
-/// them is visible outside. Nothing happens unless ``run()`` is running.
+/// Inputs are processed one after the other, in batches, and the changes of a batch become durable in one transaction before
+/// any effect of them is visible outside. Meanwhile the next batch is processed. Nothing happens unless ``run()`` is running.
 package actor AppCore {
     package nonisolated let account: PublicKey
     /// Events for handlers, in order; uncompleted ones are delivered again after a restart. One consumer.
@@ -158,8 +158,7 @@ package actor AppCore {
             mailbox.send(.started)
             try await withTaskCancellationHandler {
                 while let batch = await mailbox.receive(limit: Mailbox.batch) {
-                    let effects = try await self.process(batch, &model)
-                    await runner.perform(effects, in: &group)
+                    try await self.process(batch, &model, in: &group)
                 }
             } onCancel: {
                 mailbox.close()
@@ -171,30 +170,75 @@ package actor AppCore {
     @inline(never)
     private func restore(_ stored: StoredState) throws(AppCoreError) -> CopyOnWrite<CoreModel> {
         let crashes = self.store.crashes
-        let outer = crashes.enterPass(.restore)
-        defer { crashes.leave(outer) }
+        let pass = crashes.beginPass(.restore)
+        defer { crashes.end(pass) }
         let model = try CoreModel(
             account: OwnKey(self.key), configuration: self.configuration, stored: stored, crashes: crashes)
         return CopyOnWrite(model)
     }
 
-    /// Processes one batch: reduces, commits, publishes the snapshot. The caller performs the effects afterwards.
-    private func process(_ batch: [CoreInput], _ model: inout CopyOnWrite<CoreModel>) async throws -> [AppEffect] {
-        let (changes, effects) = try self.reduce(batch, &model.value)
-        if !changes.isEmpty {
-            let crashes = self.store.crashes
-            let outer = crashes.enterPass(.store)
-            defer { crashes.leave(outer) }
-            try await self.store.commit(changes)
+    /// What one batch of inputs has caused, and nobody has seen yet. A class, to keep the frames of the core's task small.
+    private final class Turn: Sendable {
+        let changes: [StoreChange]
+        let effects: [AppEffect]
+        /// The new snapshot, without its number; nil if it has not changed.
+        let state: AppState?
+        let newestInboxID: Int64
+        let lookup: MediaLookup
+        let lastCall: CallMachine.Call?
+        let mediaServers: [MediaURL]
+
+        init(_ step: CoreStep, _ model: inout CoreModel) {
+            self.changes = step.changes
+            self.effects = step.effects
+            self.state = model.published.takeChange()
+            self.newestInboxID = model.inbox.lastID
+            self.lookup = MediaLookup(
+                routes: model.groups.routes, images: model.media.groupImages, pictures: model.media.groupPictures,
+                profiles: model.people.groups.profiles)
+            self.lastCall = model.calls.latest
+            self.mediaServers = model.configuration.mediaServers
         }
-        self.publish(&model.value)
-        return effects
+    }
+
+    /// Processes a batch of inputs: reduces it, stores the changes, and then shows and performs what follows from them.
+    private func process(
+        _ batch: [CoreInput], _ model: inout CopyOnWrite<CoreModel>, in group: inout EffectRunner.TaskGroup
+    ) async throws {
+        var turn = try self.reduce(batch, &model.value)
+        while true {
+            let next = try await self.store(turn, &model)
+            self.show(turn)
+            await self.runner.perform(turn.effects, in: &group)
+            guard let next else { return }
+            turn = try next.get()
+        }
+    }
+
+    /// Stores the changes of a turn. Returns the turn of the inputs that arrived meanwhile; nil if there are none.
+    private func store(_ turn: Turn, _ model: inout CopyOnWrite<CoreModel>) async throws -> Result<Turn, any Error>? {
+        if turn.changes.isEmpty { return nil }
+        if self.store.commitsAtOnce {
+            try await self.commit(turn.changes)
+            return nil
+        }
+        return try await self.reduceWhileStoring(turn, &model)
+    }
+
+    /// Nobody sees anything of the next turn before its own changes are stored. If storing fails, the core ends.
+    private func reduceWhileStoring(
+        _ turn: Turn, _ model: inout CopyOnWrite<CoreModel>
+    ) async throws -> Result<Turn, any Error>? {
+        self.mailbox.beginWait()
+        async let stored: Void = self.commit(turn.changes)
+        let batch = await self.mailbox.receiveUntilWaitEnds(limit: Mailbox.batch)
+        let next = batch.map { batch in Result { try self.reduce(batch, &model.value) } }
+        try await stored
+        return next
     }
 
     @inline(never)
-    private func reduce(
-        _ batch: [CoreInput], _ model: inout CoreModel
-    ) throws -> (changes: [StoreChange], effects: [AppEffect]) {
+    private func reduce(_ batch: [CoreInput], _ model: inout CoreModel) throws -> Turn {
         let clock = self.ports.clock
         var step = CoreStep(
             nowMilliseconds: clock.nowMilliseconds, monotonicMilliseconds: clock.monotonicMilliseconds,
@@ -212,17 +256,24 @@ package actor AppCore {
         if let failure = model.failure { throw failure }
         model.storeChanges(&step)
         self.random = step.random
-        self.mediaLookup = MediaLookup(
-            routes: model.groups.routes, images: model.media.groupImages, pictures: model.media.groupPictures,
-            profiles: model.people.groups.profiles)
-        self.lastCall = model.calls.latest
-        self.files.servers.urls = model.configuration.mediaServers
-        return (step.changes, step.effects)
+        return Turn(step, &model)
     }
 
+    private nonisolated func commit(_ changes: [StoreChange]) async throws {
+        defer { self.mailbox.endWait() }
+        let crashes = self.store.crashes
+        let pass = crashes.beginPass(.store)
+        defer { crashes.end(pass) }
+        try await self.store.commit(changes)
+    }
+
+    /// Shows a stored turn's snapshot.
     @inline(never)
-    private func publish(_ model: inout CoreModel) {
-        self.newestInboxID = model.inbox.lastID
-        if let state = model.published.publish({ self.hub.publish($0) }) { self.state = state }
+    private func show(_ turn: Turn) {
+        self.mediaLookup = turn.lookup
+        self.lastCall = turn.lastCall
+        self.files.servers.urls = turn.mediaServers
+        self.newestInboxID = turn.newestInboxID
+        if let state = turn.state { self.state = self.hub.publish(state) }
     }
 }

@@ -18,6 +18,8 @@ final class Mailbox: Sendable {
         /// Whether there is an input besides those that wait for the next one.
         var isDue = false
         var isProcessing = false
+        /// Whether the wait of ``receiveUntilWaitEnds(limit:)`` is over.
+        var isWaitOver = false
         var isClosed = false
         var isFinishing = false
 
@@ -122,28 +124,53 @@ final class Mailbox: Sendable {
 
     /// Waits for inputs and returns the next ones, at most `limit`; nil once closed.
     func receive(limit: Int) async -> [CoreInput]? {
+        self.state.withLock { state in
+            state.isProcessing = false
+            state.isWaitOver = false
+        }
         while true {
-            let (batch, senders) = self.dequeue(limit)
-            for sender in senders { sender.resume() }
-            if let batch { return batch.isEmpty ? nil : batch }
-            await withCheckedContinuation { continuation in
-                let isReady = self.state.withLock { state in
-                    if !state.takesInputs || state.isDue { return true }
-                    state.receiver = continuation
-                    return false
-                }
-                if isReady { continuation.resume() }
-            }
+            if let batch = self.next(limit: limit) { return batch }
+            if self.state.withLock({ $0.isClosed || $0.isFinishing && $0.inputs.isEmpty }) { return nil }
+            await self.wait()
         }
     }
 
-    /// Returns a batch; empty when closed; nil when the queue is empty.
-    private func dequeue(_ limit: Int) -> ([CoreInput]?, [CheckedContinuation<Void, Never>]) {
-        self.state.withLock { state in
-            state.isProcessing = false
-            if state.isClosed { return ([], []) }
-            guard state.isDue || state.isFinishing else { return (nil, []) }
-            guard !state.inputs.isEmpty else { return (state.isFinishing ? [] : nil, []) }
+    /// Begins a wait of ``receiveUntilWaitEnds(limit:)``.
+    func beginWait() { self.state.withLock { $0.isWaitOver = false } }
+
+    /// As ``receive(limit:)``, but returns nil as soon as ``endWait()`` is called and no input is queued.
+    func receiveUntilWaitEnds(limit: Int) async -> [CoreInput]? {
+        while true {
+            if let batch = self.next(limit: limit) { return batch }
+            if self.state.withLock({ $0.isWaitOver || !$0.takesInputs }) { return nil }
+            await self.wait()
+        }
+    }
+
+    /// Ends a wait, which may not have begun yet.
+    func endWait() {
+        let receiver = self.state.withLock { state in
+            state.isWaitOver = true
+            return state.receiver.take()
+        }
+        receiver?.resume()
+    }
+
+    private func wait() async {
+        await withCheckedContinuation { continuation in
+            let isReady = self.state.withLock { state in
+                if !state.takesInputs || state.isDue || state.isWaitOver { return true }
+                state.receiver = continuation
+                return false
+            }
+            if isReady { continuation.resume() }
+        }
+    }
+
+    /// Returns the next inputs without waiting, at most `limit`; nil if there are none, or once closed.
+    private func next(limit: Int) -> [CoreInput]? {
+        let (batch, senders) = self.state.withLock { state -> ([CoreInput]?, [CheckedContinuation<Void, Never>]) in
+            guard !state.isClosed, state.isDue || state.isFinishing, !state.inputs.isEmpty else { return (nil, []) }
             let batch = state.removeFirst(limit)
             state.isProcessing = true
             var senders: [CheckedContinuation<Void, Never>] = []
@@ -154,6 +181,8 @@ final class Mailbox: Sendable {
             }
             return (batch, senders)
         }
+        for sender in senders { sender.resume() }
+        return batch
     }
 
     /// Refuses new inputs; ``receive(limit:)`` ends after the queued ones.

@@ -73,8 +73,8 @@ package final class AccountStore: CoreStore {
 
     package func load() async throws -> StoredState {
         let crashes = self.crashes
-        let outer = crashes.enterPass(.read)
-        defer { crashes.leave(outer) }
+        let pass = crashes.beginPass(.read)
+        defer { crashes.end(pass) }
         return try await self.read { reader in
             var reader = reader
             reader.crashes = crashes

@@ -25,11 +25,11 @@ import Testing
 
     /// Simulates one crash in a pass and two in a part of it.
     private func crash(in subject: CrashSubject, at stage: CrashStage) async throws {
-        try await self.withStore { store in _ = store.crashes.enterPass(stage) }
+        try await self.withStore { store in _ = store.crashes.beginPass(stage) }
         let (journal, kept) = (self.file("core-in-hand"), self.file("kept"))
         for _ in 0..<2 {
             try await self.withStore { store in
-                _ = store.crashes.enterPass(stage)
+                _ = store.crashes.beginPass(stage)
                 // The process ends within the part, so its note stays.
                 _ = store.crashes.part(subject, of: stage) { try? Data(contentsOf: journal).write(to: kept) }
             }

@@ -89,8 +89,8 @@ package final class MemoryCoreStore: CoreStore {
 
     /// Returns the committed state without quarantined rows; throws `LabError.Code.stopped`.
     package func load() async throws -> StoredState {
-        let outer = self.crashes.enterPass(.read)
-        defer { self.crashes.leave(outer) }
+        let pass = self.crashes.beginPass(.read)
+        defer { self.crashes.end(pass) }
         var state = try self.read { $0.state }
         state.inbox = state.inbox.compactMap { row in
             self.crashes.part(.row(table: "inbox", key: "\(row.id)"), of: .read) { row }
@@ -134,6 +134,8 @@ package final class MemoryCoreStore: CoreStore {
     package func value(scope: String, key: String) async throws -> [UInt8]? {
         try self.read { $0.value(scope: scope, key: key) }
     }
+
+    package var commitsAtOnce: Bool { true }
 
     /// Applies all changes in order, without those of quarantined subjects. Throws `LabError.Code.injectedFault` or
     /// `LabError.Code.stopped`, without any effect.

@@ -9,6 +9,8 @@ final class AgentMemory: CoreStore {
 
     func load() async throws -> StoredState { content.withLock { $0.state } }
 
+    var commitsAtOnce: Bool { true }
+
     func commit(_ changes: [StoreChange]) async throws {
         content.withLock { content in
             for change in changes { content.apply(change) }

@@ -15,6 +15,9 @@ package protocol CoreStore: Sendable {
     /// Makes all changes durable in one transaction, in order; returns when they are on disk.
     func commit(_ changes: [StoreChange]) async throws
 
+    /// Whether ``commit(_:)`` returns at once, so that the core gains nothing from working meanwhile.
+    var commitsAtOnce: Bool { get }
+
     /// Returns at most `limit` messages of a group that are older than `before`, newest first, without withdrawn ones.
     func messages(in groupID: GroupID, before: StoredMessage.Position?, limit: Int) async throws -> [StoredMessage]
 
@@ -41,6 +44,8 @@ package protocol CoreStore: Sendable {
 extension CoreStore {
     /// For stores whose process is not restarted after a crash.
     package var crashes: CrashLedger { .off }
+
+    package var commitsAtOnce: Bool { false }
 }
 
 /// The content of a store when a core starts.

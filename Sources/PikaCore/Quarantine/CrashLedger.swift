@@ -10,7 +10,8 @@ import Synchronization
 /// (docs/decisions/0014-core-quarantine.md). Work that succeeds clears its earlier death, so that a process killed
 /// from outside while it writes the same busy group does not lose the group.
 ///
-/// The core has one subject in flight at a time; relay connections decode messages in parallel with it.
+/// The core has one subject in flight at a time. Relay connections decode messages in parallel with it, and it stores the
+/// changes of one batch while it processes the next.
 package final class CrashLedger: Sendable {
     /// A subject that is in flight, or was when an earlier process died.
     private struct Note: Sendable {
@@ -164,8 +165,26 @@ package final class CrashLedger: Sendable {
 
     // MARK: Passes
 
+    /// A pass over many small items, or one of its parts, which is noted beside the core's own subject.
+    package struct Pass: Sendable {
+        fileprivate let subject: CrashSubject?
+    }
+
     /// Notes a pass over many small items as a whole, which costs nothing per item.
-    package func enterPass(_ stage: CrashStage) -> Outer { self.enter(.pass(stage), stage) }
+    package func beginPass(_ stage: CrashStage) -> Pass { self.begin(.pass(stage), stage) }
+
+    package func end(_ pass: Pass) { self.remove(pass.subject) }
+
+    private func begin(_ subject: CrashSubject, _ stage: CrashStage) -> Pass {
+        guard let notes = self.notes else { return Pass(subject: nil) }
+        self.state.withLock { state in
+            guard !state.isClosed else { return }
+            Self.note(&state, Slot(subject: subject, scope: nil, stage: stage))
+            Self.write(&state, to: notes)
+        }
+        self.trapIfChosen(stage, subject.name)
+        return Pass(subject: subject)
+    }
 
     /// Whether the previous process died in such a pass or a part of it, so that ``part(_:of:_:)`` notes each part.
     package func notesParts(_ stage: CrashStage) -> Bool {
@@ -187,8 +206,8 @@ package final class CrashLedger: Sendable {
         guard self.mustIdentifyParts(of: stage), let subject = subject() else { return try body() }
         if self.holds(subject) { return nil }
         guard self.notesParts(stage) else { return try body() }
-        let outer = self.enter(subject, stage)
-        defer { self.leave(outer) }
+        let noted = self.begin(subject, stage)
+        defer { self.end(noted) }
         return try body()
     }
 
@@ -225,8 +244,10 @@ package final class CrashLedger: Sendable {
         return Decoding(subject: subject)
     }
 
-    package func end(_ decoding: Decoding) {
-        guard let notes = self.notes, let subject = decoding.subject else { return }
+    package func end(_ decoding: Decoding) { self.remove(decoding.subject) }
+
+    private func remove(_ subject: CrashSubject?) {
+        guard let notes = self.notes, let subject else { return }
         self.state.withLock { state in
             guard !state.isClosed else { return }
             Self.removeNote(&state, subject, isDone: true)
@@ -295,7 +316,13 @@ extension CrashLedger {
         // Of several suspects at least one is innocent, so wait for another death before quarantining any of them.
         let suspects = inFlight.count { $0.deaths > 0 && $0.subject.kind != .pass }
         let limit = suspects > 1 ? Self.maximumDeaths + 1 : Self.maximumDeaths
+        // A pass is not to blame if one of its parts was in flight.
+        let located = Set(inFlight.lazy.filter { $0.subject.kind != .pass }.map(\.stage))
         for var note in inFlight {
+            if note.subject.kind == .pass, located.contains(note.stage) {
+                Self.removeNote(&state, note.subject, isDone: false)
+                continue
+            }
             state.notes.removeAll { $0.subject == note.subject }
             note.deaths += 1
             note.holders = 0

@@ -40,7 +40,7 @@ package final class JournalPage: Sendable {
 
     deinit { close(self.descriptor) }
 
-    /// Returns the note written last; nil if absent or unreadable.
+    /// Returns the note written last; nil if absent, empty or unreadable.
     package func read() -> [UInt8]? {
         var page = [UInt8](repeating: 0, count: Self.size)
         guard pread(self.descriptor, &page, page.count, 0) == page.count else { return nil }
@@ -56,10 +56,13 @@ package final class JournalPage: Sendable {
             throw StoreError(
                 .invalidChange, "\(self.path): expected at most \(Self.capacity) bytes, found \(note.count)")
         }
-        let sealed = self.sealer.seal(note, in: self.place)
+        // Every second note is empty, which says nothing that would have to be sealed.
+        let sealed = note.isEmpty ? Data() : self.sealer.seal(note, in: self.place)
         // The length comes first, so the rest of a longer note before it needs no overwriting.
-        var bytes = [UInt8(sealed.count >> 8), UInt8(sealed.count & 0xff)]
-        sealed.withUnsafeBytes { bytes.append(contentsOf: $0) }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(2 + sealed.count)
+        bytes += [UInt8(sealed.count >> 8), UInt8(sealed.count & 0xff)]
+        bytes += sealed
         let count = pwrite(self.descriptor, bytes, bytes.count, 0)
         guard count < 0 || count == bytes.count else { throw StoreError(.io, "\(self.path): written only in part") }
         guard count > 0 else { throw StoreError(errno: errno, "cannot write", self.path) }

@@ -153,7 +153,7 @@ import Testing
         world.settle()
         world.now += 90_000_000
         world.reduce(0, .timer(.maintenance))
-        _ = world.accounts[0].model.published.publish { $0 }
+        _ = world.accounts[0].model.published.takeChange()
         let before = world[0].model.state
         world.catchUp(0)
         #expect(world[0].model.state == before && !world[0].model.published.isChanged)

@@ -128,21 +128,21 @@ private final class Notes: CrashNotes {
     @Test func thirdDeathLocatesFailingPart() {
         var visited: [Int] = []
         // First the whole pass is to blame, then twice the same part.
-        _ = self.process().enterPass(.read)
+        _ = self.process().beginPass(.read)
         for _ in 0..<2 {
             let process = self.process()
             #expect(process.notesParts(.read) && process.quarantine.isEmpty)
-            _ = process.enterPass(.read)
+            _ = process.beginPass(.read)
             process.leave(process.enter(.row(table: "inbox", key: "1"), .read))
             _ = process.enter(.row(table: "inbox", key: "3"), .read)
         }
         let last = self.process()
         #expect(last.quarantine.map(\.subject) == [.row(table: "inbox", key: "3")])
-        let outer = last.enterPass(.read)
+        let pass = last.beginPass(.read)
         for number in 0..<5 {
             _ = last.part(.row(table: "inbox", key: "\(number)"), of: .read) { visited.append(number) }
         }
-        last.leave(outer)
+        last.end(pass)
         #expect(visited == [0, 1, 2, 4])
         #expect(!self.process().notesParts(.read))
     }
@@ -153,22 +153,22 @@ private final class Notes: CrashNotes {
             let process = self.process()
             #expect(process.quarantine.isEmpty, "after \(kill) kills")
             for _ in 0..<3 {
-                let outer = process.enterPass(.store)
+                let pass = process.beginPass(.store)
                 _ = process.part(self.group, of: .store) {}
-                process.leave(outer)
+                process.end(pass)
             }
-            _ = process.enterPass(.store)
+            _ = process.beginPass(.store)
             if kill.isMultiple(of: 2) { _ = process.enter(self.group, .store) }
         }
     }
 
     @Test func successfulPassesNoteNoParts() {
         let process = self.process()
-        let outer = process.enterPass(.read)
+        let pass = process.beginPass(.read)
         let before = self.notes.writes
         for number in 0..<100 { _ = process.part(.row(table: "inbox", key: "\(number)"), of: .read) {} }
         #expect(self.notes.writes == before)
-        process.leave(outer)
+        process.end(pass)
     }
 
     // MARK: Frames
