@@ -166,7 +166,11 @@ extension Supervisor {
         let exit = await process.run(
             WorkerProcess.Callbacks(
                 spawned: { await self.spawned(worker, pid: $0) },
-                output: { await self.received($0, from: worker) },
+                output: { lines in
+                    guard await self.received(lines, from: worker) else { return }
+                    // Events wait in the pipe for a moment, so that a busy worker's are read together.
+                    try? await self.clock.sleep(for: .milliseconds(5))
+                },
                 diagnostics: { await self.diagnosed($0, by: name) }))
         controls[worker] = nil
         asks.fail(worker: worker, SupervisorError(.noAnswer, "\(name) ended before it answered"))
@@ -177,21 +181,30 @@ extension Supervisor {
         perform(machine.spawned(worker, pid: pid, now: now))
     }
 
-    private func received(_ line: String, from worker: Int) {
-        switch WorkerLine(line) {
-        case .status(let status): perform(machine.reported(worker, status))
-        case .answer(let answer): self.received(answer, from: worker)
-        case .event: report(.workerEvent(worker: machine.name(worker), line: line))
-        case .unrecognised:
-            logger.warning(
-                "Ignored a line from a worker: expected a status, an answer or an event",
-                metadata: ["worker.name": "\(machine.name(worker))", "line.bytes": "\(line.utf8.count)"])
+    /// Returns whether all lines are events.
+    private func received(_ lines: [String], from worker: Int) -> Bool {
+        var count = 0
+        for line in lines {
+            switch WorkerLine(line) {
+            case .status(let status): perform(machine.reported(worker, status))
+            case .answer(let answer): self.received(answer, from: worker)
+            case .event:
+                count += 1
+                report(.workerEvent(worker: machine.name(worker), line: line))
+            case .unrecognised:
+                logger.warning(
+                    "Ignored a line from a worker: expected a status, an answer or an event",
+                    metadata: ["worker.name": "\(machine.name(worker))", "line.bytes": "\(line.utf8.count)"])
+            }
         }
+        return count == lines.count
     }
 
-    private func diagnosed(_ line: String, by worker: String) {
-        log.add(line, of: worker)
-        writeDiagnostics(machine.order.count > 1 ? "\(worker): \(line)" : line)
+    private func diagnosed(_ lines: [String], by worker: String) {
+        for line in lines {
+            log.add(line, of: worker)
+            writeDiagnostics(machine.order.count > 1 ? "\(worker): \(line)" : line)
+        }
     }
 
     private func wait(for timer: SupervisorStateMachine.Timer, _ duration: Duration) async {

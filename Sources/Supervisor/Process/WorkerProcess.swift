@@ -9,11 +9,12 @@ import SystemPackage
 /// reason, and the worker ends at the end of its input. The worker has its own session, so Ctrl-C in a terminal reaches
 /// only the supervisor, which then drains; remaining processes of the session are killed after the worker has ended.
 struct WorkerProcess: Sendable {
-    /// Callbacks to the owner; each returns before the next line is read.
+    /// Callbacks to the owner. Nothing more is read from a stream until the callback with its lines has returned; the worker
+    /// waits only when the pipe is full.
     struct Callbacks: Sendable {
         var spawned: @Sendable (_ pid: Int32) async -> Void
-        var output: @Sendable (_ line: String) async -> Void
-        var diagnostics: @Sendable (_ line: String) async -> Void
+        var output: @Sendable (_ lines: [String]) async -> Void
+        var diagnostics: @Sendable (_ lines: [String]) async -> Void
     }
 
     /// Controls a process that may not have started or may have ended; safe to use at any time.
@@ -128,20 +129,20 @@ struct WorkerProcess: Sendable {
 
     /// Reads to the end of the stream; a read error counts as the end.
     private static func read(
-        _ stream: SubprocessOutputSequence, limit: Int = 256 * 1024, into receive: @Sendable (String) async -> Void
+        _ stream: SubprocessOutputSequence, limit: Int = 256 * 1024, into receive: @Sendable ([String]) async -> Void
     ) async {
         // Truncates overlong lines, so that a worker cannot exhaust the supervisor's memory.
         var assembler = LineAssembler(limit: limit, overlong: .truncated)
-        var pieces: [LineAssembler.Piece] = []
+        var lines: [String] = []
         do {
             for try await buffer in stream {
-                pieces.removeAll(keepingCapacity: true)
-                buffer.withUnsafeBytes { bytes in assembler.append(bytes) { pieces.append($0) } }
-                for piece in pieces { await receive(piece.text) }
+                lines.removeAll(keepingCapacity: true)
+                buffer.withUnsafeBytes { bytes in assembler.append(bytes) { lines.append($0.text) } }
+                if !lines.isEmpty { await receive(lines) }
             }
         } catch {}
-        pieces = []
-        assembler.finish { pieces.append($0) }
-        for piece in pieces { await receive(piece.text) }
+        lines = []
+        assembler.finish { lines.append($0.text) }
+        if !lines.isEmpty { await receive(lines) }
     }
 }
