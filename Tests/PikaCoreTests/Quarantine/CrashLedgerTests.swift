@@ -147,6 +147,17 @@ private final class Notes: CrashNotes {
         #expect(!self.process().notesParts(.read))
     }
 
+    /// The core stores one batch while it processes the next.
+    @Test func notesEventBesideStoring() {
+        for _ in 0..<2 {
+            let process = self.process()
+            let pass = process.beginPass(.store)
+            _ = process.enter(self.a, of: self.group, .ingest)
+            process.end(pass)
+        }
+        #expect(self.process().quarantine.map(\.subject) == [self.a])
+    }
+
     /// A busy account writes the same group in nearly every pass, so kill -9 often hits that write.
     @Test func killsDoNotQuarantineBusyGroup() {
         for kill in 0..<20 {

@@ -65,6 +65,32 @@ import Testing
         #expect(await mailbox.receive(limit: 4) == nil)
     }
 
+    @Test func waitEndsWithInputsOrWhenItIsOver() async {
+        let mailbox = Mailbox()
+        mailbox.beginWait()
+        await withTaskGroup(of: [CoreInput]?.self) { group in
+            group.addTask { await mailbox.receiveUntilWaitEnds(limit: 4) }
+            // An input that can wait does not end the wait; the next one does.
+            mailbox.enqueue(.started)
+            mailbox.send(.timer(.outbox))
+            for await batch in group { #expect(batch?.count == 2) }
+        }
+        #expect(!mailbox.isIdle)
+        await withTaskGroup(of: [CoreInput]?.self) { group in
+            group.addTask { await mailbox.receiveUntilWaitEnds(limit: 4) }
+            mailbox.endWait()
+            for await batch in group { #expect(batch == nil) }
+        }
+        // Inputs come first, also when the wait is over already.
+        mailbox.send(.started)
+        mailbox.endWait()
+        #expect(await mailbox.receiveUntilWaitEnds(limit: 4)?.count == 1)
+        #expect(await mailbox.receiveUntilWaitEnds(limit: 4) == nil)
+        mailbox.beginWait()
+        mailbox.close()
+        #expect(await mailbox.receiveUntilWaitEnds(limit: 4) == nil)
+    }
+
     @Test func fullMailboxBlocksSenders() async {
         let mailbox = Mailbox()
         for _ in 0..<1024 { mailbox.send(.started) }
