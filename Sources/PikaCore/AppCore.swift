@@ -225,7 +225,8 @@ package actor AppCore {
         return try await self.reduceWhileStoring(turn, &model)
     }
 
-    /// Nobody sees anything of the next turn before its own changes are stored. If storing fails, the core ends.
+    /// Nobody sees anything of the next turn before its own changes are stored. If storing fails, the core ends; a failure of
+    /// the next turn is returned, so that what is stored is shown first.
     private func reduceWhileStoring(
         _ turn: Turn, _ model: inout CopyOnWrite<CoreModel>
     ) async throws -> Result<Turn, any Error>? {

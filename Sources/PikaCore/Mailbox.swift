@@ -138,7 +138,8 @@ final class Mailbox: Sendable {
     /// Begins a wait of ``receiveUntilWaitEnds(limit:)``.
     func beginWait() { self.state.withLock { $0.isWaitOver = false } }
 
-    /// As ``receive(limit:)``, but returns nil as soon as ``endWait()`` is called and no input is queued.
+    /// As ``receive(limit:)``, but returns nil, too, when no input is queued and ``endWait()`` has been called since
+    /// ``beginWait()``.
     func receiveUntilWaitEnds(limit: Int) async -> [CoreInput]? {
         while true {
             if let batch = self.next(limit: limit) { return batch }

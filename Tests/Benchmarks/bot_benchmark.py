@@ -190,19 +190,20 @@ async def converse(guest, relay, group, options, pause, resume):
     """Latencies in milliseconds, ascending, and answers a second. Closes the guest."""
     # The guest's own work on the answers would take processor time from the bot.
     await guest.stop_listening(group)
-    events = [await guest.encrypt(group, f"/ping {number}") for number in range(options.messages + options.burst + WARMING)]
+    single = options.messages + WARMING
+    events = [await guest.encrypt(group, f"/ping {number}") for number in range(single + options.burst)]
     observer = Observer(relay, group)
     observer.guests |= {event["id"] for event in events}
     await observer.start()
     latencies = []
     try:
-        for number, question in enumerate(events[:-options.burst]):
+        for number, question in enumerate(events[:single]):
             await guest.connection.publish(question)
             await observer.until_answers(number + 1)
             if number >= WARMING:
                 latencies.append((observer.answers[-1] - observer.seen[question["id"]]) * 1000)
         pause()
-        await send_all(guest.connection, events[-options.burst:])
+        await send_all(guest.connection, events[single:])
     finally:
         await observer.close()
         await guest.close()

@@ -165,25 +165,32 @@ package final class CrashLedger: Sendable {
 
     // MARK: Passes
 
-    /// A pass over many small items, or one of its parts, which is noted beside the core's own subject.
-    package struct Pass: Sendable {
+    /// Work that is noted beside the core's own subject: a pass, a part of one, or the decoding of a message.
+    package struct Work: Sendable {
         fileprivate let subject: CrashSubject?
     }
 
-    /// Notes a pass over many small items as a whole, which costs nothing per item.
-    package func beginPass(_ stage: CrashStage) -> Pass { self.begin(.pass(stage), stage) }
+    /// Notes a pass over many small items as a whole, which costs nothing per item; ``end(_:)`` removes the note.
+    package func beginPass(_ stage: CrashStage) -> Work { self.begin(.pass(stage), stage) }
 
-    package func end(_ pass: Pass) { self.remove(pass.subject) }
-
-    private func begin(_ subject: CrashSubject, _ stage: CrashStage) -> Pass {
-        guard let notes = self.notes else { return Pass(subject: nil) }
+    private func begin(_ subject: CrashSubject, _ stage: CrashStage) -> Work {
+        guard let notes = self.notes else { return Work(subject: nil) }
         self.state.withLock { state in
             guard !state.isClosed else { return }
             Self.note(&state, Slot(subject: subject, scope: nil, stage: stage))
             Self.write(&state, to: notes)
         }
         self.trapIfChosen(stage, subject.name)
-        return Pass(subject: subject)
+        return Work(subject: subject)
+    }
+
+    package func end(_ work: Work) {
+        guard let notes = self.notes, let subject = work.subject else { return }
+        self.state.withLock { state in
+            guard !state.isClosed else { return }
+            Self.removeNote(&state, subject, isDone: true)
+            Self.write(&state, to: notes)
+        }
     }
 
     /// Whether the previous process died in such a pass or a part of it, so that ``part(_:of:_:)`` notes each part.
@@ -216,14 +223,9 @@ package final class CrashLedger: Sendable {
 
     // MARK: Concurrent decoding
 
-    /// A relay message being decoded in parallel with the core.
-    package struct Decoding: Sendable {
-        fileprivate let subject: CrashSubject?
-    }
-
     /// Notes a relay message before it is decoded. Returns nil if the message or its relay is quarantined.
-    package func begin(frame bytes: [UInt8], from relay: RelayURL) -> Decoding? {
-        guard let notes = self.notes else { return Decoding(subject: nil) }
+    package func begin(frame bytes: [UInt8], from relay: RelayURL) -> Work? {
+        guard let notes = self.notes else { return Work(subject: nil) }
         let subject = CrashSubject.frame(bytes)
         let scope = CrashSubject.relay(relay)
         let isHeld = self.state.withLock { state in
@@ -241,18 +243,7 @@ package final class CrashLedger: Sendable {
         #if DEBUG
             if self.fault.withLock({ $0 != nil }) { self.trapIfChosen(.decode, Self.claimedID(in: bytes) ?? "") }
         #endif
-        return Decoding(subject: subject)
-    }
-
-    package func end(_ decoding: Decoding) { self.remove(decoding.subject) }
-
-    private func remove(_ subject: CrashSubject?) {
-        guard let notes = self.notes, let subject else { return }
-        self.state.withLock { state in
-            guard !state.isClosed else { return }
-            Self.removeNote(&state, subject, isDone: true)
-            Self.write(&state, to: notes)
-        }
+        return Work(subject: subject)
     }
 
     /// Ends the journal before an orderly shutdown: work that is cut off from now on is not a suspect.
